@@ -1,0 +1,78 @@
+import type { CommandResult, EnvironmentId, EnvironmentKind, EnvironmentState, Network } from "@corral/protocol";
+
+/**
+ * An environment driver: one way of giving a session a place to run programs in. Every driver
+ * passes `conformance.ts`. Keeper, shell and spool are built once, above the drivers.
+ */
+export interface EnvironmentDriver {
+  readonly kind: EnvironmentKind;
+
+  /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
+  probe(): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string; readonly fix: string }>;
+
+  /**
+   * Starts the environment with the keeper as its first process and resolves when it is ready. The
+   * environment outlives this process. Throws `jail.unavailable` with the fix when it cannot be
+   * walled; it never opens with fewer walls than asked for.
+   */
+  open(plan: EnvironmentPlan): Promise<Environment>;
+
+  /**
+   * Finds an environment again by its state, from any process. `gone`: its processes are no more;
+   * what its shell wrote down can still be read by `results`.
+   */
+  reopen(state: EnvironmentState): Promise<{ readonly kind: "open"; readonly environment: Environment } | { readonly kind: "gone"; readonly results: CommandResults }>;
+}
+
+export interface EnvironmentPlan {
+  readonly id: EnvironmentId;
+  /** Host path of the folder that is the environment's only lasting writable place. */
+  readonly workspace: string;
+  /** Host paths readable at the same place inside (for instance shared git objects). */
+  readonly readable: readonly string[];
+  readonly network: Network;
+  /** Added to the small list of variables that every environment has. Never a secret. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export interface Environment {
+  /** Plain JSON, enough to reopen it. */
+  readonly state: EnvironmentState;
+  readonly shell: Shell;
+  /** Lets go without ending it: running commands go on and can be found again. */
+  detach(): void;
+  /** Ends every process in it, those that ignore TERM too, and removes its spool. Can be repeated. */
+  end(): Promise<void>;
+}
+
+/** What an environment wrote down about its commands, readable after its processes are gone too. */
+export interface CommandResults {
+  /**
+   * `absent`: it never began, so running it is safe. `begun`: it began and its end is not written
+   * (while the environment is open: it runs; when gone: nobody can tell). `done`: its true result.
+   */
+  find(id: string): Promise<{ readonly kind: "absent" } | { readonly kind: "begun" } | { readonly kind: "done"; readonly result: CommandResult }>;
+  /** The result is recorded elsewhere, durably; its files may go. */
+  forget(id: string): void;
+}
+
+/** The persistent shell: `cd`, variables and functions stay from command to command. */
+export interface Shell extends CommandResults {
+  /**
+   * Runs a command, or joins the one with the same id that runs or ran already: an id runs at most
+   * once. One runs at a time, the others wait in order. An aborted signal ends the command's whole tree
+   * and resolves with what it had written. Rejects with `environment.gone` when the environment ends
+   * before the result is written.
+   */
+  run(command: Command): Promise<CommandResult>;
+}
+
+export interface Command {
+  /** File-name safe; a call's id. */
+  readonly id: string;
+  readonly text: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Live output as it comes, decoded, in order; what came before joining included. */
+  readonly onOutput?: (stream: "stdout" | "stderr", text: string) => void;
+}

@@ -1,0 +1,8 @@
+import { z } from "zod";
+
+/** The content of `daemon.json`, and the line that `corral serve --json` prints. */
+export const daemonInfo = z.object({ url: z.string(), pid: z.int(), version: z.string() });
+export type DaemonInfo = z.infer<typeof daemonInfo>;
+
+export const stopDaemon = z.object({ now: z.boolean().default(false) });
+export type StopDaemon = z.infer<typeof stopDaemon>;

@@ -1,0 +1,96 @@
+import { z } from "zod";
+
+/**
+ * Every code an error may carry and the HTTP status it becomes. This is the one table:
+ * nothing else in Corral decides a status.
+ */
+export const errorStatus = {
+  "request.invalid": 400,
+  "auth.missing": 401,
+  "auth.refused": 403,
+  "not-found": 404,
+  "route.unknown": 404,
+  "input.conflict": 409,
+  "input.promoted": 409,
+  "append.conflict": 409,
+  "lease.stale": 409,
+  "recovery.nothing": 409,
+  "request.too-large": 413,
+  "request.media-type": 415,
+  "host.refused": 421,
+  "project.not-a-repo": 422,
+  "project.missing": 422,
+  "model.unknown": 422,
+  "jail.unavailable": 503,
+  "daemon.stopping": 503,
+  "daemon.unreachable": 503,
+  "daemon.running": 409,
+  "daemon.version": 409,
+  "provider.unavailable": 502,
+  "provider.refused": 502,
+  "environment.gone": 500,
+  "workspace.failed": 500,
+  "log.closed": 503,
+  "log.reader-too-slow": 503,
+  "log.too-new": 500,
+  "runner.lost": 500,
+  internal: 500,
+} as const satisfies Record<string, number>;
+
+export type ErrorCode = keyof typeof errorStatus;
+
+/** Whether doing the same again may help: at once, after a while, or not without a change. */
+export type Retry = "now" | "later" | "never";
+
+/** An error document of RFC 9457 with Corral's own fields. */
+export const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.string(),
+  detail: z.string().optional(),
+  hint: z.string().optional(),
+  retry: z.enum(["now", "later", "never"]),
+});
+export type Problem = z.infer<typeof problem>;
+
+export interface ErrorDetails {
+  readonly retry?: Retry;
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** Says what went wrong (message), why (cause), whether to retry, and what to do (hint). */
+export class CorralError extends Error {
+  override readonly name = "CorralError";
+  readonly code: ErrorCode;
+  readonly retry: Retry;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.retry = details.retry ?? "never";
+    this.hint = details.hint;
+  }
+
+  toProblem(): Problem {
+    return {
+      type: `urn:corral:error:${this.code}`,
+      title: this.message,
+      status: errorStatus[this.code],
+      code: this.code,
+      retry: this.retry,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+    };
+  }
+
+  static fromProblem(document: Problem): CorralError {
+    const known = document.code in errorStatus ? (document.code as ErrorCode) : "internal";
+    const message = document.detail === undefined ? document.title : `${document.title}: ${document.detail}`;
+    return new CorralError(known, message, {
+      retry: document.retry,
+      ...(document.hint === undefined ? {} : { hint: document.hint }),
+    });
+  }
+}

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { environmentState, environmentWish } from "./environment.ts";
+import { activityId, callId, environmentId, inputId, partId, projectId, turnId } from "./id.ts";
+import { attachment, delivery } from "./input.ts";
+import { mode, workspaceKind } from "./session.ts";
+import { usage } from "./usage.ts";
+
+/**
+ * Every event type with the shape of its data. A stored event is forever: fields are added as
+ * optional ones, and a meaning never changes.
+ */
+export const eventData = {
+  "project.registered": z.object({ id: projectId, path: z.string(), name: z.string() }),
+
+  "session.created": z.object({
+    projectId,
+    title: z.string(),
+    model: z.string(),
+    mode,
+    environment: environmentWish,
+    workspace: workspaceKind,
+  }),
+  "workspace.prepared": z.object({ path: z.string(), branch: z.string(), base: z.string() }),
+  "environment.opened": z.object({ state: environmentState }),
+  /** The environment was found ended (or was ended); a later command opens another. */
+  "environment.closed": z.object({ id: environmentId, reason: z.string() }),
+
+  "input.admitted": z.object({ id: inputId, text: z.string(), attachments: z.array(attachment), delivery }),
+  "input.promoted": z.object({ id: inputId, activityId }),
+
+  "activity.opened": z.object({ id: activityId }),
+  "activity.interrupt-requested": z.object({ id: activityId }),
+  /** The activity does nothing more until a person decides. */
+  "activity.waiting": z.object({ id: activityId, on: z.enum(["recovery", "continue"]) }),
+  "activity.settled": z.object({
+    id: activityId,
+    outcome: z.enum(["done", "failed", "interrupted"]),
+    error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).optional(),
+  }),
+
+  /** What will be asked is fixed; the hash tells whether a later attempt asks the same. */
+  "turn.prepared": z.object({ id: turnId, activityId, model: z.string(), requestHash: z.string() }),
+  /** Durable before the request leaves. Attempts after the first follow a crash or a failed request. */
+  "turn.dispatched": z.object({ id: turnId, attempt: z.int().positive() }),
+  /** One attempt failed without any effect; another follows unless the turn settles. */
+  "turn.attempt-failed": z.object({
+    id: turnId,
+    attempt: z.int().positive(),
+    error: z.object({ code: z.string(), message: z.string() }),
+  }),
+  /** A whole text or reasoning part of the reply; its deltas came before on the live lane. `cut`: it ended early. */
+  "turn.said": z.object({
+    id: turnId,
+    part: partId,
+    kind: z.enum(["text", "reasoning"]),
+    text: z.string(),
+    cut: z.boolean().optional(),
+    /** What the provider wants back with this part in later requests (signatures), as it gave it. */
+    providerMetadata: z.record(z.string(), z.unknown()).optional(),
+  }),
+  "turn.settled": z.object({
+    id: turnId,
+    /** `cut`: the reply ended early; what came is kept. */
+    outcome: z.enum(["replied", "cut", "failed"]),
+    finish: z.string(),
+    usage: usage.optional(),
+  }),
+
+  "call.requested": z.object({
+    id: callId,
+    turnId,
+    providerCallId: z.string(),
+    tool: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+  }),
+  "call.started": z.object({ id: callId, attempt: z.int().positive() }),
+  "call.settled": z.object({ id: callId, result: z.unknown(), recovered: z.boolean().optional() }),
+  "call.failed": z.object({ id: callId, error: z.object({ code: z.string(), message: z.string() }) }),
+  "call.interrupted": z.object({ id: callId, result: z.unknown().optional() }),
+  /** It had started and nobody can tell how it ended; a person decides. */
+  "call.unknown": z.object({ id: callId, reason: z.string() }),
+  "call.decided": z.object({ id: callId, decision: z.enum(["retry", "abandon"]) }),
+} as const;
+
+export type EventType = keyof typeof eventData;
+export type EventData<T extends EventType> = z.infer<(typeof eventData)[T]>;
+
+/** An event before the log gives it its place. */
+export type NewEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType];
+
+/** Builds a new event with its type and data kept together. */
+export function event<T extends EventType>(type: T, data: EventData<T>): NewEvent {
+  return { type, data } as NewEvent;
+}
+
+/** What the log adds to every event. Order is `seq` and nothing else. */
+export const eventEnvelope = z.object({
+  seq: z.int().positive(),
+  stream: z.string(),
+  version: z.int().positive(),
+  typeVersion: z.int().positive(),
+  actor: z.string(),
+  traceId: z.string().optional(),
+  approximateCreationTime: z.string(),
+});
+export type EventEnvelope = z.infer<typeof eventEnvelope>;
+
+export type StoredEvent = EventEnvelope & NewEvent;
+export type StoredEventOf<T extends EventType> = EventEnvelope & { type: T; data: EventData<T> };
+
+/** The shape on the wire, where a newer daemon may send types this program does not know. */
+export const wireEvent = eventEnvelope.extend({ type: z.string(), data: z.unknown() });
+export type WireEvent = z.infer<typeof wireEvent>;
+
+/** Narrows an event from the wire; unknown types are to be kept and skipped. */
+export function isKnown(wire: WireEvent): wire is WireEvent & StoredEvent {
+  return Object.hasOwn(eventData, wire.type);
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+
+/** What an id names; the prefix makes an id tell what it is wherever it turns up. */
+const prefixes = {
+  project: "prj",
+  session: "ses",
+  input: "inp",
+  activity: "act",
+  turn: "trn",
+  part: "prt",
+  call: "cal",
+  environment: "env",
+} as const;
+
+export type IdKind = keyof typeof prefixes;
+export type Id<K extends IdKind> = `${(typeof prefixes)[K]}_${string}`;
+export type ProjectId = Id<"project">;
+export type SessionId = Id<"session">;
+export type InputId = Id<"input">;
+export type ActivityId = Id<"activity">;
+export type TurnId = Id<"turn">;
+export type PartId = Id<"part">;
+export type CallId = Id<"call">;
+export type EnvironmentId = Id<"environment">;
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** A new id: 48 bits of time, so that ids of one kind lie together on disk, then 80 random bits. */
+export function newId<K extends IdKind>(kind: K): Id<K> {
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  let time = Date.now();
+  let stamp = "";
+  for (let i = 0; i < 10; i++) {
+    stamp = alphabet.charAt(time % 32) + stamp;
+    time = Math.floor(time / 32);
+  }
+  const tail = Array.from(random, (byte) => alphabet.charAt(byte % 32)).join("");
+  return `${prefixes[kind]}_${stamp}${tail}` as Id<K>;
+}
+
+/** Ids come from clients and become file names, so their shape is strict. */
+function idSchema<K extends IdKind>(kind: K) {
+  const shape = new RegExp(`^${prefixes[kind]}_[0-9a-z]{1,40}$`);
+  return z.custom<Id<K>>((value) => typeof value === "string" && shape.test(value), {
+    error: `expected an id like ${prefixes[kind]}_01k…`,
+  });
+}
+
+export const projectId = idSchema("project");
+export const sessionId = idSchema("session");
+export const inputId = idSchema("input");
+export const activityId = idSchema("activity");
+export const turnId = idSchema("turn");
+export const partId = idSchema("part");
+export const callId = idSchema("call");
+export const environmentId = idSchema("environment");

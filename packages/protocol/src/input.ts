@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { activityId, inputId } from "./id.ts";
+
+/** `steer` joins the running activity at the next turn boundary; `queue` opens a later activity of its own. */
+export const delivery = z.enum(["steer", "queue"]);
+export type Delivery = z.infer<typeof delivery>;
+
+export const attachment = z.object({ name: z.string().max(255), mediaType: z.string(), reference: z.string() });
+export type Attachment = z.infer<typeof attachment>;
+
+/** What a client sends. The id is the client's, so that sending it again is harmless. */
+export const admitInput = z.object({
+  id: inputId,
+  text: z.string().min(1).max(1_000_000),
+  attachments: z.array(attachment).max(20).default([]),
+  delivery: delivery.default("steer"),
+});
+export type AdmitInput = z.infer<typeof admitInput>;
+
+export const inputView = z.object({
+  id: inputId,
+  text: z.string(),
+  attachments: z.array(attachment),
+  delivery,
+  state: z.enum(["waiting", "promoted"]),
+  activityId: activityId.nullable(),
+});
+export type InputView = z.infer<typeof inputView>;

@@ -1,0 +1,8 @@
+import { z } from "zod";
+import { projectId } from "./id.ts";
+
+export const registerProject = z.object({ path: z.string().min(1).max(4096) });
+export type RegisterProject = z.infer<typeof registerProject>;
+
+export const projectView = z.object({ id: projectId, path: z.string(), name: z.string(), seq: z.int() });
+export type ProjectView = z.infer<typeof projectView>;

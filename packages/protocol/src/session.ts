@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { environmentWish } from "./environment.ts";
+import { activityId, callId, projectId, sessionId } from "./id.ts";
+
+export const mode = z.enum(["auto"]);
+export type Mode = z.infer<typeof mode>;
+
+export const workspaceKind = z.enum(["copy"]);
+export type WorkspaceKind = z.infer<typeof workspaceKind>;
+
+export const createSession = z.object({
+  projectId,
+  model: z
+    .string()
+    .regex(/^[^/]+\/.+$/, "expected provider/model")
+    .optional(),
+  mode: mode.default("auto"),
+  environment: environmentWish.prefault({}),
+  workspace: workspaceKind.default("copy"),
+});
+export type CreateSession = z.infer<typeof createSession>;
+
+/** What a session is doing, in one word and what it is doing it on. */
+export const sessionState = z.discriminatedUnion("state", [
+  z.object({ state: z.literal("idle") }),
+  z.object({ state: z.literal("thinking"), activityId }),
+  z.object({ state: z.literal("recovering"), activityId }),
+  z.object({ state: z.literal("waiting"), activityId, on: z.enum(["recovery", "continue"]) }),
+  z.object({ state: z.literal("failed"), activityId, message: z.string() }),
+]);
+export type SessionState = z.infer<typeof sessionState>;
+
+export const sessionView = z.object({
+  id: sessionId,
+  projectId,
+  title: z.string(),
+  model: z.string(),
+  mode,
+  environment: environmentWish,
+  workspace: workspaceKind,
+  state: sessionState,
+  /** The seq of the event this view is true for. */
+  seq: z.int(),
+});
+export type SessionView = z.infer<typeof sessionView>;
+
+/** A person's word on what nobody can tell. */
+export const decideRecovery = z.object({ call: callId, decision: z.enum(["retry", "abandon"]) });
+export type DecideRecovery = z.infer<typeof decideRecovery>;
