@@ -13,7 +13,15 @@ export {
   type ProcessIdentity,
   processIdentity,
 } from "./environment.ts";
-export { CorralError, type ErrorCode, type ErrorDetails, errorStatus, type Problem, problem, type Retry } from "./error.ts";
+export {
+  CorralError,
+  type ErrorCode,
+  type ErrorDetails,
+  errorStatus,
+  type Problem,
+  problem,
+  type Retry,
+} from "./error.ts";
 export {
   event,
   type EventData,
@@ -49,7 +57,16 @@ export {
   type TurnId,
   turnId,
 } from "./id.ts";
-export { type AdmitInput, admitInput, type Attachment, attachment, type Delivery, delivery, type InputView, inputView } from "./input.ts";
+export {
+  type AdmitInput,
+  admitInput,
+  type Attachment,
+  attachment,
+  type Delivery,
+  delivery,
+  type InputView,
+  inputView,
+} from "./input.ts";
 export { type Delta, delta } from "./live.ts";
 export { type ProjectView, projectView, type RegisterProject, registerProject } from "./project.ts";
 export {

@@ -21,7 +21,12 @@ export interface EnvironmentDriver {
    * Finds an environment again by its state, from any process. `gone`: its processes are no more;
    * what its shell wrote down can still be read by `results`.
    */
-  reopen(state: EnvironmentState): Promise<{ readonly kind: "open"; readonly environment: Environment } | { readonly kind: "gone"; readonly results: CommandResults }>;
+  reopen(
+    state: EnvironmentState,
+  ): Promise<
+    | { readonly kind: "open"; readonly environment: Environment }
+    | { readonly kind: "gone"; readonly results: CommandResults }
+  >;
 }
 
 export interface EnvironmentPlan {
@@ -51,7 +56,11 @@ export interface CommandResults {
    * `absent`: it never began, so running it is safe. `begun`: it began and its end is not written
    * (while the environment is open: it runs; when gone: nobody can tell). `done`: its true result.
    */
-  find(id: string): Promise<{ readonly kind: "absent" } | { readonly kind: "begun" } | { readonly kind: "done"; readonly result: CommandResult }>;
+  find(
+    id: string,
+  ): Promise<
+    { readonly kind: "absent" } | { readonly kind: "begun" } | { readonly kind: "done"; readonly result: CommandResult }
+  >;
   /** The result is recorded elsewhere, durably; its files may go. */
   forget(id: string): void;
 }

@@ -22,7 +22,10 @@ export interface Log {
    * aborts. A reader that falls further behind than the driver's bound gets `log.reader-too-slow`
    * thrown into its loop; it may come back by cursor. Nobody else notices.
    */
-  tail(cursor: { readonly after: number; readonly stream?: string }, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
+  tail(
+    cursor: { readonly after: number; readonly stream?: string },
+    signal: AbortSignal,
+  ): AsyncIterable<readonly StoredEvent[]>;
 
   /** Called after each commit with its events, in seq order. A listener that throws disturbs nobody. Returns the way to stop. */
   onCommit(listener: (events: readonly StoredEvent[]) => void): () => void;

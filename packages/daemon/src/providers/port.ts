@@ -35,7 +35,12 @@ export type Message =
 export type AssistantPart =
   | { readonly kind: "text"; readonly text: string; readonly providerMetadata?: ProviderMetadata }
   | { readonly kind: "reasoning"; readonly text: string; readonly providerMetadata?: ProviderMetadata }
-  | { readonly kind: "call"; readonly id: string; readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
+  | {
+      readonly kind: "call";
+      readonly id: string;
+      readonly tool: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    };
 
 export interface ToolResult {
   readonly id: string;
