@@ -19,8 +19,17 @@ export const eventData = {
     mode,
     environment: environmentWish,
     workspace: workspaceKind,
+    turnLimit: z.int().positive(),
   }),
-  "workspace.prepared": z.object({ path: z.string(), branch: z.string(), base: z.string() }),
+  "workspace.prepared": z.object({
+    path: z.string(),
+    branch: z.string(),
+    base: z.string(),
+    /** Host folders the workspace reads from, visible in the environment at the same place. */
+    readable: z.array(z.string()),
+    /** Variables the environment gets for its sake (author and committer). */
+    variables: z.record(z.string(), z.string()),
+  }),
   "environment.opened": z.object({ state: environmentState }),
   /** The environment was found ended (or was ended); a later command opens another. */
   "environment.closed": z.object({ id: environmentId, reason: z.string() }),
@@ -32,6 +41,8 @@ export const eventData = {
   "activity.interrupt-requested": z.object({ id: activityId }),
   /** The activity does nothing more until a person decides. */
   "activity.waiting": z.object({ id: activityId, on: z.enum(["recovery", "continue"]) }),
+  /** A person has decided; the activity goes on. */
+  "activity.resumed": z.object({ id: activityId }),
   "activity.settled": z.object({
     id: activityId,
     outcome: z.enum(["done", "failed", "interrupted"]),
@@ -58,20 +69,19 @@ export const eventData = {
     /** What the provider wants back with this part in later requests (signatures), as it gave it. */
     providerMetadata: z.record(z.string(), z.unknown()).optional(),
   }),
-  "turn.settled": z.object({
-    id: turnId,
-    /** `cut`: the reply ended early; what came is kept. */
-    outcome: z.enum(["replied", "cut", "failed"]),
-    finish: z.string(),
-    usage: usage.optional(),
-  }),
+  /** The reply is whole; its calls may still run. */
+  "turn.replied": z.object({ id: turnId, finish: z.string(), usage }),
+  /** All its calls have ended. `cut`: the reply ended early and what came is kept; `failed`: no attempt got a reply. */
+  "turn.settled": z.object({ id: turnId, outcome: z.enum(["replied", "cut", "failed"]) }),
 
+  /** Recorded when its arguments are complete. `malformed`: they were not what the tool takes; it will fail. */
   "call.requested": z.object({
     id: callId,
     turnId,
     providerCallId: z.string(),
     tool: z.string(),
     arguments: z.record(z.string(), z.unknown()),
+    malformed: z.string().optional(),
   }),
   "call.started": z.object({ id: callId, attempt: z.int().positive() }),
   "call.settled": z.object({ id: callId, result: z.unknown(), recovered: z.boolean().optional() }),

@@ -12,7 +12,8 @@ export type Attachment = z.infer<typeof attachment>;
 export const admitInput = z.object({
   id: inputId,
   text: z.string().min(1).max(1_000_000),
-  attachments: z.array(attachment).max(20).default([]),
+  /** None is taken so far; an input with one is refused rather than half understood. */
+  attachments: z.array(attachment).max(0, "attachments are not taken").default([]),
   delivery: delivery.default("steer"),
 });
 export type AdmitInput = z.infer<typeof admitInput>;

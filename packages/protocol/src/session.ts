@@ -17,6 +17,8 @@ export const createSession = z.object({
   mode: mode.default("auto"),
   environment: environmentWish.prefault({}),
   workspace: workspaceKind.default("copy"),
+  /** Turns an activity may take before it waits for a word from a person. */
+  turnLimit: z.int().min(1).max(1000).default(25),
 });
 export type CreateSession = z.infer<typeof createSession>;
 
@@ -24,7 +26,6 @@ export type CreateSession = z.infer<typeof createSession>;
 export const sessionState = z.discriminatedUnion("state", [
   z.object({ state: z.literal("idle") }),
   z.object({ state: z.literal("thinking"), activityId }),
-  z.object({ state: z.literal("recovering"), activityId }),
   z.object({ state: z.literal("waiting"), activityId, on: z.enum(["recovery", "continue"]) }),
   z.object({ state: z.literal("failed"), activityId, message: z.string() }),
 ]);

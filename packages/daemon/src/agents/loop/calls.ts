@@ -1,0 +1,114 @@
+import { CorralError, event, newId } from "@corral/protocol";
+import type { Call, Turn } from "../../sessions/index.ts";
+import type { Tool, Toolbox, ToolContext } from "../../tools/index.ts";
+import type { Desk } from "../port.ts";
+
+/**
+ * Every call recorded here comes to exactly one end.
+ *
+ * 1. `call.started` is durable before the tool starts.
+ * 2. A call that had started before a crash is never simply run again: the tool is asked what is known.
+ * 3. What a tool throws is the call's end, not the turn's.
+ */
+
+/** Records a call as the model made it and takes it to its end. */
+export async function takeCall(
+  desk: Desk,
+  turn: Turn,
+  toolbox: Toolbox,
+  asked: { readonly id: string; readonly tool: string; readonly json: string },
+): Promise<void> {
+  const id = newId("call");
+  const read = readArguments(toolbox.get(asked.tool), asked);
+  desk.record(event("call.requested", { id, turnId: turn.id, providerCallId: asked.id, tool: asked.tool, ...read }));
+  const call = turn.calls.find((each) => each.id === id);
+  if (call !== undefined) await runCall(desk, toolbox, call, call.attempt + 1);
+}
+
+/** Takes a call to its end whose record says that it has none, after a crash or a person's decision. */
+export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Promise<void> {
+  if (call.attempt === 0 || call.retryDecided) return await runCall(desk, toolbox, call, call.attempt + 1);
+  const tool = toolbox.get(call.tool);
+  if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
+  const context = contextFor(desk, call, call.attempt);
+  const known = (await tool.recover?.(context)) ?? guess(tool);
+  switch (known.kind) {
+    case "done":
+      return desk.record(event("call.settled", { id: call.id, result: known.result, recovered: true }));
+    case "unknown":
+      return desk.record(event("call.unknown", { id: call.id, reason: known.reason }));
+    case "run":
+      return await perform(desk, tool, call, context);
+  }
+}
+
+async function runCall(desk: Desk, toolbox: Toolbox, call: Call, attempt: number): Promise<void> {
+  const tool = toolbox.get(call.tool);
+  if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
+  if (call.malformed !== undefined) return fail(desk, call, call.malformed);
+  if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
+  desk.record(event("call.started", { id: call.id, attempt }));
+  await desk.durable();
+  await perform(desk, tool, call, contextFor(desk, call, attempt));
+}
+
+async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext): Promise<void> {
+  try {
+    const result = await tool.run(call.arguments, context);
+    desk.record(event(desk.signal.aborted ? "call.interrupted" : "call.settled", { id: call.id, result }));
+  } catch (error) {
+    if (desk.signal.aborted) desk.record(event("call.interrupted", { id: call.id }));
+    else fail(desk, call, error instanceof Error ? error.message : String(error), codeOf(error));
+  }
+}
+
+function fail(desk: Desk, call: Call, message: string, code = "call.refused"): void {
+  desk.record(event("call.failed", { id: call.id, error: { code, message } }));
+}
+
+function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
+  const offsets = { stdout: 0, stderr: 0 };
+  return {
+    id: attempt === 1 ? call.id : `${call.id}-${attempt}`,
+    signal: desk.signal,
+    surroundings: desk.surroundings,
+    onOutput(stream, text) {
+      desk.emit({ kind: stream, session: desk.session, part: call.id, offset: offsets[stream], text });
+      offsets[stream] += text.length;
+    },
+  };
+}
+
+function guess(tool: Tool) {
+  return tool.effect === "reads"
+    ? ({ kind: "run" } as const)
+    : ({ kind: "unknown", reason: `The ${tool.name} tool cannot tell whether it was done.` } as const);
+}
+
+function readArguments(
+  tool: Tool | undefined,
+  asked: { readonly tool: string; readonly json: string },
+): { arguments: Record<string, unknown>; malformed?: string } {
+  let given: unknown;
+  try {
+    given = asked.json.trim() === "" ? {} : JSON.parse(asked.json);
+  } catch {
+    return { arguments: {}, malformed: `The arguments were not valid JSON: ${asked.json.slice(0, 500)}` };
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return { arguments: {}, malformed: "The arguments must be a JSON object." };
+  }
+  const kept = given as Record<string, unknown>;
+  const checked = tool?.parameters.safeParse(given);
+  if (checked === undefined || checked.success) return { arguments: kept };
+  const issues = checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  return { arguments: kept, malformed: `The arguments do not fit the tool: ${issues}` };
+}
+
+function unknownTool(name: string): string {
+  return `There is no tool called ${name}.`;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof CorralError ? error.code : "call.defect";
+}

@@ -1,0 +1,170 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { CorralError, event, newId, type PartId } from "@corral/protocol";
+import type { ModelRequest, Provider, ProviderMetadata, ReplyPiece } from "../../providers/index.ts";
+import type { OpenActivity, Turn } from "../../sessions/index.ts";
+import type { Toolbox } from "../../tools/index.ts";
+import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
+import { resumeCall, takeCall } from "./calls.ts";
+import { buildRequest, hashRequest } from "./request.ts";
+import { systemPrompt } from "./system.ts";
+
+export interface LoopParts {
+  /** The provider of a model named `provider/model`; throws what a person can act on. */
+  findModel(named: string): { readonly provider: Provider; readonly model: string };
+  readonly toolbox: Toolbox;
+  /** Requests made for one turn before it is given up, crashes included. */
+  readonly attempts?: number;
+  /** The pause before a further attempt after a failed one. */
+  readonly backoffMs?: (attempt: number) => number;
+}
+
+/** Corral's own agent: ask the model, run the calls of its reply as they come, and settle the turn. */
+export function openLoop(parts: LoopParts): AgentKind {
+  return {
+    async turn(desk, activity) {
+      const turn = activity.turn ?? prepare(desk, activity, parts.toolbox);
+      if (mayAsk(turn)) {
+        const failure = await ask(desk, turn, parts);
+        if (failure !== undefined) return settleFailed(desk, turn, failure);
+      }
+      await Promise.all(turn.calls.filter(unended).map((call) => resumeCall(desk, parts.toolbox, call)));
+      if (turn.calls.some((call) => call.end?.kind === "unknown") && !desk.signal.aborted) return { kind: "waits" };
+      desk.record(event("turn.settled", { id: turn.id, outcome: turn.replied ? "replied" : "cut" }));
+      return { kind: "settled" };
+    },
+  };
+}
+
+function prepare(desk: Desk, activity: OpenActivity, toolbox: Toolbox): Turn {
+  const model = desk.history.settings?.model ?? "";
+  const request = buildRequest(model, systemPrompt, desk.history.entries, toolbox);
+  const id = newId("turn");
+  desk.record(event("turn.prepared", { id, activityId: activity.id, model, requestHash: hashRequest(request) }));
+  if (activity.turn === undefined) throw new CorralError("internal", "a turn was prepared in an activity that is over");
+  return activity.turn;
+}
+
+/** A reply that already made calls is never asked for again: their results enter the next request. */
+function mayAsk(turn: Turn): boolean {
+  return !turn.replied && turn.calls.length === 0;
+}
+
+function unended(call: Turn["calls"][number]): boolean {
+  return call.end === undefined;
+}
+
+/** Asks until a reply has come, the budget is used up, or asking again is of no use. */
+async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralError | undefined> {
+  const { attempts = 5, backoffMs = (attempt: number) => Math.min(500 * 2 ** attempt, 30_000) } = parts;
+  const target = resolveModel(desk, parts);
+  if (target instanceof CorralError) return target;
+  const earlier = desk.history.entries.slice(0, desk.history.entries.indexOf(turn));
+  const request = buildRequest(target.model, systemPrompt, earlier, parts.toolbox);
+  let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
+  for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
+    if (desk.signal.aborted) return undefined;
+    desk.record(event("turn.dispatched", { id: turn.id, attempt }));
+    await desk.durable();
+    try {
+      await listen(desk, turn, target.provider, request, parts.toolbox);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RunOver) throw error;
+      if (desk.signal.aborted) return undefined;
+      failure = asFailure(error);
+    }
+    const told = { code: failure.code, message: failure.message };
+    desk.record(event("turn.attempt-failed", { id: turn.id, attempt, error: told }));
+    if (turn.calls.length > 0) return undefined;
+    if (failure.retry === "never") return failure;
+    if (attempt < attempts) await delay(backoffMs(attempt), undefined, { signal: desk.signal }).catch(() => undefined);
+  }
+  return failure;
+}
+
+/** Takes one reply in: deltas go out live, whole parts are recorded, calls start as soon as they are complete. */
+async function listen(
+  desk: Desk,
+  turn: Turn,
+  provider: Provider,
+  request: ModelRequest,
+  toolbox: Toolbox,
+): Promise<void> {
+  const open = new Map<string, GrowingPart>();
+  const calls: Promise<void>[] = [];
+  try {
+    for await (const piece of provider.ask(request, desk.signal)) {
+      if (piece.kind === "call") calls.push(settledLater(takeCall(desk, turn, toolbox, piece)));
+      else if (piece.kind === "finish") {
+        desk.record(event("turn.replied", { id: turn.id, finish: piece.reason, usage: piece.usage }));
+      } else grow(desk, turn, open, piece);
+    }
+  } finally {
+    for (const part of open.values()) say(desk, turn, part, { cut: true });
+    await Promise.all(calls);
+  }
+}
+
+/** Its failure is looked at when the reply has ended, which may be after it happened. */
+function settledLater(call: Promise<void>): Promise<void> {
+  call.catch(() => undefined);
+  return call;
+}
+
+interface GrowingPart {
+  readonly id: PartId;
+  readonly kind: "text" | "reasoning";
+  text: string;
+}
+
+function grow(
+  desk: Desk,
+  turn: Turn,
+  open: Map<string, GrowingPart>,
+  piece: Exclude<ReplyPiece, { kind: "call" | "finish" }>,
+): void {
+  if (piece.kind === "begin") {
+    open.set(piece.part, { id: newId("part"), kind: piece.of, text: "" });
+    return;
+  }
+  const part = open.get(piece.part);
+  if (part === undefined) return;
+  if (piece.kind === "delta") {
+    const { id, kind, text } = part;
+    desk.emit({ kind, session: desk.session, part: id, offset: text.length, text: piece.text });
+    part.text += piece.text;
+    return;
+  }
+  open.delete(piece.part);
+  say(desk, turn, part, piece.providerMetadata === undefined ? {} : { providerMetadata: piece.providerMetadata });
+}
+
+function say(
+  desk: Desk,
+  turn: Turn,
+  { id: part, kind, text }: GrowingPart,
+  more: { cut?: boolean; providerMetadata?: ProviderMetadata },
+): void {
+  desk.record(event("turn.said", { id: turn.id, part, kind, text, ...more }));
+}
+
+function settleFailed(desk: Desk, turn: Turn, failure: CorralError): TurnEnd {
+  desk.record(event("turn.settled", { id: turn.id, outcome: "failed" }));
+  return { kind: "failed", code: failure.code, message: failure.message, hint: failure.hint };
+}
+
+function resolveModel(desk: Desk, parts: LoopParts): ReturnType<LoopParts["findModel"]> | CorralError {
+  try {
+    return parts.findModel(desk.history.settings?.model ?? "");
+  } catch (error) {
+    return asFailure(error);
+  }
+}
+
+function asFailure(error: unknown): CorralError {
+  if (error instanceof CorralError) return error;
+  return new CorralError("provider.unavailable", error instanceof Error ? error.message : String(error), {
+    cause: error,
+    retry: "later",
+  });
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import type { AssistantPart, Message, ModelRequest, ToolResult } from "../../providers/index.ts";
+import type { Call, Entry, Turn } from "../../sessions/index.ts";
+import type { Toolbox } from "../../tools/index.ts";
+
+/** The conversation as a model request. Calls carry Corral's own ids, which never repeat. */
+export function buildRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): ModelRequest {
+  return {
+    model,
+    system,
+    tools: toolbox.offers,
+    messages: entries.flatMap((entry) => (entry.kind === "input" ? [said(entry.text)] : turnMessages(entry, toolbox))),
+  };
+}
+
+export function hashRequest(request: ModelRequest): string {
+  return createHash("sha256").update(JSON.stringify(request)).digest("base64url");
+}
+
+function said(text: string): Message {
+  return { role: "user", text };
+}
+
+function turnMessages(turn: Turn, toolbox: Toolbox): Message[] {
+  const parts = [...spokenParts(turn), ...turn.calls.map(callPart)];
+  if (parts.length === 0) return [];
+  const reply: Message = { role: "assistant", parts };
+  if (turn.calls.length === 0) return [reply];
+  return [reply, { role: "tool", results: turn.calls.map((call) => callResult(call, toolbox)) }];
+}
+
+/** What earlier attempts said was said to nobody; reasoning without its end cannot be sent back. */
+function spokenParts(turn: Turn): AssistantPart[] {
+  return turn.said
+    .filter((part) => part.attempt === turn.attempt && part.text.trim() !== "" && !(part.cut && part.kind === "reasoning"))
+    .map(({ kind, text, providerMetadata }) => ({ kind, text, ...(providerMetadata && { providerMetadata }) }));
+}
+
+function callPart(call: Call): AssistantPart {
+  return { kind: "call", id: call.id, tool: call.tool, arguments: call.arguments };
+}
+
+function callResult(call: Call, toolbox: Toolbox): ToolResult {
+  const { id, tool, end } = call;
+  const error = (text: string): ToolResult => ({ id, tool, outcome: "error", text });
+  switch (end?.kind) {
+    case "settled":
+      return { id, tool, ...(toolbox.get(tool)?.describe(end.result) ?? { outcome: "ok", text: JSON.stringify(end.result) }) };
+    case "failed":
+      return error(end.message);
+    case "interrupted":
+      return error("The operator interrupted this call.");
+    case "unknown":
+      return error(`Nobody knows how this call ended. ${end.reason}`);
+    case undefined:
+      return error("This call has not ended.");
+  }
+}

@@ -1,0 +1,39 @@
+import type { Delta, NewEvent, SessionId } from "@corral/protocol";
+import type { History, OpenActivity } from "../sessions/index.ts";
+import type { Surroundings } from "../tools/index.ts";
+
+/** A way of getting a turn done: Corral's own loop, or an agent program driven from outside. */
+export interface AgentKind {
+  /**
+   * Takes the activity's open turn to its end, or a new one when none is open. A turn left over by
+   * a crash is picked up where its record ends; nothing that may have had an effect is done twice.
+   * Throws only `RunOver`.
+   */
+  turn(desk: Desk, activity: OpenActivity): Promise<TurnEnd>;
+}
+
+export type TurnEnd =
+  | { readonly kind: "settled" }
+  /** A call's end is unknown; a person decides. */
+  | { readonly kind: "waits" }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string | undefined };
+
+/** Recording failed (the lease is lost, the log is closed): whatever is in progress stops, and nothing more is recorded. */
+export class RunOver extends Error {
+  override readonly name = "RunOver";
+}
+
+/** What a turn works with: the session's past, and the only ways to add to it. */
+export interface Desk {
+  readonly session: SessionId;
+  /** Holds everything recorded, also what is still on its way to the disk. */
+  readonly history: History;
+  /** Aborted when the activity is interrupted. */
+  readonly signal: AbortSignal;
+  readonly surroundings: Surroundings;
+  /** Adds events, in order; throws `RunOver` once recording has failed. They share a commit with what is recorded until the next `durable`. */
+  record(...events: readonly NewEvent[]): void;
+  /** Resolves when all that was recorded is durable: to be awaited before anything leaves the machine or starts. */
+  durable(): Promise<void>;
+  emit(delta: Delta): void;
+}

@@ -1,0 +1,1 @@
+export { openProjects, projectProjections, type Projects } from "./projects.ts";

@@ -1,0 +1,92 @@
+import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import { type Desk, RunOver } from "../agents/index.ts";
+import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
+import type { Surroundings } from "../tools/index.ts";
+import type { Assignment, Office } from "./port.ts";
+
+/**
+ * The desk of one run: the session's history in memory, and the pipeline to the log.
+ *
+ * 1. An event is applied to the history when it is recorded; the log gets events in the same order.
+ * 2. Events recorded until the next `durable` (or the end of this round of the event loop) travel as one append.
+ * 3. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
+ */
+export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
+  readonly session: SessionId;
+  readonly history: History;
+  readonly surroundings: S;
+  readonly #office: Office;
+  #interruption = new AbortController();
+  #unsent: NewEvent[] = [];
+  #sendSoon: NodeJS.Immediate | undefined;
+  #sent: Promise<void> = Promise.resolve();
+  #over: RunOver | undefined;
+  #lastTold: number;
+
+  constructor(assignment: Assignment, office: Office, openSurroundings: (desk: Desk) => S) {
+    this.session = assignment.session;
+    this.history = foldHistory(assignment.events);
+    this.#lastTold = assignment.events.at(-1)?.seq ?? 0;
+    this.#office = office;
+    if (this.history.activity?.interruptRequested === true) this.#interruption.abort();
+    this.surroundings = openSurroundings(this);
+  }
+
+  get signal(): AbortSignal {
+    return this.#interruption.signal;
+  }
+
+  record(...events: readonly NewEvent[]): void {
+    if (this.#over !== undefined) throw this.#over;
+    for (const each of events) {
+      applyEvent(this.history, each);
+      this.#unsent.push(each);
+    }
+    if (this.history.activity === undefined && this.#interruption.signal.aborted) this.#interruption = new AbortController();
+    this.#sendSoon ??= setImmediate(() => this.#send());
+  }
+
+  async durable(): Promise<void> {
+    this.#send();
+    await this.#sent;
+    if (this.#over !== undefined) throw this.#over;
+  }
+
+  emit(delta: Delta): void {
+    this.#office.emit(delta);
+  }
+
+  /** Takes eligible inputs in. The caller sees to it that no turn is open. */
+  async promote(): Promise<void> {
+    await this.durable();
+    const { events, inputs } = await this.#office.promote(this.history.activity?.id).catch((cause: unknown) => {
+      throw this.#end(cause);
+    });
+    for (const input of inputs) this.history.inbox.set(input.id, input.text);
+    for (const each of events) applyEvent(this.history, each);
+  }
+
+  /** Applies what another party recorded, unless the history held it from the start. */
+  hear(told: StoredEvent): void {
+    if (told.seq <= this.#lastTold) return;
+    this.#lastTold = told.seq;
+    applyEvent(this.history, told);
+    if (told.type === "activity.interrupt-requested" && this.history.activity?.id === told.data.id) {
+      this.#interruption.abort();
+    }
+  }
+
+  #send(): void {
+    clearImmediate(this.#sendSoon);
+    this.#sendSoon = undefined;
+    if (this.#unsent.length === 0 || this.#over !== undefined) return;
+    const events = this.#unsent;
+    this.#unsent = [];
+    const appended = this.#office.append(events).catch((cause: unknown) => void this.#end(cause));
+    this.#sent = Promise.all([this.#sent, appended]).then(() => undefined);
+  }
+
+  #end(cause: unknown): RunOver {
+    return (this.#over ??= new RunOver(cause instanceof Error ? cause.message : String(cause), { cause }));
+  }
+}

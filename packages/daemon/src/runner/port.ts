@@ -1,0 +1,44 @@
+import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { Promotion } from "../sessions/index.ts";
+
+/**
+ * Where sessions run. A host is given sessions with their leases and runs each until it is told to
+ * let go or its place is lost; what it may do to the log goes through the session's office.
+ */
+export interface RunnerHost {
+  start(assignment: Assignment, office: Office): Running;
+  /** Lets every run stop at its next turn boundary, by the deadline; running commands go on without it. */
+  drain(deadlineMs: number): Promise<void>;
+  /** Ends at once. */
+  close(): Promise<void>;
+}
+
+/** All a run needs to know at its start. */
+export interface Assignment {
+  readonly session: SessionId;
+  readonly fence: number;
+  /** The repository the session works on. */
+  readonly repository: string;
+  /** Every event of the session up to now. */
+  readonly events: readonly StoredEvent[];
+}
+
+/** What the daemon does for one run, under the fence of its lease. Calls are carried out in the order made. */
+export interface Office {
+  /** Resolves when durable; after one refusal all later ones are refused. */
+  append(events: readonly NewEvent[]): Promise<void>;
+  /** Promotes what may run now, inside the named activity or into a new one. */
+  promote(activity: string | undefined): Promise<Promotion>;
+  emit(delta: Delta): void;
+}
+
+export interface Running {
+  /** There may be something new in the inbox. A hint: any number of them make one look. */
+  wake(): void;
+  /** Something another party recorded in the session. */
+  tell(event: StoredEvent): void;
+  /** Settles once: `idle` with nothing left to do, `drained` at a boundary, `lost` when the run broke off. */
+  readonly ended: Promise<RunEnd>;
+}
+
+export type RunEnd = { readonly kind: "idle" | "drained" } | { readonly kind: "lost"; readonly reason: string };

@@ -1,0 +1,98 @@
+import type { Delta, NewEvent } from "@corral/protocol";
+import type { Promotion } from "../../sessions/index.ts";
+import type { Office } from "../port.ts";
+import { type HostedRun, type RunWorld, startRun } from "../run.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+
+/** The daemon as a runner process sees it. */
+export interface DaemonChannel {
+  send(message: FromRunner): void;
+  onMessage(listener: (message: ToRunner) => void): void;
+}
+
+/** Serves runs in this process for as long as the channel stands; whoever owns the process ends it when the channel closes. */
+export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
+  const runs = new Map<number, { readonly hosted: HostedRun; readonly office: RemoteOffice }>();
+  channel.onMessage((message) => {
+    switch (message.say) {
+      case "start":
+        return start(message.run, message.assignment);
+      case "wake":
+        return runs.get(message.run)?.hosted.wake();
+      case "tell":
+        return runs.get(message.run)?.hosted.tell(message.event);
+      case "done":
+        return runs.get(message.run)?.office.settle(message.request, message.promotion);
+      case "refused":
+        return runs.get(message.run)?.office.refuse(message.request, message.reason);
+      case "drain":
+        for (const { hosted } of runs.values()) hosted.drain();
+    }
+  });
+  channel.send({ say: "ready" });
+
+  function start(run: number, assignment: Parameters<typeof startRun>[1]): void {
+    const office = new RemoteOffice(run, channel);
+    const hosted = startRun(world, assignment, office);
+    runs.set(run, { hosted, office });
+    void hosted.ended.then((end) => {
+      runs.delete(run);
+      channel.send({ say: "ended", run, end });
+    });
+  }
+}
+
+/** The office at the other end of the channel. */
+class RemoteOffice implements Office {
+  readonly #run: number;
+  readonly #channel: DaemonChannel;
+  readonly #requests = new Map<number, PromiseWithResolvers<Promotion | undefined>>();
+  #request = 0;
+  #deltas: Delta[] = [];
+
+  constructor(run: number, channel: DaemonChannel) {
+    this.#run = run;
+    this.#channel = channel;
+  }
+
+  async append(events: readonly NewEvent[]): Promise<void> {
+    await this.#ask((request) => ({ say: "append", run: this.#run, request, events }));
+  }
+
+  async promote(activity: string | undefined): Promise<Promotion> {
+    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, activity }));
+    return promotion ?? { events: [], inputs: [] };
+  }
+
+  /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */
+  emit(delta: Delta): void {
+    if (this.#deltas.length === 0) setImmediate(() => this.#flushDeltas());
+    this.#deltas.push(delta);
+  }
+
+  settle(request: number, promotion: Promotion | undefined): void {
+    this.#requests.get(request)?.resolve(promotion);
+    this.#requests.delete(request);
+  }
+
+  refuse(request: number, reason: string): void {
+    this.#requests.get(request)?.reject(new Error(reason));
+    this.#requests.delete(request);
+  }
+
+  #ask(message: (request: number) => FromRunner): Promise<Promotion | undefined> {
+    this.#flushDeltas();
+    const request = (this.#request += 1);
+    const answer = Promise.withResolvers<Promotion | undefined>();
+    this.#requests.set(request, answer);
+    this.#channel.send(message(request));
+    return answer.promise;
+  }
+
+  #flushDeltas(): void {
+    if (this.#deltas.length === 0) return;
+    const deltas = this.#deltas;
+    this.#deltas = [];
+    this.#channel.send({ say: "deltas", run: this.#run, deltas });
+  }
+}

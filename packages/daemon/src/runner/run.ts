@@ -1,0 +1,154 @@
+import { event } from "@corral/protocol";
+import { type AgentKind, RunOver } from "../agents/index.ts";
+import type { EnvironmentDriver } from "../environments/index.ts";
+import type { OpenActivity } from "../sessions/index.ts";
+import { RunDesk } from "./desk.ts";
+import type { Assignment, Office, RunEnd, Running } from "./port.ts";
+import { SessionSurroundings } from "./surroundings.ts";
+
+/** What every run in this process shares. */
+export interface RunWorld {
+  readonly home: string;
+  readonly agent: AgentKind;
+  readonly driver: EnvironmentDriver;
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  /** How long a run with nothing to do stays ready before it lets the session go. */
+  readonly idleMs?: number;
+}
+
+/** A run that its host can also bring to rest. */
+export interface HostedRun extends Running {
+  /** Stops at the next turn boundary; an idle run ends its environment. */
+  drain(): void;
+}
+
+/**
+ * Runs one session: takes what its inbox holds, turn by turn, until nothing is left, and then waits
+ * a while for more.
+ *
+ * 1. One turn at a time; inputs join only between turns.
+ * 2. What happens next is read off the history alone, so a run that begins after a crash and one that
+ *    never stopped take the same way.
+ */
+export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
+  const bell = new Bell();
+  const place = { ...world, repository: assignment.repository };
+  const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
+  return {
+    wake: () => bell.ring(),
+    tell: (told) => {
+      desk.hear(told);
+      bell.ring();
+    },
+    drain: () => bell.drain(),
+    ended: run().catch(lost),
+  };
+
+  async function run(): Promise<RunEnd> {
+    try {
+      for (;;) {
+        if (bell.heard()) await work(world.agent, desk, bell);
+        if (bell.draining) return await rest();
+        if (!(await bell.next(world.idleMs ?? 300_000))) return { kind: "idle" };
+      }
+    } finally {
+      desk.surroundings.detach();
+    }
+  }
+
+  /** The place of a session that rests is cleared; one in the middle of its work keeps its shell for the next run. */
+  async function rest(): Promise<RunEnd> {
+    const { activity } = desk.history;
+    if (activity === undefined || activity.waitingOn !== undefined) await desk.surroundings.end("the daemon stopped");
+    await desk.durable();
+    return { kind: "drained" };
+  }
+}
+
+async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> {
+  for (let look = true; ; look ||= bell.heard()) {
+    if (desk.history.activity?.turn === undefined && (look || desk.history.activity === undefined)) {
+      await desk.promote();
+      look = false;
+    }
+    const activity = desk.history.activity;
+    if (activity === undefined || (activity.waitingOn !== undefined && !activity.interruptRequested)) break;
+    if (!(await step(agent, desk, activity)) || bell.draining) break;
+  }
+  await desk.durable();
+}
+
+/** One step of an activity. False: it waits for a person. */
+async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Promise<boolean> {
+  const { id } = activity;
+  if (activity.turn === undefined) {
+    if (activity.interruptRequested) return settle(desk, event("activity.settled", { id, outcome: "interrupted" }));
+    if (!activity.unanswered) return settle(desk, event("activity.settled", { id, outcome: "done" }));
+    if (activity.turns >= (desk.history.settings?.turnLimit ?? 25)) {
+      desk.record(event("activity.waiting", { id, on: "continue" }));
+      return false;
+    }
+  }
+  desk.surroundings.environment().catch(() => undefined);
+  const end = await agent.turn(desk, activity);
+  switch (end.kind) {
+    case "settled":
+      return true;
+    case "waits":
+      desk.record(event("activity.waiting", { id, on: "recovery" }));
+      return false;
+    case "failed": {
+      const { code, message, hint } = end;
+      const error = { code, message, ...(hint === undefined ? {} : { hint }) };
+      return settle(desk, event("activity.settled", { id, outcome: "failed", error }));
+    }
+  }
+}
+
+function settle(desk: RunDesk, settled: ReturnType<typeof event>): true {
+  desk.record(settled);
+  return true;
+}
+
+function lost(error: unknown): RunEnd {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { kind: "lost", reason: error instanceof RunOver ? reason : `defect: ${reason}` };
+}
+
+/** Wakes, coalesced: however often it rings, the run looks once. */
+class Bell {
+  draining = false;
+  #rung = true;
+  #waiter: (() => void) | undefined;
+
+  ring(): void {
+    this.#rung = true;
+    this.#waiter?.();
+  }
+
+  drain(): void {
+    this.draining = true;
+    this.#waiter?.();
+  }
+
+  heard(): boolean {
+    const rung = this.#rung;
+    this.#rung = false;
+    return rung;
+  }
+
+  /** True when it rang (or the run is to rest) within the time. */
+  async next(ms: number): Promise<boolean> {
+    if (this.#rung || this.draining) return true;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      timer.unref();
+      this.#waiter = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#waiter = undefined;
+    return this.#rung || this.draining;
+  }
+}

@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { CorralError, event, newId, type SessionId } from "@corral/protocol";
+import type { Desk } from "../agents/index.ts";
+import type { CommandResults, Environment, EnvironmentDriver } from "../environments/index.ts";
+import type { Surroundings } from "../tools/index.ts";
+import { prepareWorkspace } from "../workspaces/index.ts";
+
+/**
+ * A session's workspace and environment, prepared on first use and found again by what the log says.
+ *
+ * 1. An environment is recorded as opened before any command starts in it (the call's own record waits for it).
+ * 2. An environment found gone is recorded as closed before another is opened; what it wrote down stays
+ *    readable until this run has let go.
+ */
+export class SessionSurroundings implements Surroundings {
+  readonly #desk: Desk;
+  readonly #world: SurroundingsWorld;
+  #found: Promise<Found> | undefined;
+  #current: Promise<Environment> | undefined;
+
+  constructor(desk: Desk, world: SurroundingsWorld) {
+    this.#desk = desk;
+    this.#world = world;
+  }
+
+  environment(): Promise<Environment> {
+    this.#current ??= this.#open().catch((error: unknown) => {
+      this.#current = undefined;
+      throw error;
+    });
+    return this.#current;
+  }
+
+  async earlier(): Promise<Awaited<ReturnType<Surroundings["earlier"]>>> {
+    const found = await this.#find();
+    if (found.kind === "none") return found;
+    return { kind: found.kind, results: found.kind === "open" ? found.environment.shell : found.results };
+  }
+
+  /** Ends the environment, if one is open; called when the session rests and the daemon stops. */
+  async end(reason: string): Promise<void> {
+    if (this.#current === undefined && this.#desk.history.environment === undefined) return;
+    const environment = await this.#currentOrFound();
+    await environment?.end();
+    if (this.#desk.history.environment !== undefined) {
+      this.#desk.record(event("environment.closed", { id: this.#desk.history.environment.id, reason }));
+      await this.#desk.durable();
+    }
+  }
+
+  /** Lets go without ending anything. */
+  detach(): void {
+    this.#current?.then(
+      (environment) => environment.detach(),
+      () => undefined,
+    );
+  }
+
+  async #currentOrFound(): Promise<Environment | undefined> {
+    if (this.#current !== undefined) return await this.#current.catch(() => undefined);
+    const found = await this.#find();
+    return found.kind === "open" ? found.environment : undefined;
+  }
+
+  async #open(): Promise<Environment> {
+    const found = await this.#find();
+    const environment = found.kind === "open" ? found.environment : await this.#openNew();
+    void environment.ended.then(() => this.#forgetIf(environment));
+    return environment;
+  }
+
+  /** The environment ended by itself: the next command gets another one. */
+  #forgetIf(ended: Environment): void {
+    const { history } = this.#desk;
+    if (history.environment?.id !== ended.state.id) return;
+    this.#current = undefined;
+    this.#found = Promise.resolve({ kind: "none" });
+    try {
+      this.#desk.record(event("environment.closed", { id: ended.state.id, reason: "it ended" }));
+    } catch {
+      // The run is over; whoever runs the session next finds the environment gone.
+    }
+  }
+
+  #find(): Promise<Found> {
+    return (this.#found ??= this.#lookUp());
+  }
+
+  async #lookUp(): Promise<Found> {
+    const state = this.#desk.history.environment;
+    if (state === undefined) return { kind: "none" };
+    const found = await this.#world.driver.reopen(state);
+    if (found.kind === "gone") {
+      this.#desk.record(event("environment.closed", { id: state.id, reason: "it was found ended" }));
+    }
+    return found;
+  }
+
+  async #openNew(): Promise<Environment> {
+    const workspace = await this.#workspace();
+    const wish = this.#desk.history.settings?.environment;
+    if (wish === undefined) throw new CorralError("internal", "the session has no settings");
+    const environment = await this.#world.driver.open({
+      id: newId("environment"),
+      workspace: workspace.path,
+      readable: workspace.readable,
+      network: wish.network,
+      variables: workspace.variables,
+    });
+    this.#desk.record(event("environment.opened", { state: environment.state }));
+    return environment;
+  }
+
+  async #workspace() {
+    const { history, session } = this.#desk;
+    if (history.workspace !== undefined) return history.workspace;
+    const { home, repository, owner } = this.#world;
+    const workspace = await prepareWorkspace({
+      repo: repository,
+      destination: workspaceFolder(home, session),
+      branch: `corral/${session}`,
+      ...(owner === undefined ? {} : { owner }),
+    });
+    this.#desk.record(event("workspace.prepared", workspace));
+    return workspace;
+  }
+}
+
+export interface SurroundingsWorld {
+  readonly home: string;
+  readonly repository: string;
+  readonly driver: EnvironmentDriver;
+  /** Who owns files inside environments, when that is not the daemon's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+type Found =
+  | { readonly kind: "none" }
+  | { readonly kind: "open"; readonly environment: Environment }
+  | { readonly kind: "gone"; readonly results: CommandResults };
+
+function workspaceFolder(home: string, session: SessionId): string {
+  return join(home, "workspaces", session);
+}

@@ -1,0 +1,259 @@
+import type {
+  ActivityId,
+  CallId,
+  EnvironmentState,
+  EventData,
+  InputId,
+  NewEvent,
+  PartId,
+  TurnId,
+} from "@corral/protocol";
+
+/**
+ * A session as its events tell it. The same fold serves a run in progress (each event is applied as
+ * it is recorded) and a recovery (all are applied at once), so that both see one truth and the
+ * question "what is next" has one answer.
+ */
+export interface History {
+  settings: EventData<"session.created"> | undefined;
+  workspace: EventData<"workspace.prepared"> | undefined;
+  environment: EnvironmentState | undefined;
+  readonly entries: Entry[];
+  activity: OpenActivity | undefined;
+  /** Texts of inputs admitted and not yet promoted. */
+  readonly inbox: Map<InputId, string>;
+}
+
+/** What the conversation consists of, in order. */
+export type Entry = { readonly kind: "input"; readonly text: string } | Turn;
+
+export interface OpenActivity {
+  readonly id: ActivityId;
+  /** Turns since a person last said something. */
+  turns: number;
+  /** An input or a call's result that no turn has answered yet. */
+  unanswered: boolean;
+  interruptRequested: boolean;
+  waitingOn: "recovery" | "continue" | undefined;
+  /** The turn in progress. */
+  turn: Turn | undefined;
+}
+
+export interface Turn {
+  readonly kind: "turn";
+  readonly id: TurnId;
+  readonly requestHash: string;
+  /** 0: prepared and never dispatched. */
+  attempt: number;
+  /** Attempts known to have failed. */
+  failedAttempt: number;
+  readonly said: Said[];
+  readonly calls: Call[];
+  /** The reply came to its end. */
+  replied: boolean;
+  outcome: "replied" | "cut" | "failed" | undefined;
+}
+
+export interface Said {
+  readonly part: PartId;
+  readonly kind: "text" | "reasoning";
+  readonly text: string;
+  readonly cut: boolean;
+  readonly attempt: number;
+  readonly providerMetadata: Record<string, unknown> | undefined;
+}
+
+export interface Call {
+  readonly id: CallId;
+  readonly providerCallId: string;
+  readonly tool: string;
+  readonly arguments: Record<string, unknown>;
+  readonly malformed: string | undefined;
+  /** 0: requested and never started. */
+  attempt: number;
+  /** A person chose to run it again although its last attempt may have done something. */
+  retryDecided: boolean;
+  end: CallEnd | undefined;
+}
+
+export type CallEnd =
+  | { readonly kind: "settled"; readonly result: unknown }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "interrupted"; readonly result: unknown }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+export function emptyHistory(): History {
+  return {
+    settings: undefined,
+    workspace: undefined,
+    environment: undefined,
+    entries: [],
+    activity: undefined,
+    inbox: new Map(),
+  };
+}
+
+export function foldHistory(events: Iterable<NewEvent>): History {
+  const history = emptyHistory();
+  for (const each of events) applyEvent(history, each);
+  return history;
+}
+
+export function applyEvent(history: History, { type, data }: NewEvent): void {
+  switch (type) {
+    case "session.created":
+      history.settings = data;
+      return;
+    case "workspace.prepared":
+      history.workspace = data;
+      return;
+    case "environment.opened":
+      history.environment = data.state;
+      return;
+    case "environment.closed":
+      if (history.environment?.id === data.id) history.environment = undefined;
+      return;
+    case "input.admitted":
+      history.inbox.set(data.id, data.text);
+      return;
+    case "input.promoted":
+      history.entries.push({ kind: "input", text: history.inbox.get(data.id) ?? "" });
+      history.inbox.delete(data.id);
+      heard(history);
+      return;
+    default:
+      applyActivityEvent(history, { type, data } as NewEvent);
+  }
+}
+
+function applyActivityEvent(history: History, { type, data }: NewEvent): void {
+  const activity = history.activity;
+  switch (type) {
+    case "activity.opened":
+      history.activity = newActivity(data.id);
+      return;
+    case "activity.interrupt-requested":
+      if (activity?.id === data.id) activity.interruptRequested = true;
+      return;
+    case "activity.waiting":
+      if (activity?.id === data.id) activity.waitingOn = data.on;
+      return;
+    case "activity.resumed":
+      if (activity?.id === data.id) activity.waitingOn = undefined;
+      return;
+    case "activity.settled":
+      if (activity?.id === data.id) history.activity = undefined;
+      return;
+    case "turn.prepared": {
+      if (activity === undefined) return;
+      const turn = newTurn(data);
+      activity.turn = turn;
+      activity.turns += 1;
+      activity.unanswered = false;
+      history.entries.push(turn);
+      return;
+    }
+    default:
+      if (activity?.turn !== undefined) applyTurnEvent(activity, activity.turn, { type, data } as NewEvent);
+  }
+}
+
+function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewEvent): void {
+  switch (type) {
+    case "turn.dispatched":
+      turn.attempt = data.attempt;
+      return;
+    case "turn.attempt-failed":
+      turn.failedAttempt = data.attempt;
+      return;
+    case "turn.said":
+      turn.said.push({
+        part: data.part,
+        kind: data.kind,
+        text: data.text,
+        cut: data.cut ?? false,
+        attempt: turn.attempt,
+        providerMetadata: data.providerMetadata,
+      });
+      return;
+    case "turn.replied":
+      turn.replied = true;
+      return;
+    case "turn.settled":
+      turn.outcome = data.outcome;
+      activity.turn = undefined;
+      activity.unanswered ||= turn.calls.length > 0;
+      return;
+    case "call.requested":
+      turn.calls.push({
+        id: data.id,
+        providerCallId: data.providerCallId,
+        tool: data.tool,
+        arguments: data.arguments,
+        malformed: data.malformed,
+        attempt: 0,
+        retryDecided: false,
+        end: undefined,
+      });
+      return;
+    default:
+      applyCallEvent(turn, { type, data } as NewEvent);
+  }
+}
+
+function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
+  const call = "id" in data ? turn.calls.find((each) => each.id === data.id) : undefined;
+  if (call === undefined) return;
+  switch (type) {
+    case "call.started":
+      call.attempt = data.attempt;
+      call.retryDecided = false;
+      return;
+    case "call.settled":
+      call.end = { kind: "settled", result: data.result };
+      return;
+    case "call.failed":
+      call.end = { kind: "failed", message: data.error.message };
+      return;
+    case "call.interrupted":
+      call.end = { kind: "interrupted", result: data.result };
+      return;
+    case "call.unknown":
+      call.end = { kind: "unknown", reason: data.reason };
+      return;
+    case "call.decided":
+      call.end = data.decision === "abandon" ? { kind: "failed", message: abandoned } : undefined;
+      call.retryDecided = data.decision === "retry";
+      return;
+    default:
+  }
+}
+
+const abandoned = "Nobody knows how this call ended; the operator chose not to run it again.";
+
+/** A person has spoken: an activity that waits goes on, with a fresh count of turns. */
+function heard(history: History): void {
+  const activity = history.activity;
+  if (activity === undefined) return;
+  activity.unanswered = true;
+  activity.turns = 0;
+  if (activity.waitingOn === "continue") activity.waitingOn = undefined;
+}
+
+function newActivity(id: ActivityId): OpenActivity {
+  return { id, turns: 0, unanswered: false, interruptRequested: false, waitingOn: undefined, turn: undefined };
+}
+
+function newTurn(data: EventData<"turn.prepared">): Turn {
+  return {
+    kind: "turn",
+    id: data.id,
+    requestHash: data.requestHash,
+    attempt: 0,
+    failedAttempt: 0,
+    said: [],
+    calls: [],
+    replied: false,
+    outcome: undefined,
+  };
+}

@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import type { CommandResults, Environment } from "../environments/index.ts";
+
+/** Something a model may call. */
+export interface Tool<Arguments = unknown, Result = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: z.ZodType<Arguments>;
+  /** Whether a call can change anything: one that only reads may simply run again after a crash. */
+  readonly effect: "reads" | "writes";
+  /** Runs the call, or joins it when it runs already under the same id. What it throws becomes a result the model can read. */
+  run(call: Arguments, context: ToolContext): Promise<Result>;
+  /** After a crash, for a call that had started: what is known of it. Without this, `effect` decides. */
+  recover?(context: ToolContext): Promise<Recovered<Result>>;
+  /** The result as the model reads it. */
+  describe(result: Result): { readonly outcome: "ok" | "error"; readonly text: string };
+}
+
+/** `run`: running (or joining) it does nothing twice. `unknown`: it may have done something and nobody can tell. */
+export type Recovered<Result> =
+  | { readonly kind: "run" }
+  | { readonly kind: "done"; readonly result: Result }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+export interface ToolContext {
+  /** Names this attempt of the call, file-name safe. */
+  readonly id: string;
+  readonly signal: AbortSignal;
+  readonly surroundings: Surroundings;
+  readonly onOutput: (stream: "stdout" | "stderr", text: string) => void;
+}
+
+/** Where a session's calls run. */
+export interface Surroundings {
+  /** The open environment; prepared on first use. */
+  environment(): Promise<Environment>;
+  /** The environment that a call of an earlier process ran in: whether it still stands, and what it wrote down. */
+  earlier(): Promise<{ readonly kind: "open" | "gone"; readonly results: CommandResults } | { readonly kind: "none" }>;
+}
