@@ -1,9 +1,33 @@
 import { defineConfig } from "vitest/config";
 
+const importTable = "tests/imports.test.ts";
+
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    reporters: ["default"],
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", importTable],
+          testTimeout: 15_000,
+          hookTimeout: 30_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Each story runs whole daemons and jails beside its worker, so few run at once.
+        test: {
+          name: "stories",
+          include: ["tests/**/*.test.ts"],
+          exclude: [importTable],
+          globalSetup: ["tests/build-once.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

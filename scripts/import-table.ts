@@ -1,0 +1,70 @@
+/**
+ * Who may import whom. The order is the order of the layers: nothing imports upward. Slices that are not written yet
+ * are listed too, so that they arrive in their place.
+ */
+
+/** All that anyone else ever sees of the daemon, and only from tests and benchmarks. */
+export const testKit = "daemon/testing";
+
+/** Packages enter each other by name. */
+export const packages: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  client: ["protocol"],
+  cli: ["client", "protocol"],
+  dashboard: ["client", "protocol"],
+  daemon: ["protocol"],
+};
+
+/** Folders of the root, and the packages they may enter. */
+export const rootFolders: Readonly<Record<string, readonly string[]>> = {
+  scripts: [],
+  tests: ["client", "protocol", testKit, "scripts"],
+  bench: ["client", "protocol", testKit, "scripts"],
+};
+
+/** Packages that run in a browser too and name all that they may import from outside. */
+export const externals: Readonly<Record<string, readonly string[]>> = {
+  protocol: ["zod"],
+};
+
+/** Slices of the daemon, each with the slices it may import besides itself and the protocol. */
+export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
+  log: [],
+  environments: [],
+  providers: [],
+  models: ["log"],
+  credentials: ["log"],
+  tokens: ["log"],
+  config: ["log"],
+  audit: ["log"],
+  egress: ["log"],
+  projects: ["log"],
+  sessions: ["log"],
+  workspaces: ["log", "environments"],
+  questions: ["log"],
+  rules: ["log", "questions", "config"],
+  tasks: ["log"],
+  usage: ["log"],
+  mail: ["log", "sessions"],
+  automation: ["log", "sessions", "tasks"],
+  tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
+  agents: ["providers", "models", "tools", "environments", "rules"],
+  runner: ["log", "sessions", "workspaces", "environments", "agents", "usage"],
+  plugins: [],
+  gateway: "every slice",
+};
+
+/** Folders of a seam that hold its drivers. Only the wiring names them. */
+export const drivers: Readonly<Record<string, readonly string[] | "every folder">> = {
+  log: ["sqlite", "postgres"],
+  environments: ["jail", "container", "local"],
+  providers: "every folder",
+  agents: ["loop", "claude-code", "acp"],
+  runner: ["inline", "process"],
+};
+
+/** The daemon's files that put slices and drivers together. Nobody imports them but the test kit. */
+export const wiring: readonly string[] = ["main.ts", "runner-main.ts"];
+
+/** The files through which a slice is entered from outside. */
+export const doors: readonly string[] = ["index.ts", "port.ts"];
