@@ -1,0 +1,18 @@
+export type { Block, MessagesBody, ReceivedMessage, ReceivedToolResult } from "./conversation.ts";
+export {
+  breaksWith,
+  callsTool,
+  cuts,
+  type Failure,
+  fails,
+  holds,
+  type Reply,
+  type ReplyPart,
+  says,
+  stops,
+  thinks,
+  type Tokens,
+  waits,
+} from "./reply.ts";
+export { ReplyStream, ScriptedRequest } from "./request.ts";
+export { type ScriptedModel, type ScriptedModelOptions, startScriptedModel } from "./server.ts";

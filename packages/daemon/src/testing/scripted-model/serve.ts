@@ -1,0 +1,6 @@
+/** The scripted model as a process of its own: prints one line of JSON with its url, ends on SIGTERM. */
+import { startScriptedModel } from "./server.ts";
+
+const model = await startScriptedModel({ unscripted: "done", remember: "no" });
+process.stdout.write(`${JSON.stringify({ url: model.url })}\n`);
+process.once("SIGTERM", () => void model.close());
