@@ -148,8 +148,9 @@ class Stream {
 
   #write(frames: string): void {
     if (this.signal.aborted) return;
+    // Judged by what earlier writes left behind: a single large one is no fault of the client's.
+    if (this.#response.writableLength > this.#limits.bufferLimit) return this.drop();
     this.#response.write(frames);
-    if (this.#response.writableLength > this.#limits.bufferLimit) this.drop();
   }
 
   #stop(): void {

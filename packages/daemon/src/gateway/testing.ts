@@ -32,7 +32,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     logger: { error: (context) => logged.push(context) },
     ...changes,
   });
-  const request = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
+  const request = (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) =>
     fetch(gateway.url + path, { ...init, headers: { authorization: `Bearer ${testToken}`, ...init.headers } });
   const post = (path: string, body: unknown) =>
     request(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
