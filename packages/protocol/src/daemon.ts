@@ -6,3 +6,10 @@ export type DaemonInfo = z.infer<typeof daemonInfo>;
 
 export const stopDaemon = z.object({ now: z.boolean().default(false) });
 export type StopDaemon = z.infer<typeof stopDaemon>;
+
+/** What anyone on the machine may know: that a daemon is there, and which. */
+export const health = z.object({ ok: z.literal(true), version: z.string() });
+export type Health = z.infer<typeof health>;
+
+export const stopAnswer = z.object({ kind: z.literal("stopping") });
+export type StopAnswer = z.infer<typeof stopAnswer>;

@@ -126,3 +126,7 @@ export type WireEvent = z.infer<typeof wireEvent>;
 export function isKnown(wire: WireEvent): wire is WireEvent & StoredEvent {
   return Object.hasOwn(eventData, wire.type);
 }
+
+/** Events in seq order; `next` is the cursor to ask with for what comes after. */
+export const eventPage = z.object({ events: z.array(wireEvent), next: z.int().nonnegative() });
+export type EventPage = z.infer<typeof eventPage>;

@@ -1,4 +1,13 @@
-export { type DaemonInfo, daemonInfo, type StopDaemon, stopDaemon } from "./daemon.ts";
+export {
+  type DaemonInfo,
+  daemonInfo,
+  type Health,
+  health,
+  type StopAnswer,
+  stopAnswer,
+  type StopDaemon,
+  stopDaemon,
+} from "./daemon.ts";
 export {
   type CommandResult,
   commandResult,
@@ -28,6 +37,8 @@ export {
   eventData,
   type EventEnvelope,
   eventEnvelope,
+  type EventPage,
+  eventPage,
   type EventType,
   isKnown,
   type NewEvent,
@@ -58,6 +69,8 @@ export {
   turnId,
 } from "./id.ts";
 export {
+  type Admission,
+  admission,
   type AdmitInput,
   admitInput,
   type Attachment,
@@ -68,14 +81,27 @@ export {
   inputView,
 } from "./input.ts";
 export { type Delta, delta } from "./live.ts";
-export { type ProjectView, projectView, type RegisterProject, registerProject } from "./project.ts";
+export {
+  type ProjectList,
+  projectList,
+  type ProjectView,
+  projectView,
+  type RegisterProject,
+  registerProject,
+} from "./project.ts";
 export {
   type CreateSession,
   createSession,
   type DecideRecovery,
   decideRecovery,
+  type InterruptAnswer,
+  interruptAnswer,
   type Mode,
   mode,
+  type RecoveryAnswer,
+  recoveryAnswer,
+  type SessionList,
+  sessionList,
   type SessionState,
   sessionState,
   type SessionView,

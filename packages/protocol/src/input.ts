@@ -27,3 +27,7 @@ export const inputView = z.object({
   activityId: activityId.nullable(),
 });
 export type InputView = z.infer<typeof inputView>;
+
+/** `duplicate`: the same input was admitted before, and nothing was done. `seq` is that of its admission. */
+export const admission = z.object({ kind: z.enum(["admitted", "duplicate"]), input: inputView, seq: z.int() });
+export type Admission = z.infer<typeof admission>;

@@ -48,3 +48,12 @@ export type SessionView = z.infer<typeof sessionView>;
 /** A person's word on what nobody can tell. */
 export const decideRecovery = z.object({ call: callId, decision: z.enum(["retry", "abandon"]) });
 export type DecideRecovery = z.infer<typeof decideRecovery>;
+
+export const sessionList = z.object({ sessions: z.array(sessionView) });
+export type SessionList = z.infer<typeof sessionList>;
+
+export const interruptAnswer = z.object({ kind: z.enum(["requested", "nothing-running"]) });
+export type InterruptAnswer = z.infer<typeof interruptAnswer>;
+
+export const recoveryAnswer = z.object({ kind: z.literal("decided") });
+export type RecoveryAnswer = z.infer<typeof recoveryAnswer>;

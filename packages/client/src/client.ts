@@ -1,0 +1,131 @@
+import {
+  type Admission,
+  admission,
+  type AdmitInput,
+  type CreateSession,
+  type DecideRecovery,
+  eventPage,
+  type EventPage,
+  health,
+  type Health,
+  interruptAnswer,
+  type InterruptAnswer,
+  projectList,
+  projectView,
+  type ProjectView,
+  type RecoveryAnswer,
+  recoveryAnswer,
+  type RegisterProject,
+  type SessionId,
+  sessionList,
+  sessionView,
+  type SessionView,
+  type StopAnswer,
+  stopAnswer,
+  type StopDaemon,
+} from "@corral/protocol";
+import { follow, type Followed, type FollowOptions } from "./follow.ts";
+import { type Endpoint, Transport } from "./transport.ts";
+
+export interface ClientOptions extends Endpoint {
+  readonly fetch?: typeof fetch;
+}
+
+export interface Waiting {
+  readonly signal?: AbortSignal;
+}
+
+/** These are needed; the others have defaults on the daemon's side. */
+type Needs<T, K extends keyof T> = Pick<T, K> & { readonly [P in keyof T]?: T[P] | undefined };
+
+/**
+ * The daemon's API. Every method throws `CorralError`: what the daemon refused, or
+ * `daemon.unreachable`; an aborted signal throws its reason.
+ */
+export interface Client {
+  readonly endpoint: Endpoint;
+  /** Later requests, reconnecting streams too, go there: a restarted daemon may have another port. */
+  moveTo(endpoint: Endpoint): void;
+  readonly projects: {
+    register(wish: RegisterProject, waiting?: Waiting): Promise<ProjectView>;
+    list(waiting?: Waiting): Promise<readonly ProjectView[]>;
+  };
+  readonly sessions: {
+    create(wish: Needs<CreateSession, "projectId">, waiting?: Waiting): Promise<SessionView>;
+    list(waiting?: Waiting): Promise<readonly SessionView[]>;
+    get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
+    /** Resolves when the input is durable. Can be repeated with the same id and text. */
+    admit(id: SessionId, input: Needs<AdmitInput, "id" | "text">, waiting?: Waiting): Promise<Admission>;
+    interrupt(id: SessionId, waiting?: Waiting): Promise<InterruptAnswer>;
+    recover(id: SessionId, decision: DecideRecovery, waiting?: Waiting): Promise<RecoveryAnswer>;
+    events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  readonly daemon: {
+    stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
+    /** Sends no token, so it may be asked of a stranger. */
+    health(waiting?: Waiting): Promise<Health>;
+  };
+  /** A page of the events of all streams. */
+  events(page?: Page): Promise<EventPage>;
+  /**
+   * Events after the cursor and those to come, each once and in order, with deltas in between; ends
+   * when the signal aborts. A broken connection is taken up again where it broke.
+   */
+  follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined>;
+}
+
+export interface Page extends Waiting {
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+export function createClient({
+  url,
+  token,
+  fetch: fetcher = globalThis.fetch.bind(globalThis),
+}: ClientOptions): Client {
+  const transport = new Transport({ url, token }, fetcher);
+  const get = <T>(path: string, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
+    transport.ask({ method: "GET", path, signal }, schema);
+  const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
+    transport.ask({ method: "POST", path, body, signal }, schema);
+
+  return {
+    get endpoint() {
+      return transport.endpoint;
+    },
+    moveTo(endpoint) {
+      transport.endpoint = endpoint;
+    },
+    projects: {
+      register: (wish, waiting) => post("/api/projects", wish, projectView, waiting),
+      list: async (waiting) => (await get("/api/projects", projectList, waiting)).projects,
+    },
+    sessions: {
+      create: (wish, waiting) => post("/api/sessions", wish, sessionView, waiting),
+      list: async (waiting) => (await get("/api/sessions", sessionList, waiting)).sessions,
+      get: (id, waiting) => get(sessionPath(id), sessionView, waiting),
+      admit: (id, input, waiting) => post(`${sessionPath(id)}/inputs`, input, admission, waiting),
+      interrupt: (id, waiting) => post(`${sessionPath(id)}/interrupt`, {}, interruptAnswer, waiting),
+      recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),
+      events: (id, page = {}) => get(`${sessionPath(id)}/events${pageQuery(page)}`, eventPage, page),
+    },
+    daemon: {
+      stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
+      health: ({ signal } = {}) => transport.ask({ method: "GET", path: "/healthz", signal, open: true }, health),
+    },
+    events: (page = {}) => get(`/api/events${pageQuery(page)}`, eventPage, page),
+    follow: (options) => follow(transport, options),
+  };
+}
+
+function sessionPath(id: SessionId): string {
+  return `/api/sessions/${encodeURIComponent(id)}`;
+}
+
+function pageQuery({ after, limit }: Page): string {
+  const query = new URLSearchParams();
+  if (after !== undefined) query.set("after", String(after));
+  if (limit !== undefined) query.set("limit", String(limit));
+  return query.size === 0 ? "" : `?${query}`;
+}

@@ -1,0 +1,91 @@
+import { CorralError, problem } from "@corral/protocol";
+
+/** Where a daemon is and what lets one in. */
+export interface Endpoint {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface Call {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Asked before anything is known about who answers, so without the token. */
+  readonly open?: boolean;
+}
+
+/**
+ * Sends requests to wherever the daemon is at the moment. Throws the daemon's own errors as it told
+ * them, `daemon.unreachable` when nobody (or somebody else) answers, and the signal's reason.
+ */
+export class Transport {
+  endpoint: Endpoint;
+  readonly #fetch: typeof fetch;
+
+  constructor(endpoint: Endpoint, fetcher: typeof fetch) {
+    this.endpoint = endpoint;
+    this.#fetch = fetcher;
+  }
+
+  /** The answer in the shape that the schema promises. */
+  async ask<T>(call: Call, answer: { parse(value: unknown): T }): Promise<T> {
+    const response = await this.send(call);
+    try {
+      return answer.parse(await response.json());
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      throw strangeAnswer(this.endpoint.url, error);
+    }
+  }
+
+  /** A response with a good status. */
+  async send({ method, path, body, signal, headers, open }: Call): Promise<Response> {
+    const { url, token } = this.endpoint;
+    const request: RequestInit = {
+      method,
+      headers: {
+        ...(open === true ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      redirect: "error",
+    };
+    const response = await this.#reach(url + path, request, signal);
+    if (response.ok) return response;
+    throw await refusal(response, url);
+  }
+
+  async #reach(address: string, request: RequestInit, signal: AbortSignal | undefined): Promise<Response> {
+    try {
+      return await this.#fetch(address, request);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw unreachable(this.endpoint.url, error);
+    }
+  }
+}
+
+async function refusal(response: Response, url: string): Promise<CorralError> {
+  const document = problem.safeParse(await response.json().catch(() => undefined));
+  return document.success ? CorralError.fromProblem(document.data) : strangeAnswer(url, `HTTP ${response.status}`);
+}
+
+function unreachable(url: string, cause: unknown): CorralError {
+  return new CorralError("daemon.unreachable", `No daemon answers at ${url}`, {
+    cause,
+    retry: "later",
+    hint: "Start one with `corral serve`",
+  });
+}
+
+function strangeAnswer(url: string, cause: unknown): CorralError {
+  return new CorralError("daemon.unreachable", `What answers at ${url} does not speak as a Corral daemon does`, {
+    cause,
+    retry: "later",
+    hint: "Another program may have taken its port; `corral stop` and `corral serve` start afresh",
+  });
+}

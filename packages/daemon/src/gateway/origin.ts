@@ -1,0 +1,40 @@
+import { CorralError } from "@corral/protocol";
+import type { FastifyRequest } from "fastify";
+
+/**
+ * Keeps web pages out: a page whose name was rebound to this machine gives itself away by `Host`,
+ * one of another origin (another port of this machine included) by `Origin`, and a form by the
+ * media types that it can send.
+ */
+export function refuseStrangers(request: FastifyRequest, port: number): void {
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+  const { host, origin } = request.headers;
+  if (host === undefined || !hosts.includes(host.toLowerCase())) throw strangeHost(hosts);
+  if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) throw strangeOrigin();
+}
+
+/** Whatever changes something must come as plain JSON, which no form can send. */
+export function requireJson(request: FastifyRequest): void {
+  if (request.method === "GET" || request.method === "HEAD" || request.is404) return;
+  const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (mediaType !== "application/json" || encoding !== "identity") throw wrongMediaType();
+}
+
+function strangeHost(hosts: readonly string[]): CorralError {
+  return new CorralError("host.refused", "The Host header does not name this daemon", {
+    hint: `Use one of: ${hosts.join(", ")}`,
+  });
+}
+
+function strangeOrigin(): CorralError {
+  return new CorralError("auth.refused", "Requests from pages of another origin are refused", {
+    hint: "Only the daemon's own pages may ask from a browser",
+  });
+}
+
+function wrongMediaType(): CorralError {
+  return new CorralError("request.media-type", "The body must be JSON", {
+    hint: "Send `Content-Type: application/json`, uncompressed",
+  });
+}

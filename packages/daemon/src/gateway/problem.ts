@@ -1,0 +1,78 @@
+import { CorralError, type ErrorCode, type Problem } from "@corral/protocol";
+import type { FastifyReply } from "fastify";
+import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+
+/** Any error as the document that a client gets. Nothing unexpected lets its text or stack out. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof CorralError) return error.toProblem();
+  if (hasZodFastifySchemaValidationErrors(error)) return invalid(error);
+  const code = frameworkCode(error);
+  if (code !== undefined) return new CorralError(code, messageOf(error), hintOf(code)).toProblem();
+  return unexpected.toProblem();
+}
+
+export function sendProblem(reply: FastifyReply, document: Problem): FastifyReply {
+  // Pre-encoded: a route's own response schemas do not describe problems.
+  return reply
+    .code(document.status)
+    .type("application/problem+json")
+    .serializer((encoded) => String(encoded))
+    .send(JSON.stringify(document));
+}
+
+/** What a socket gets whose bytes were no HTTP request. */
+export function rawProblem(error: CorralError): string {
+  const document = error.toProblem();
+  const body = JSON.stringify(document);
+  return [
+    `HTTP/1.1 ${document.status} Refused`,
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}
+
+export function isExpected(error: unknown): boolean {
+  return problemOf(error).code !== "internal";
+}
+
+const unexpected = new CorralError("internal", "The daemon made a mistake", {
+  retry: "later",
+  hint: "The daemon's log says more",
+});
+
+function invalid(error: { validation: readonly { instancePath: string; message?: string | undefined }[] }): Problem {
+  const found = error.validation.map(
+    ({ instancePath, message }) => `${fieldName(instancePath)}: ${message ?? "invalid"}`,
+  );
+  return {
+    ...new CorralError("request.invalid", "The request does not have the shape it should have", {
+      hint: "GET /api/openapi.json describes every request",
+    }).toProblem(),
+    detail: found.join("; "),
+  };
+}
+
+function fieldName(instancePath: string): string {
+  return instancePath === "/" ? "the whole" : instancePath.slice(1).replaceAll("/", ".");
+}
+
+/** Errors of the HTTP framework that are the client's; all others are the daemon's. */
+function frameworkCode(error: unknown): ErrorCode | undefined {
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "request.too-large";
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "request.media-type";
+  return statusCode === 400 || statusCode === 414 ? "request.invalid" : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "The request cannot be read";
+}
+
+function hintOf(code: ErrorCode): { hint?: string } {
+  return code === "request.too-large" ? { hint: `A request may have at most ${bodyLimit} bytes` } : {};
+}
+
+export const bodyLimit = 2 * 1024 * 1024;

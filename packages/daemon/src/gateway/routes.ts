@@ -1,0 +1,32 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { Log } from "../log/port.ts";
+import type { Projects, Sessions } from "./slices.ts";
+import type { Streams } from "./sse.ts";
+
+/** What the routes are made of. */
+export interface RouteParts {
+  readonly log: Pick<Log, "read" | "tail" | "live">;
+  readonly sessions: Sessions;
+  readonly projects: Projects;
+  readonly streams: Streams;
+  readonly version: string;
+  readonly onStop: (now: boolean) => void;
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** Adds the routes of one noun. */
+export type Routes = (app: App, parts: RouteParts) => void;

@@ -1,0 +1,275 @@
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { CorralError, newId } from "@corral/protocol";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openTestGateway, testToken } from "./testing.ts";
+
+let gate: Awaited<ReturnType<typeof openTestGateway>>;
+beforeEach(async () => {
+  gate = await openTestGateway();
+});
+afterEach(() => gate.gateway.close());
+
+/** A request with headers that `fetch` would not send. */
+function raw(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body = "",
+): Promise<{ status: number; code: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(gate.gateway.url + path, { method, headers, agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, code: JSON.parse(text).code }));
+    });
+    sent.on("error", reject).end(body);
+  });
+}
+
+async function newSession() {
+  const project = await (await gate.post("/api/projects", { path: "/repo" })).json();
+  const session = await (await gate.post("/api/sessions", { projectId: project.id })).json();
+  return { project, session };
+}
+
+const authorization = `Bearer ${testToken}`;
+const json = "application/json";
+
+describe("who may ask", () => {
+  test("health is told without a token, and only that", async () => {
+    const response = await fetch(`${gate.gateway.url}/healthz`);
+    expect({ status: response.status, body: await response.json() }).toEqual({
+      status: 200,
+      body: { ok: true, version: "1.2.3" },
+    });
+  });
+
+  test.each([
+    ["no token", {}],
+    ["a wrong token", { authorization: "Bearer nope" }],
+    ["another scheme", { authorization: `Basic ${testToken}` }],
+  ])("%s is refused on every route of the API, streams and unknown ones too", async (_name, headers) => {
+    const paths = [
+      "/api/sessions",
+      "/%61pi/sessions",
+      "/api/events?follow=1",
+      "/api/openapi.json",
+      "/api/nothing",
+      `/api/sessions?token=${testToken}`,
+    ];
+    for (const path of paths) {
+      expect({ path, ...(await raw("GET", path, headers)) }).toEqual({ path, status: 401, code: "auth.missing" });
+    }
+    expect(await raw("POST", "/api/daemon/stop", { ...headers, "content-type": json }, "{}")).toEqual({
+      status: 401,
+      code: "auth.missing",
+    });
+    expect(gate.stops).toEqual([]);
+  });
+
+  test("a refusal is a problem document that says what to do", async () => {
+    const response = await fetch(`${gate.gateway.url}/api/sessions`);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await response.json()).toEqual({
+      type: "urn:corral:error:auth.missing",
+      title: "Not authenticated: no token was given",
+      status: 401,
+      code: "auth.missing",
+      retry: "never",
+      hint: "Send the content of the file `token` in the daemon's home as `Authorization: Bearer TOKEN`",
+    });
+  });
+
+  test("a foreign Host is refused, the machine's own names are not", async () => {
+    const { port } = new URL(gate.gateway.url);
+    const status = async (host: string) => (await raw("GET", "/api/sessions", { host, authorization })).status;
+    expect(
+      await Promise.all(
+        ["evil.example", `evil.example:${port}`, "127.0.0.1", `127.0.0.1.evil.example:${port}`].map(status),
+      ),
+    ).toEqual([421, 421, 421, 421]);
+    expect(await Promise.all([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`].map(status))).toEqual([
+      200, 200, 200,
+    ]);
+    expect((await raw("GET", "/healthz", { host: "evil.example" })).status).toBe(421);
+  });
+
+  test("a page of another origin is refused, another port of this machine included", async () => {
+    const { port } = new URL(gate.gateway.url);
+    const status = async (origin: string) => (await raw("GET", "/api/sessions", { origin, authorization })).status;
+    const foreign = [
+      "https://evil.example",
+      "null",
+      `http://127.0.0.1:${Number(port) - 1}`,
+      `https://127.0.0.1:${port}`,
+    ];
+    expect(await Promise.all(foreign.map(status))).toEqual([403, 403, 403, 403]);
+    expect(await status(gate.gateway.url)).toBe(200);
+  });
+});
+
+describe("what a request must look like", () => {
+  test.each([
+    ["a form's text/plain", { "content-type": "text/plain" }],
+    ["a form", { "content-type": "application/x-www-form-urlencoded" }],
+    ["no media type", {}],
+    ["compressed JSON", { "content-type": json, "content-encoding": "gzip" }],
+  ])("%s is refused and changes nothing", async (_name, headers) => {
+    const answer = await raw("POST", "/api/projects", { ...headers, authorization }, '{"path":"/x"}');
+    expect(answer).toEqual({ status: 415, code: "request.media-type" });
+    expect(await gate.projects.list()).toEqual([]);
+  });
+
+  test.each([
+    ["malformed JSON", '{"path":'],
+    ["an empty body", ""],
+    ["a prototype", '{"path":"/x","__proto__":{"a":1}}'],
+    ["deep nesting", "[".repeat(1_000_000)],
+    ["deep nesting that closes", "[".repeat(900_000) + "]".repeat(900_000)],
+  ])("%s is an invalid request", async (_name, body) => {
+    const answer = await raw("POST", "/api/projects", { "content-type": json, authorization }, body);
+    expect(answer).toEqual({ status: 400, code: "request.invalid" });
+  });
+
+  test("a field of the wrong shape is named", async () => {
+    const { session } = await newSession();
+    const response = await gate.post(`/api/sessions/${session.id}/inputs`, { id: "../etc", text: 7 });
+    expect({ status: response.status, ...(await response.json()) }).toMatchObject({
+      status: 400,
+      code: "request.invalid",
+      detail: "id: expected an id like inp_01k…; text: Invalid input: expected string, received number",
+    });
+  });
+
+  test("an id in the path that is no id is invalid", async () => {
+    expect((await raw("GET", "/api/sessions/..%2f..%2fetc", { authorization })).status).toBe(400);
+    expect((await raw("GET", "/api/sessions/%zz", { authorization })).status).toBe(400);
+  });
+
+  test("a body past the limit is refused", async () => {
+    const answer = await raw(
+      "POST",
+      "/api/projects",
+      { "content-type": json, authorization },
+      `{"path":"${"x".repeat(2 * 1024 * 1024)}"}`,
+    );
+    expect(answer).toEqual({ status: 413, code: "request.too-large" });
+  });
+
+  test("an unknown route is a problem", async () => {
+    expect(await raw("GET", "/api/nothing", { authorization })).toEqual({ status: 404, code: "route.unknown" });
+    expect(await raw("GET", "/nothing", {})).toEqual({ status: 404, code: "route.unknown" });
+    expect(await raw("PUT", "/api/sessions", { authorization })).toEqual({ status: 404, code: "route.unknown" });
+  });
+
+  test("bytes that are no HTTP get a problem and the door", async () => {
+    const { port } = new URL(gate.gateway.url);
+    const answer = await new Promise<string>((resolve) => {
+      let text = "";
+      const socket = connect(Number(port), "127.0.0.1", () => socket.write("what?\r\n\r\n"));
+      socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      socket.on("close", () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 400 [^]*"code":"request.invalid"/);
+  });
+});
+
+describe("what is done", () => {
+  test("an input is admitted once, told when it is a duplicate, and refused when it differs", async () => {
+    const { session } = await newSession();
+    const input = { id: newId("input"), text: "hello" };
+    const send = async (body: object) => {
+      const response = await gate.post(`/api/sessions/${session.id}/inputs`, body);
+      return { status: response.status, body: await response.json() };
+    };
+    const view = { ...input, attachments: [], delivery: "steer", state: "waiting", activityId: null };
+    expect(await send(input)).toEqual({ status: 202, body: { kind: "admitted", input: view, seq: 3 } });
+    expect(await send(input)).toEqual({ status: 200, body: { kind: "duplicate", input: view, seq: 3 } });
+    expect(await send({ ...input, text: "other" })).toMatchObject({
+      status: 409,
+      body: { code: "input.conflict", title: "This input id was used for another text" },
+    });
+  });
+
+  test("projects and sessions can be listed and read", async () => {
+    const { project, session } = await newSession();
+    const read = async (path: string) => (await gate.request(path)).json();
+    expect(await read("/api/projects")).toEqual({ projects: [project] });
+    expect(await read("/api/sessions")).toEqual({ sessions: [session] });
+    expect(await read(`/api/sessions/${session.id}`)).toEqual(session);
+    expect(await read("/api/sessions/ses_none")).toMatchObject({ status: 404, code: "not-found" });
+    expect(await read("/api/sessions/ses_none/events")).toMatchObject({ status: 404, code: "not-found" });
+  });
+
+  test("interrupting nothing says so, and deciding nothing is a conflict", async () => {
+    const { session } = await newSession();
+    const path = `/api/sessions/${session.id}`;
+    expect(await (await gate.post(`${path}/interrupt`, {})).json()).toEqual({ kind: "nothing-running" });
+    expect(await (await gate.post(`${path}/recovery`, { call: "cal_lost", decision: "retry" })).json()).toEqual({
+      kind: "decided",
+    });
+    const refused = await gate.post(`${path}/recovery`, { call: "cal_other", decision: "retry" });
+    expect(await refused.json()).toMatchObject({ status: 409, code: "recovery.nothing" });
+  });
+
+  test("events come in pages with a cursor", async () => {
+    const { session } = await newSession();
+    const read = async (path: string) => (await gate.request(path)).json();
+    const first = await read("/api/events?limit=1");
+    expect(first).toMatchObject({ events: [{ seq: 1, type: "project.registered" }], next: 1 });
+    expect(await read(`/api/events?after=${first.next}`)).toMatchObject({ events: [{ seq: 2 }], next: 2 });
+    expect(await read("/api/events?after=2")).toEqual({ events: [], next: 2 });
+    expect(await read(`/api/sessions/${session.id}/events`)).toMatchObject({ events: [{ seq: 2 }], next: 2 });
+    expect(await read("/api/events?after=-1")).toMatchObject({ status: 400, code: "request.invalid" });
+  });
+
+  test("a request to stop is answered before it is passed on", async () => {
+    const response = await gate.post("/api/daemon/stop", { now: true });
+    expect({ status: response.status, body: await response.json() }).toEqual({
+      status: 202,
+      body: { kind: "stopping" },
+    });
+    await expect.poll(() => gate.stops).toEqual([true]);
+  });
+
+  test("the OpenAPI document lists every route", async () => {
+    const document = await (await gate.request("/api/openapi.json")).json();
+    expect(Object.keys(document.paths).toSorted()).toEqual([
+      "/api/daemon/stop",
+      "/api/events",
+      "/api/projects",
+      "/api/sessions",
+      "/api/sessions/{id}",
+      "/api/sessions/{id}/events",
+      "/api/sessions/{id}/inputs",
+      "/api/sessions/{id}/interrupt",
+      "/api/sessions/{id}/recovery",
+      "/healthz",
+    ]);
+  });
+});
+
+test("an unexpected error lets nothing out but is logged, and an expected one keeps its code", async () => {
+  const failing = await openTestGateway({
+    projects: {
+      register: () => Promise.reject(new CorralError("project.not-a-repo", "No repository here", { hint: "git init" })),
+      get: () => Promise.reject(new Error("secret detail")),
+      list: () => Promise.reject(new Error("secret detail")),
+    },
+  });
+  const broken = await failing.request("/api/projects");
+  const text = await broken.text();
+  expect({ status: broken.status, secret: text.includes("secret"), code: JSON.parse(text).code }).toEqual({
+    status: 500,
+    secret: false,
+    code: "internal",
+  });
+  expect(failing.logged).toEqual([{ err: new Error("secret detail"), route: "GET /api/projects" }]);
+  expect(await (await failing.post("/api/projects", { path: "/x" })).json()).toMatchObject({
+    status: 422,
+    code: "project.not-a-repo",
+    hint: "git init",
+  });
+  await failing.gateway.close();
+});

@@ -1,0 +1,126 @@
+import type { AddressInfo } from "node:net";
+import swagger from "@fastify/swagger";
+import { CorralError } from "@corral/protocol";
+import Fastify from "fastify";
+import {
+  jsonSchemaTransform,
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+} from "fastify-type-provider-zod";
+import type { Log } from "../log/port.ts";
+import { authenticate, type Authenticate, ownerOnly } from "./auth.ts";
+import { daemonRoutes } from "./daemon.ts";
+import { eventRoutes } from "./events.ts";
+import { refuseStrangers, requireJson } from "./origin.ts";
+import { bodyLimit, isExpected, problemOf, rawProblem, sendProblem } from "./problem.ts";
+import { projectRoutes } from "./projects.ts";
+import type { App } from "./routes.ts";
+import { sessionRoutes } from "./sessions.ts";
+import type { Projects, Sessions } from "./slices.ts";
+import { openStreams, type StreamLimits } from "./sse.ts";
+
+export interface GatewayParts {
+  readonly log: Pick<Log, "read" | "tail" | "live">;
+  readonly sessions: Sessions;
+  readonly projects: Projects;
+  readonly token: string;
+  readonly version: string;
+  /** Only this machine by default. */
+  readonly host?: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Someone asked the daemon to stop; the answer is out already. */
+  readonly onStop: (now: boolean) => void;
+  /** Hears of what should not have happened. Never given a token or a request's content. */
+  readonly logger?: { error(context: object, message: string): void };
+  readonly streamLimits?: StreamLimits;
+}
+
+export interface Gateway {
+  readonly url: string;
+  /** Takes no more requests, ends streams cleanly, lets requests under way finish for a moment. */
+  close(): Promise<void>;
+}
+
+export async function openGateway(parts: GatewayParts): Promise<Gateway> {
+  const { host = "127.0.0.1", logger } = parts;
+  const streams = openStreams(
+    parts.log,
+    (error) => logger?.error({ err: error }, "a stream of events failed"),
+    parts.streamLimits,
+  );
+  const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
+  const door = guard(app, ownerOnly(parts.token));
+  for (const add of [daemonRoutes, projectRoutes, sessionRoutes, eventRoutes]) add(app, { ...parts, streams });
+  await app.listen({ host, port: parts.port });
+  door.port = (app.server.address() as AddressInfo).port;
+
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${door.port}`,
+    async close() {
+      door.closing = true;
+      streams.end();
+      const impatience = setTimeout(() => app.server.closeAllConnections(), 2_000);
+      await app.close();
+      clearTimeout(impatience);
+    },
+  };
+}
+
+async function assemble(parts: GatewayParts, onUnexpected: (route: string, error: unknown) => void): Promise<App> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit,
+    requestTimeout: 30_000,
+    http: { headersTimeout: 10_000 },
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
+    clientErrorHandler(_error, socket) {
+      if (socket.writable) socket.end(rawProblem(new CorralError("request.invalid", "That was no HTTP request")));
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+  app.removeContentTypeParser("text/plain");
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler((error, request, reply) => {
+    if (!isExpected(error)) onUnexpected(`${request.method} ${request.routeOptions.url ?? "?"}`, error);
+    return sendProblem(reply, problemOf(error));
+  });
+  app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request.method).toProblem()));
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Corral", version: parts.version },
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      security: [{ token: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+  return app;
+}
+
+/** What every request passes before anything of it is read. */
+function guard(app: App, known: Authenticate): { port: number; closing: boolean } {
+  const door = { port: 0, closing: false };
+  app.decorateRequest("actor", "");
+  app.addHook("onRequest", (request, _reply, next) => {
+    try {
+      refuseStrangers(request, door.port);
+      authenticate(request, known);
+      requireJson(request);
+      if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });
+      next();
+    } catch (error) {
+      next(error as Error);
+    }
+  });
+  return door;
+}
+
+function unknownRoute(method: string): CorralError {
+  return new CorralError("route.unknown", `Nothing answers ${method} at this path`, {
+    hint: "GET /api/openapi.json lists what does",
+  });
+}

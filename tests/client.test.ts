@@ -1,0 +1,236 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Break, createClient, type Followed } from "@corral/client";
+import { CorralError, type Delta, type WireEvent } from "@corral/protocol";
+import { afterEach, expect, test } from "vitest";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** A server that gives its answers in order and remembers what was asked. */
+async function serve(...answers: Answer[]) {
+  const asked: { method: string; url: string; authorization: string | undefined; body: string }[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const { method = "", url = "", headers } = request;
+      asked.push({ method, url, authorization: headers.authorization, body });
+      answers.shift()?.(request, response);
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  servers.push(server);
+  const endpoint = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t0" };
+  return { asked, server, endpoint, client: createClient(endpoint) };
+}
+
+const json =
+  (status: number, body: unknown): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  };
+
+/** Sends the text and then cuts the connection, ends it, or leaves it open. */
+const stream =
+  (text: string, then: "cut" | "end" | "stay"): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text, () => {
+      if (then === "cut") response.socket?.destroy();
+      if (then === "end") response.end();
+    });
+  };
+
+const eventOf = (seq: number, type = "activity.opened", data: unknown = {}): WireEvent => ({
+  seq,
+  stream: "ses_a",
+  version: seq,
+  typeVersion: 1,
+  actor: "operator",
+  approximateCreationTime: "2026-01-01T00:00:00.000Z",
+  type,
+  data,
+});
+const eventFrame = (event: WireEvent) => `id: ${event.seq}\nevent: event\ndata: ${JSON.stringify(event)}\n\n`;
+const frames = (...seqs: number[]) => seqs.map((seq) => eventFrame(eventOf(seq))).join("");
+const textDelta = (offset: number, text: string, part = "prt_a") =>
+  ({ kind: "text", session: "ses_a", part, offset, text }) as Delta;
+const deltaFrame = (delta: Delta) => `event: delta\ndata: ${JSON.stringify(delta)}\n\n`;
+
+/** Takes from the stream until `count` things came. */
+async function take(followed: AsyncIterable<Followed>, count: number): Promise<unknown[]> {
+  const taken: unknown[] = [];
+  for await (const news of followed) {
+    taken.push(news.kind === "event" ? news.event.seq : [news.delta.offset, news.delta.text]);
+    if (taken.length === count) break;
+  }
+  return taken;
+}
+
+const project = { id: "prj_a", path: "/repo", name: "repo", seq: 1 };
+
+test("a method sends its body with the token and gives back what the daemon answered", async () => {
+  const { client, asked } = await serve(json(200, project));
+  expect(await client.projects.register({ path: "/repo" })).toEqual(project);
+  expect(asked).toEqual([
+    { method: "POST", url: "/api/projects", authorization: "Bearer t0", body: '{"path":"/repo"}' },
+  ]);
+});
+
+test("health is asked without the token", async () => {
+  const { client, asked } = await serve(json(200, { ok: true, version: "1" }));
+  expect(await client.daemon.health()).toEqual({ ok: true, version: "1" });
+  expect(asked).toEqual([{ method: "GET", url: "/healthz", authorization: undefined, body: "" }]);
+});
+
+test("a problem document is thrown as the error it was made of", async () => {
+  const original = new CorralError("model.unknown", "No such model", { hint: "try another", retry: "never" });
+  const { client } = await serve(json(422, original.toProblem()));
+  const { code, message, hint, retry } = original;
+  await expect(client.sessions.create({ projectId: "prj_a" })).rejects.toMatchObject({
+    name: "CorralError",
+    code,
+    message,
+    hint,
+    retry,
+  });
+});
+
+test("nobody there, or somebody else, is an unreachable daemon", async () => {
+  const { client, server } = await serve(json(200, { hello: "world" }), (_request, response) =>
+    response.writeHead(500).end("<html>"),
+  );
+  await expect(client.sessions.list()).rejects.toMatchObject({ code: "daemon.unreachable", retry: "later" });
+  await expect(client.sessions.list()).rejects.toMatchObject({ code: "daemon.unreachable" });
+  server.close().closeAllConnections();
+  await expect(client.sessions.list()).rejects.toMatchObject({
+    code: "daemon.unreachable",
+    hint: "Start one with `corral serve`",
+  });
+});
+
+test("an aborted signal ends a request with its reason", async () => {
+  const { client } = await serve(() => undefined);
+  const leaving = new AbortController();
+  const asking = client.sessions.list({ signal: leaving.signal });
+  leaving.abort(new Error("enough"));
+  await expect(asking).rejects.toThrow("enough");
+});
+
+test("a stream cut between and inside events goes on without gap or repeat", async () => {
+  const half = eventFrame(eventOf(4));
+  const { client, asked } = await serve(
+    stream(frames(1, 2, 3) + half.slice(0, half.length / 2), "cut"),
+    stream(frames(3, 4, 5), "end"),
+    stream("", "cut"),
+    stream(frames(6), "stay"),
+  );
+  expect(await take(client.follow({ after: 0, session: "ses_a" }), 6)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(asked.map(({ url }) => url)).toEqual(
+    [0, 3, 5, 5].map((after) => `/api/sessions/ses_a/events?follow=1&after=${after}`),
+  );
+});
+
+test("text heard before a break is not heard again, and only the rest of it comes", async () => {
+  const { client } = await serve(
+    stream(deltaFrame(textDelta(0, "Hello")) + deltaFrame(textDelta(5, ", wo")), "cut"),
+    stream(deltaFrame(textDelta(0, "Hello, world")) + deltaFrame(textDelta(0, "new", "prt_b")), "cut"),
+    stream(deltaFrame(textDelta(0, "Hello, world")) + deltaFrame(textDelta(12, "!")), "stay"),
+  );
+  expect(await take(client.follow({ after: 0 }), 5)).toEqual([
+    [0, "Hello"],
+    [5, ", wo"],
+    [9, "rld"],
+    [0, "new"],
+    [12, "!"],
+  ]);
+});
+
+test("the output of a call that starts again is counted anew", async () => {
+  const output = (offset: number, text: string) =>
+    deltaFrame({ kind: "stdout", session: "ses_a", part: "cal_a", offset, text });
+  const again = eventFrame(eventOf(1, "call.started", { id: "cal_a", attempt: 2 }));
+  const { client } = await serve(stream(output(0, "one") + again + output(0, "two"), "stay"));
+  expect(await take(client.follow({ after: 0 }), 3)).toEqual([[0, "one"], 1, [0, "two"]]);
+});
+
+test("kinds that a newer daemon may send are passed on as events and skipped as deltas", async () => {
+  const odd = `event: delta\ndata: {"kind":"hologram"}\n\nevent: other\ndata: x\n\n`;
+  const { client } = await serve(stream(odd + eventFrame(eventOf(1, "pony.born", { name: "Pip" })), "stay"));
+  for await (const news of client.follow({ after: 0 })) {
+    expect(news).toEqual({ kind: "event", event: eventOf(1, "pony.born", { name: "Pip" }) });
+    break;
+  }
+});
+
+test("each break is told with the cursor, and the client may be pointed elsewhere", async () => {
+  const successor = await serve(stream(frames(3), "stay"));
+  const { client } = await serve(stream(frames(1, 2), "cut"));
+  const breaks: Pick<Break, "attempt" | "cursor">[] = [];
+  const followed = client.follow({
+    after: 0,
+    onBreak({ attempt, cursor }) {
+      breaks.push({ attempt, cursor });
+      client.moveTo({ ...successor.endpoint, token: "t1" });
+    },
+  });
+  expect(await take(followed, 3)).toEqual([1, 2, 3]);
+  expect(breaks).toEqual([{ attempt: 1, cursor: 2 }]);
+  expect(successor.asked).toMatchObject([{ authorization: "Bearer t1", url: "/api/events?follow=1&after=2" }]);
+});
+
+test("giving up is throwing in onBreak", async () => {
+  const { client, server } = await serve();
+  server.close();
+  const attempts: number[] = [];
+  const followed = client.follow({
+    after: 0,
+    onBreak({ error, attempt }) {
+      attempts.push(attempt);
+      if (attempt === 3) throw error;
+    },
+  });
+  await expect(take(followed, 1)).rejects.toMatchObject({ code: "daemon.unreachable" });
+  expect(attempts).toEqual([1, 2, 3]);
+});
+
+test("what asking again cannot mend is thrown at once", async () => {
+  const { client, asked } = await serve(json(404, new CorralError("not-found", "No such session").toProblem()));
+  await expect(take(client.follow({ after: 0, session: "ses_a" }), 1)).rejects.toMatchObject({ code: "not-found" });
+  expect(asked.length).toBe(1);
+});
+
+test("an event in an unknown shape is thrown, not asked for again and again", async () => {
+  const { client } = await serve(stream("event: event\ndata: {}\n\n", "stay"));
+  await expect(take(client.follow({ after: 0 }), 1)).rejects.toMatchObject({ code: "daemon.version" });
+});
+
+test("a connection that fell silent is taken for dead", async () => {
+  const { client } = await serve(stream(frames(1), "stay"), stream(frames(2), "stay"));
+  expect(await take(client.follow({ after: 0, silenceMs: 50 }), 2)).toEqual([1, 2]);
+});
+
+test("an aborted signal ends the stream, while it waits and between attempts", async () => {
+  const { client } = await serve(stream(frames(1), "stay"));
+  const leaving = new AbortController();
+  const seen: unknown[] = [];
+  for await (const news of client.follow({ after: 0, signal: leaving.signal })) {
+    seen.push(news);
+    leaving.abort();
+  }
+  expect(seen).toEqual([{ kind: "event", event: eventOf(1) }]);
+
+  const broken = await serve(stream("", "cut"));
+  const between = new AbortController();
+  const nothing = await take(
+    broken.client.follow({ after: 0, signal: between.signal, onBreak: () => between.abort() }),
+    1,
+  );
+  expect(nothing).toEqual([]);
+});
