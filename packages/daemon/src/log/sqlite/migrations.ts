@@ -1,0 +1,51 @@
+import { CorralError } from "@corral/protocol";
+import type { Database } from "./database.ts";
+
+/**
+ * Each entry lifts the schema by one version; entries are added, never changed.
+ *
+ * A stream's version is that of its newest event, found by `events_by_stream`, whose entries SQLite
+ * ends with the seq: one small index serves reading a stream in order and knowing its version.
+ */
+const migrations: readonly string[] = [
+  `CREATE TABLE streams (
+     id INTEGER PRIMARY KEY,
+     name TEXT NOT NULL UNIQUE,
+     fence INTEGER NOT NULL,
+     holder TEXT
+   ) STRICT;
+   CREATE TABLE events (
+     seq INTEGER PRIMARY KEY,
+     stream INTEGER NOT NULL,
+     version INTEGER NOT NULL,
+     type TEXT NOT NULL,
+     type_version INTEGER NOT NULL,
+     data TEXT NOT NULL,
+     actor TEXT NOT NULL,
+     trace_id TEXT,
+     created TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX events_by_stream ON events (stream);
+   CREATE TABLE projections (
+     name TEXT PRIMARY KEY,
+     version INTEGER NOT NULL,
+     shape TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
+];
+
+/** Brings the schema to this program's version. To be called inside an immediate transaction, so that of two starters one migrates. */
+export function migrate(database: Database, file: string): void {
+  const found = database.first("PRAGMA user_version")?.[0] as number;
+  if (found > migrations.length) throw tooNew(file, found);
+  if (found === migrations.length) return;
+  for (const migration of migrations.slice(found)) database.define(migration);
+  database.define(`PRAGMA user_version = ${migrations.length}`);
+}
+
+function tooNew(file: string, found: number): CorralError {
+  return new CorralError(
+    "log.too-new",
+    `The log at ${file} has schema version ${found}; this program knows up to ${migrations.length}.`,
+    { hint: "Start the newer Corral that wrote it, or point CORRAL_HOME at another folder." },
+  );
+}

@@ -1,0 +1,203 @@
+import { CorralError, event, type StoredEvent } from "@corral/protocol";
+import { describe, expect, test } from "vitest";
+import type { Log, ReadRange } from "./port.ts";
+import { follow, type TailCursor } from "./tail.ts";
+
+describe("following a log", () => {
+  test("an event committed while the last page of history is on its way is given once", async () => {
+    const log = new HeldLog(2);
+    const tail = startTail(log, { after: 0 });
+    const first = tail.next();
+    (await log.nextRead()).answer();
+    expect(await first).toEqual([1, 2]);
+    const second = tail.next();
+    const empty = await log.nextRead();
+    log.commit("a");
+    empty.answer();
+    expect(await second).toEqual([3]);
+    const third = tail.next();
+    log.commit("a");
+    expect(await third).toEqual([4]);
+  });
+
+  test("an event that the page holds already is not given again by the live side", async () => {
+    const log = new HeldLog(1);
+    const tail = startTail(log, { after: 0 });
+    const first = tail.next();
+    const read = await log.nextRead();
+    log.commit("a");
+    read.answer({ as: "of-now" });
+    expect(await first).toEqual([1, 2]);
+    const second = tail.next();
+    (await log.nextRead()).answer();
+    log.commit("a");
+    expect(await second).toEqual([3]);
+  });
+
+  test("history that grows while it is read is read on, however little the backlog holds", async () => {
+    const log = new HeldLog(1);
+    const tail = startTail(log, { after: 0 }, { page: 2, backlog: 3 });
+    const first = tail.next();
+    (await log.nextRead()).answer();
+    expect(await first).toEqual([1]);
+    const second = tail.next();
+    const outgrown = await log.nextRead();
+    for (let n = 0; n < 5; n++) log.commit("a");
+    outgrown.answer();
+    for (const page of [[2, 3], [4, 5], [6]]) {
+      const next = page[0] === 2 ? second : tail.next();
+      (await log.nextRead()).answer();
+      expect(await next).toEqual(page);
+    }
+    const live = tail.next();
+    (await log.nextRead()).answer();
+    log.commit("a");
+    expect(await live).toEqual([7]);
+  });
+
+  test("what waits is given in one batch", async () => {
+    const { log, tail } = await liveTail({ after: 0 });
+    for (let n = 0; n < 3; n++) log.commit("a");
+    expect(await tail.next()).toEqual([2, 3, 4]);
+  });
+
+  test("events of other streams neither come nor count", async () => {
+    const { log, tail } = await liveTail({ after: 0, stream: "a" }, { page: 2, backlog: 2 });
+    for (let n = 0; n < 10; n++) log.commit("b");
+    log.commit("a");
+    expect(await tail.next()).toEqual([12]);
+  });
+
+  test("a live reader past its bound is let go at once and told when it asks", async () => {
+    const { log, tail } = await liveTail({ after: 0 }, { page: 2, backlog: 2 });
+    for (let n = 0; n < 3; n++) log.commit("a");
+    expect(log.listeners.size).toBe(0);
+    await expect(tail.next()).rejects.toMatchObject({ code: "log.reader-too-slow" });
+    expect(await tail.next()).toBe("end");
+  });
+
+  test("aborting ends it wherever it stands, and lets go of the log", async () => {
+    const reading = new HeldLog(1);
+    const tail = startTail(reading, { after: 0 });
+    const page = tail.next();
+    const read = await reading.nextRead();
+    tail.abort();
+    read.answer();
+    expect([await page, reading.listeners.size]).toEqual(["end", 0]);
+
+    const { log, tail: waiting } = await liveTail({ after: 0 });
+    const next = waiting.next();
+    waiting.abort();
+    expect([await next, log.listeners.size]).toEqual(["end", 0]);
+
+    const stopped = startTail(new HeldLog(1), { after: 0 });
+    stopped.abort();
+    expect(await stopped.next()).toBe("end");
+  });
+
+  test("leaving the loop lets go of the log", async () => {
+    const log = new HeldLog(1);
+    const tail = startTail(log, { after: 0 });
+    const page = tail.next();
+    (await log.nextRead()).answer();
+    await page;
+    await tail.leave();
+    expect(log.listeners.size).toBe(0);
+  });
+
+  test("a read that fails reaches the reader", async () => {
+    const log = new HeldLog(1);
+    const tail = startTail(log, { after: 0 });
+    const page = tail.next();
+    (await log.nextRead()).fail(new CorralError("log.closed", "The log is closed."));
+    await expect(page).rejects.toMatchObject({ code: "log.closed" });
+    expect(log.listeners.size).toBe(0);
+  });
+});
+
+/** A log in memory whose reads see what was there when they began and come back when the test says so. */
+class HeldLog implements Pick<Log, "read" | "onCommit"> {
+  readonly listeners = new Set<(events: readonly StoredEvent[]) => void>();
+  readonly #events: StoredEvent[] = [];
+  readonly #reads: HeldRead[] = [];
+  #readWaited: ((read: HeldRead) => void) | undefined;
+
+  constructor(history: number) {
+    for (let n = 0; n < history; n++) this.commit("a");
+  }
+
+  commit(stream: string): void {
+    const stored = storedEvent(this.#events.length + 1, stream);
+    this.#events.push(stored);
+    for (const listener of this.listeners) listener([stored]);
+  }
+
+  onCommit(listener: (events: readonly StoredEvent[]) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  read(range: ReadRange): Promise<readonly StoredEvent[]> {
+    const then = this.#page(range);
+    return new Promise((resolve, reject) => {
+      const read: HeldRead = {
+        answer: ({ as } = { as: "of-then" }) => resolve(as === "of-then" ? then : this.#page(range)),
+        fail: reject,
+      };
+      if (this.#readWaited === undefined) this.#reads.push(read);
+      else this.#readWaited(read);
+      this.#readWaited = undefined;
+    });
+  }
+
+  async nextRead(): Promise<HeldRead> {
+    return this.#reads.shift() ?? new Promise((resolve) => (this.#readWaited = resolve));
+  }
+
+  #page({ after, stream, limit = 1000 }: ReadRange): readonly StoredEvent[] {
+    return this.#events
+      .filter((stored) => stored.seq > after && (stream === undefined || stored.stream === stream))
+      .slice(0, limit);
+  }
+}
+
+interface HeldRead {
+  answer(options?: { as: "of-then" | "of-now" }): void;
+  fail(error: Error): void;
+}
+
+function startTail(log: HeldLog, cursor: TailCursor, limits = { page: 100, backlog: 100 }) {
+  const aborting = new AbortController();
+  const tail = follow(log, cursor, aborting.signal, limits);
+  return {
+    async next(): Promise<number[] | "end"> {
+      const result = await tail.next();
+      return result.done === true ? "end" : result.value.map(({ seq }) => seq);
+    },
+    abort: () => aborting.abort(),
+    leave: () => tail.return(),
+  };
+}
+
+/** A tail that has gone live, and has been given event 1 by the live side. */
+async function liveTail(cursor: TailCursor, limits?: { page: number; backlog: number }) {
+  const log = new HeldLog(0);
+  const tail = startTail(log, cursor, limits);
+  const probe = tail.next();
+  (await log.nextRead()).answer();
+  log.commit(cursor.stream ?? "a");
+  await probe;
+  return { log, tail };
+}
+
+function storedEvent(seq: number, stream: string): StoredEvent {
+  return {
+    seq,
+    stream,
+    version: seq,
+    typeVersion: 1,
+    actor: "u",
+    approximateCreationTime: "2026-01-01T00:00:00.000Z",
+    ...event("activity.opened", { id: "act_1" }),
+  };
+}
