@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { callsTool, says, startTestDaemon } from "../testing/index.ts";
+
+const shell = (command: string) => callsTool("shell", { command });
+
+describe("a session", () => {
+  test("asks the model, runs its commands in the jail and settles", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    model.script([shell("cat README.md; echo more > made; pwd"), says("all done")]);
+    await session.prompt("look around");
+    await session.until("activity.settled");
+    const events = await session.events();
+    expect(events.map((each) => each.type).filter((type) => !/^(workspace|environment)/.test(type))).toEqual([
+      "session.created",
+      "input.admitted",
+      "activity.opened",
+      "input.promoted",
+      "turn.prepared",
+      "turn.dispatched",
+      "call.requested",
+      "call.started",
+      ...["turn.replied", "call.settled"],
+      "turn.settled",
+      "turn.prepared",
+      "turn.dispatched",
+      "turn.said",
+      "turn.replied",
+      "turn.settled",
+      "activity.settled",
+    ]);
+    expect((await session.until("call.settled")).data.result).toMatchObject({
+      exitCode: 0,
+      stdout: "hello\n/workspace\n",
+    });
+  });
+
+  test("a steer joins the next turn of a busy session", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    await session.prompt("list files");
+    const first = await model.nextRequest();
+    await session.prompt("only tests");
+    first.answer(shell("ls"));
+    const second = await model.nextRequest();
+    expect(second.newInputs).toEqual(["only tests"]);
+    second.answer(says("done"));
+    await session.until("activity.settled");
+    expect((await session.events()).filter((each) => each.type === "activity.opened")).toHaveLength(1);
+  });
+
+  test("queued inputs open activities of their own, one after the other", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    await session.prompt("first", { delivery: "queue" });
+    const first = await model.nextRequest();
+    await session.prompt("second", { delivery: "queue" });
+    first.answer(says("one"));
+    const second = await model.nextRequest();
+    expect(second.newInputs).toEqual(["second"]);
+    second.answer(says("two"));
+    await session.until("activity.settled", 2);
+  });
+
+  test("an interrupt ends the running command, keeps what it said, and parks nothing else", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, sessions, model } = daemon;
+    model.script([shell("echo before; sleep 1000")]);
+    await session.prompt("wait");
+    await session.until("call.started");
+    await sessions.interrupt(session.id, "person:test");
+    const settled = await session.until("activity.settled");
+    expect(settled.data.outcome).toBe("interrupted");
+    const ended = await session.until("call.interrupted");
+    expect(ended.data.result === undefined || (ended.data.result as { exitCode: number }).exitCode !== 0).toBe(true);
+    model.script([says("back")]);
+    await session.prompt("hello again");
+    expect((await session.until("activity.settled", 2)).data.outcome).toBe("done");
+  });
+
+  test("an interrupt in mid-reply keeps the words that came", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, sessions, model } = daemon;
+    await session.prompt("talk");
+    const reply = (await model.nextRequest()).stream();
+    const heard = new Promise<void>((resolve) => {
+      daemon.log.live.subscribe({ session: session.id }, () => resolve());
+    });
+    reply.text("half a sen");
+    await heard;
+    await sessions.interrupt(session.id, "person:test");
+    await session.until("activity.settled");
+    expect((await session.until("turn.said")).data).toMatchObject({ text: "half a sen", cut: true });
+  });
+
+  test("a failed request is asked again, as a counted attempt", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    await session.prompt("hi");
+    (await model.nextRequest()).fail(529);
+    (await model.nextRequest()).answer(says("hello"));
+    expect((await session.until("activity.settled")).data.outcome).toBe("done");
+    expect((await session.until("turn.dispatched", 2)).data.attempt).toBe(2);
+  });
+
+  test("an exhausted budget of attempts ends the activity as failed, and the session goes on", async () => {
+    await using daemon = await startTestDaemon({ attempts: 2 });
+    const { session, model } = daemon;
+    await session.prompt("hi");
+    (await model.nextRequest()).fail(500);
+    (await model.nextRequest()).fail(500);
+    const settled = await session.until("activity.settled");
+    expect(settled.data).toMatchObject({ outcome: "failed", error: { code: "provider.unavailable" } });
+    await session.prompt("again");
+    (await model.nextRequest()).answer(says("hello"));
+    expect((await session.until("activity.settled", 2)).data.outcome).toBe("done");
+  });
+
+  test("a reply cut after a complete call is not asked for again: the call's result enters the next request", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    await session.prompt("go");
+    const reply = (await model.nextRequest()).stream();
+    reply.call("shell", { command: "echo once >> counter; cat counter" });
+    await session.until("call.settled");
+    reply.cut();
+    const second = await model.nextRequest();
+    expect(JSON.stringify(second.toolResults)).toContain("once");
+    second.answer(says("done"));
+    await session.until("activity.settled");
+    expect((await session.events()).filter((each) => each.type === "call.requested")).toHaveLength(1);
+  });
+
+  test("malformed arguments go back to the model while a valid sibling runs", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    await session.prompt("go");
+    const reply = (await model.nextRequest()).stream();
+    reply.call("shell", { cmd: "wrong name" });
+    reply.call("shell", { command: "echo fine" });
+    reply.finish();
+    const second = await model.nextRequest();
+    expect(JSON.stringify(second.toolResults)).toContain("do not fit the tool");
+    expect(JSON.stringify(second.toolResults)).toContain("fine");
+    second.answer(says("done"));
+    await session.until("activity.settled");
+  });
+
+  test("the turn limit makes the activity wait, and a word from a person carries it on", async () => {
+    await using daemon = await startTestDaemon({ wish: { turnLimit: 2 } });
+    const { session, sessions, model } = daemon;
+    model.script([shell("echo 1"), shell("echo 2"), says("finished")]);
+    await session.prompt("count");
+    expect((await session.until("activity.waiting")).data.on).toBe("continue");
+    expect((await sessions.get(session.id))?.state).toMatchObject({ state: "waiting", on: "continue" });
+    await session.prompt("go on");
+    expect((await session.until("activity.settled")).data.outcome).toBe("done");
+  });
+
+  test("sessions run side by side", async () => {
+    await using daemon = await startTestDaemon();
+    const other = await daemon.another();
+    await daemon.session.prompt("one");
+    const held = await daemon.model.nextRequest();
+    await other.prompt("two");
+    (await daemon.model.nextRequest()).answer(says("two is done"));
+    await other.until("activity.settled");
+    held.answer(says("one is done"));
+    await daemon.session.until("activity.settled");
+  });
+
+  test("leaves no process behind when the daemon stops", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    model.script([shell("sleep 1000 & echo started"), says("done")]);
+    await session.prompt("go");
+    const opened = await session.until("environment.opened");
+    await session.until("activity.settled");
+    await daemon.stop();
+    expect(await session.until("environment.closed")).toBeDefined();
+    expect(() => process.kill(opened.data.state.supervisor.pid, 0)).toThrow("ESRCH");
+  });
+});

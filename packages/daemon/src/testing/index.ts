@@ -1,0 +1,3 @@
+export { makeRepository } from "./repository.ts";
+export { startTestDaemon, type TestDaemon, type TestSession } from "./test-daemon.ts";
+export * from "./scripted-model/index.ts";

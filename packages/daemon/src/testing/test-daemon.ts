@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AdmitInput,
+  createSession,
+  type CreateSession,
+  type EventType,
+  newId,
+  type ProjectId,
+  type SessionId,
+  type StoredEvent,
+  type StoredEventOf,
+} from "@corral/protocol";
+import { openLoop } from "../agents/index.ts";
+import { jailOwner, openJailDriver } from "../environments/jail/jail.ts";
+import type { Log } from "../log/index.ts";
+import { openSqliteLog } from "../log/sqlite/log.ts";
+import { openProjects, projectProjections } from "../projects/index.ts";
+import { openProviders } from "../providers/index.ts";
+import { openForeman } from "../runner/index.ts";
+import { openInlineHost } from "../runner/inline/host.ts";
+import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
+import { openToolbox, shellTool } from "../tools/index.ts";
+import { makeRepository } from "./repository.ts";
+import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
+
+/** A daemon without its gateway, in this process: real log, real jail, scripted model, inline runner. */
+export interface TestDaemon extends AsyncDisposable {
+  readonly model: ScriptedModel;
+  readonly log: Log;
+  readonly sessions: Sessions;
+  readonly session: TestSession;
+  readonly repository: string;
+  /** What the foreman found wrong. */
+  readonly defects: readonly string[];
+  another(wish?: Partial<CreateSession>): Promise<TestSession>;
+  /** Stops as `corral stop` does, keeping everything on disk. */
+  stop(): Promise<void>;
+}
+
+export interface TestSession {
+  readonly id: SessionId;
+  /** Admits an input; the answer is the sessions slice's own. */
+  prompt(text: string, more?: Partial<AdmitInput>): ReturnType<Sessions["admit"]>;
+  /** The next event of the type (from the session's start on, the `nth` of them), as soon as it is committed. */
+  until<T extends EventType>(type: T, nth?: number): Promise<StoredEventOf<T>>;
+  events(): Promise<readonly StoredEvent[]>;
+}
+
+export async function startTestDaemon(options: { wish?: Partial<CreateSession>; attempts?: number } = {}): Promise<TestDaemon> {
+  const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
+  const home = join(folder, "home");
+  const repository = makeRepository(join(folder, "repository"));
+  const model = await startScriptedModel();
+  const projections = [...projectProjections, ...sessionProjections];
+  const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
+  const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url });
+  const defects: string[] = [];
+  const host = openInlineHost({
+    home,
+    driver: openJailDriver({ home }),
+    owner: jailOwner(),
+    agent: openLoop({
+      findModel: (named) => providers.find(named),
+      toolbox: openToolbox([shellTool]),
+      backoffMs: () => 0,
+      ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
+    }),
+  });
+  const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
+  const sessions = openSessions(log, { defaultModel: "anthropic/scripted", mayOpen: () => Promise.resolve() });
+  const project = await openProjects(log).register({ path: repository }, "person:test");
+  await foreman.begin();
+  const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= foreman.stop(5_000));
+  return {
+    model,
+    log,
+    sessions,
+    session: await another(options.wish),
+    repository,
+    defects,
+    another,
+    stop,
+    async [Symbol.asyncDispose]() {
+      const closed = model.close();
+      await stop();
+      await closed;
+      await log.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openTestSession(
+  log: Log,
+  sessions: Sessions,
+  projectId: ProjectId,
+  wish: Partial<CreateSession>,
+): Promise<TestSession> {
+  const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), "person:test");
+  return {
+    id,
+    prompt: (text, more = {}) =>
+      sessions.admit(id, { id: newId("input"), text, attachments: [], delivery: "steer", ...more }, "person:test"),
+    events: () => log.read({ stream: id, after: 0 }),
+    async until<T extends EventType>(type: T, nth = 1) {
+      const enough = new AbortController();
+      let seen = 0;
+      try {
+        for await (const batch of log.tail({ after: 0, stream: id }, enough.signal)) {
+          for (const each of batch) {
+            if (each.type === type && ++seen === nth) return each as unknown as StoredEventOf<T>;
+          }
+        }
+      } finally {
+        enough.abort();
+      }
+      throw new Error(`the log ended before ${type}`);
+    },
+  };
+}

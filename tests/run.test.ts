@@ -1,0 +1,117 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { callsTool, says } from "@corral/daemon/testing";
+import { type WireEvent, wireEvent } from "@corral/protocol";
+import { describe, expect, test } from "vitest";
+import { setStage } from "./story.ts";
+
+describe("corral run", () => {
+  test("streams a reply, runs two commands in the jail, exits with 0, and the log tells the same again by cursor", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    const run = stage.corral("run", "look around");
+
+    const first = await stage.model.nextRequest();
+    expect(first.newInputs).toEqual(["look around"]);
+    const reply = first.stream();
+    reply.text("Let me ");
+    await run.shows("Let me ");
+    reply.text("look.");
+    reply.endText();
+    reply.call("shell", { command: "cat README.md && echo changed > README.md" });
+    reply.finish();
+
+    (await stage.model.nextRequest()).answer(callsTool("shell", { command: "cat README.md; cd / && pwd" }));
+    const third = await stage.model.nextRequest();
+    expect(JSON.stringify(third.toolResults)).toContain("changed");
+    third.answer(says("All is well."));
+
+    expect(await run.exit).toBe(0);
+    expect(run.stdout()).toContain("Let me look.");
+    expect(run.stdout()).toContain("All is well.");
+    expect(run.stdout().match(/Let me/g)).toHaveLength(1);
+
+    const client = stage.client();
+    const [session] = await client.sessions.list();
+    if (session === undefined) throw new Error("there is no session");
+    expect(session.state).toEqual({ state: "idle" });
+    const { events: all } = await client.sessions.events(session.id, { after: 0 });
+    expect(all.filter((each) => each.type === "call.settled")).toHaveLength(2);
+    const middle = all[5];
+    if (middle === undefined) throw new Error("there are too few events");
+    expect((await client.sessions.events(session.id, { after: middle.seq })).events).toEqual(all.slice(6));
+  });
+
+  test("prints the stored events as JSON lines with --json", async () => {
+    await using stage = await setStage();
+    stage.model.script([callsTool("shell", { command: "echo out; echo err >&2; exit 3" }), says("done")]);
+    const run = stage.corral("run", "--json", "try it");
+    expect(await run.exit).toBe(0);
+    const events = run
+      .stdout()
+      .trim()
+      .split("\n")
+      .map((line): WireEvent => wireEvent.parse(JSON.parse(line)));
+    const settled = events.find((each) => each.type === "call.settled");
+    expect(settled?.data).toMatchObject({ result: { exitCode: 3, stdout: "out\n", stderr: "err\n" } });
+    expect(events.at(-1)?.type).toBe("activity.settled");
+    const seqs = events.map((each) => each.seq);
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+  });
+
+  test("a command sees neither the user's home, nor the daemon's environment, nor the network", async () => {
+    await using stage = await setStage();
+    const outside = createServer((_, response) => response.end("reached"));
+    outside.listen(0, "127.0.0.1");
+    await once(outside, "listening");
+    const { port } = outside.address() as AddressInfo;
+    const secret = join(stage.home, "..", "private.txt");
+    writeFileSync(secret, "the user's own words");
+    const probe = [
+      `cat ${secret}`,
+      `ls ${stage.home}`,
+      "env",
+      `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1 || true`,
+      `perl -MIO::Socket::INET -e 'print IO::Socket::INET->new("127.0.0.1:${port}") ? "NET-OPEN" : "NET-SHUT"'`,
+      "ls /proc | grep -c '^[0-9]'",
+      "id -u",
+    ].join("\n");
+    stage.model.script([callsTool("shell", { command: probe }), says("done")]);
+    const run = stage.corral("run", "--json", "probe");
+    expect(await run.exit).toBe(0);
+    outside.close();
+    const settled = run
+      .stdout()
+      .trim()
+      .split("\n")
+      .map((line) => wireEvent.parse(JSON.parse(line)))
+      .find((each) => each.type === "call.settled");
+    const { stdout, stderr } = (settled?.data as { result: { stdout: string; stderr: string } }).result;
+    expect(stdout).not.toContain("the user's own words");
+    expect(stderr).toContain("private.txt");
+    expect(stdout).not.toContain("daemon.json");
+    expect(stdout).not.toContain("sk-story-secret");
+    expect(stdout).not.toContain("ANTHROPIC");
+    expect(stdout).toContain("NET-SHUT");
+    expect(stdout.trim().split("\n").at(-1)).not.toBe("0");
+  });
+
+  test("ends with 1 and says why when the model refuses", async () => {
+    await using stage = await setStage();
+    const run = stage.corral("run", "hi");
+    (await stage.model.nextRequest()).fail(401);
+    expect(await run.exit).toBe(1);
+    expect(run.stderr()).toContain("ANTHROPIC_API_KEY");
+  });
+
+  test("outside a git repository says what to do and changes nothing", async () => {
+    await using stage = await setStage();
+    const run = stage.corralIn(stage.home.replace(/home$/, ""), "run", "hi");
+    expect(await run.exit).toBe(1);
+    expect(run.stderr()).toContain("git init");
+    expect(await stage.client().sessions.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Client, createClient } from "@corral/client";
+import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
+import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
+
+const dist = join(import.meta.dirname, "..", "dist");
+
+/** What a story happens in: a home, a repository, a scripted model, and the programs as they are shipped. */
+export interface Stage extends AsyncDisposable {
+  readonly home: string;
+  readonly repository: string;
+  readonly model: ScriptedModel;
+  /** Starts `corral serve --json`. */
+  serve(): Promise<ServedDaemon>;
+  /** Starts the command line in the repository. */
+  corral(...args: readonly string[]): CommandLine;
+  corralIn(folder: string, ...args: readonly string[]): CommandLine;
+  /** The SDK on the running daemon. */
+  client(): Client;
+}
+
+export interface ServedDaemon {
+  readonly info: DaemonInfo;
+  /** The line that was printed, as it was printed. */
+  readonly line: string;
+  /** Runner processes under it. */
+  runners(): readonly number[];
+  /** kill -9, and waits until the process is gone. */
+  kill(): Promise<void>;
+}
+
+export interface CommandLine {
+  readonly process: ChildProcess;
+  /** Everything printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when standard output holds the text. */
+  shows(text: string): Promise<void>;
+  readonly exit: Promise<number | null>;
+}
+
+export async function setStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "corral-story-"));
+  const home = join(folder, "home");
+  const model = await startScriptedModel();
+  const repository = makeRepository(join(folder, "repository"));
+  const children = new Set<ChildProcess>();
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: join(folder, "user"),
+    CORRAL_HOME: home,
+    ANTHROPIC_API_KEY: "sk-story-secret",
+    ANTHROPIC_BASE_URL: model.url,
+    NO_COLOR: "1",
+  };
+  const start = (args: readonly string[], cwd = repository) => {
+    const child = spawn(process.execPath, [join(dist, "cli.js"), ...args], { cwd, env, stdio: "pipe" });
+    children.add(child);
+    return child;
+  };
+  return {
+    home,
+    repository,
+    model,
+    serve: () => serve(start(["serve", "--json"])),
+    corral: (...args) => commandLine(start(args)),
+    corralIn: (cwd, ...args) => commandLine(start(args, cwd)),
+    client: () => clientFor(home),
+    async [Symbol.asyncDispose]() {
+      const closed = model.close();
+      const stop = start(["stop", "--now"]);
+      stop.stdout.resume();
+      stop.stderr.resume();
+      await once(stop, "exit");
+      for (const child of children) if (child.exitCode === null) child.kill("SIGKILL");
+      await closed;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function serve(child: ChildProcess): Promise<ServedDaemon> {
+  if (child.stdout === null) throw new Error("no standard output");
+  let complaints = "";
+  child.stderr?.on("data", (piece) => (complaints += String(piece)));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const first = await lines.next();
+  if (first.done === true) throw new Error(`the daemon did not start: ${complaints}`);
+  const info = daemonInfo.parse(JSON.parse(first.value));
+  return {
+    info,
+    line: first.value,
+    runners: () => childrenOf(info.pid),
+    async kill() {
+      const gone = once(child, "exit");
+      process.kill(info.pid, "SIGKILL");
+      await gone;
+    },
+  };
+}
+
+function commandLine(child: ChildProcess): CommandLine {
+  let stdout = "";
+  let stderr = "";
+  const waiting = new Set<() => void>();
+  child.stdout?.on("data", (piece) => {
+    stdout += String(piece);
+    for (const look of waiting) look();
+  });
+  child.stderr?.on("data", (piece) => (stderr += String(piece)));
+  const closed = once(child, "close").then(([code]) => code as number | null);
+  return {
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exit: closed,
+    shows: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!stdout.includes(text)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        void closed.then(() => reject(new Error(`it ended without showing ${text}:\n${stdout}\n${stderr}`)));
+        look();
+      }),
+  };
+}
+
+function clientFor(home: string): Client {
+  const { url } = daemonInfo.parse(JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")));
+  return createClient({ url, token: readFileSync(join(home, "token"), "utf8").trim() });
+}
+
+/** Follows a session (or everything) from the start until the event comes; returns all events up to it. */
+export async function eventsUntil(
+  client: Client,
+  type: string,
+  of: { readonly session?: SessionId; readonly nth?: number } = {},
+): Promise<readonly WireEvent[]> {
+  const enough = new AbortController();
+  const events: WireEvent[] = [];
+  let seen = 0;
+  const follow = client.follow({ after: 0, signal: enough.signal, ...(of.session && { session: of.session }) });
+  for await (const each of follow) {
+    if (each.kind !== "event") continue;
+    events.push(each.event);
+    if (each.event.type === type && ++seen === (of.nth ?? 1)) break;
+  }
+  enough.abort();
+  return events;
+}
+
+/** The processes whose parent this is. */
+export function childrenOf(parent: number): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === parent);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}
