@@ -1,0 +1,20 @@
+/** node bench/run.ts NAME [args]: runs the benchmark NAME.ts; its exit code tells whether every bar was met. */
+import { readdirSync } from "node:fs";
+
+interface Benchmark {
+  /** Resolves with whether every bar was met. */
+  readonly run: (args: readonly string[]) => Promise<"met" | "missed">;
+}
+
+const names = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith(".ts") && file !== "run.ts")
+  .map((file) => file.slice(0, -3))
+  .toSorted();
+
+const [name = "", ...args] = process.argv.slice(2);
+if (!names.includes(name)) {
+  process.stderr.write(`There is no benchmark "${name}". There are: ${names.join(", ")}\n`);
+  process.exit(2);
+}
+const { run } = (await import(`./${name}.ts`)) as Benchmark;
+process.exit((await run(args)) === "met" ? 0 : 1);
