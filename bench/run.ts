@@ -1,20 +1,23 @@
-import { globSync } from "node:fs";
-import { basename } from "node:path";
+/** `npm run bench -- NAME [args]` runs `bench/NAME.ts` on a fresh bundle; the exit code tells whether every bar was met. */
+import { readdirSync } from "node:fs";
 import { build } from "../scripts/build.ts";
 
-/** `npm run bench -- NAME` runs `bench/NAME.ts` on a fresh bundle. */
-const [name = ""] = process.argv.slice(2);
-const names = globSync("*.ts", { cwd: import.meta.dirname })
-  .map((file) => basename(file, ".ts"))
-  .filter((found) => found !== "run")
+interface Benchmark {
+  /** Resolves with whether every bar was met. */
+  readonly run: (args: readonly string[]) => Promise<"met" | "missed">;
+}
+
+const names = readdirSync(import.meta.dirname)
+  .filter((file) => file.endsWith(".ts") && file !== "run.ts")
+  .map((file) => file.slice(0, -3))
   .toSorted();
 
-if (names.includes(name)) {
-  await build();
-  await import(`./${name}.ts`);
-} else {
-  console.error(
-    `${name === "" ? "Which benchmark?" : `There is no benchmark ${name}.`} There is: ${names.join(", ") || "none yet"}.`,
-  );
-  process.exitCode = 2;
+const [name = "", ...args] = process.argv.slice(2);
+if (!names.includes(name)) {
+  const complaint = name === "" ? "Which benchmark?" : `There is no benchmark "${name}".`;
+  process.stderr.write(`${complaint} There are: ${names.join(", ")}\n`);
+  process.exit(2);
 }
+await build();
+const { run } = (await import(`./${name}.ts`)) as Benchmark;
+process.exit((await run(args)) === "met" ? 0 : 1);

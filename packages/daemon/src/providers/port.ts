@@ -6,7 +6,8 @@ export interface Provider {
   readonly name: string;
   /**
    * Yields the reply as it comes. Throws `provider.unavailable` (asking again may help) or
-   * `provider.refused` (it will not) and stops at once when the signal aborts.
+   * `provider.refused` (it will not), as `ProviderFailure`, after what came; an abort stops at once and
+   * throws the signal's reason. Leaving the loop early closes the connection.
    */
   ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece>;
 }
@@ -57,4 +58,5 @@ export type ReplyPiece =
   | { readonly kind: "end"; readonly part: string; readonly providerMetadata?: ProviderMetadata }
   /** Complete: the arguments are all there. `json` is the raw text; it may be malformed. */
   | { readonly kind: "call"; readonly id: string; readonly tool: string; readonly json: string }
+  /** Always the last piece of a whole reply. `reason`: stop, length, tool-calls, content-filter, other. */
   | { readonly kind: "finish"; readonly reason: string; readonly usage: Usage };

@@ -24,6 +24,7 @@ export function openAnthropic(options: AnthropicOptions): Provider {
     const connection = new AbortController();
     const abort = () => connection.abort(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
+    let whole = false;
     try {
       const { stream } = await anthropic(request.model).doStream({
         prompt: toPrompt(request),
@@ -31,12 +32,14 @@ export function openAnthropic(options: AnthropicOptions): Provider {
         abortSignal: connection.signal,
       });
       yield* toPieces(stream);
+      whole = true;
     } catch (error) {
       signal.throwIfAborted();
       throw toFailure(error, { key: options.apiKey, now: Date.now() });
     } finally {
       signal.removeEventListener("abort", abort);
-      connection.abort();
+      // A reader that leaves early must not leave the connection reading.
+      if (!whole) connection.abort();
     }
   }
 

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Process {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** A process and all below it. One that ends while being looked at is left out. */
+export function treeOf(pid: number): readonly Process[] {
+  const found: Process[] = [];
+  const children = new Map<number, Process[]>();
+  for (const entry of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const stat = tryRead(`/proc/${entry}/stat`);
+    const parsed = stat === undefined ? null : /^(\d+) \((.*)\) \S (\d+) /s.exec(stat);
+    if (parsed === null) continue;
+    const known = { pid: Number(parsed[1]), name: parsed[2] ?? "" };
+    const parent = Number(parsed[3]);
+    if (known.pid === pid) found.push(known);
+    children.set(parent, [...(children.get(parent) ?? []), known]);
+  }
+  for (let at = 0; at < found.length; at++) found.push(...(children.get(found[at]!.pid) ?? []));
+  return found;
+}
+
+/** The daemon and its runners: what is Node in the tree. Shells, jails and commands are the agent's. */
+export function nodesOf(pid: number): readonly Process[] {
+  return treeOf(pid).filter((process) => /^(node|MainThread|corral)/.test(process.name));
+}
+
+/** Bytes resident, shared pages counted in each process. */
+export function residentBytes(processes: readonly Process[]): number {
+  return sum(processes, ({ pid }) => kilobytes(`/proc/${pid}/status`, "VmRSS") * 1024);
+}
+
+/** Bytes resident, shared pages divided among those who share them. Slow: walks every page. */
+export function proportionalBytes(processes: readonly Process[]): number {
+  return sum(processes, ({ pid }) => kilobytes(`/proc/${pid}/smaps_rollup`, "Pss") * 1024);
+}
+
+/** Bytes that the processes caused to be written to disk so far. */
+export function writtenBytes(processes: readonly Process[]): number {
+  return sum(processes, ({ pid }) => {
+    const io = tryRead(`/proc/${pid}/io`) ?? "";
+    return Number(/^write_bytes: (\d+)/m.exec(io)?.[1] ?? 0);
+  });
+}
+
+function kilobytes(file: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(tryRead(file) ?? "")?.[1] ?? 0);
+}
+
+function sum(processes: readonly Process[], of: (process: Process) => number): number {
+  return processes.reduce((total, process) => total + of(process), 0);
+}
+
+function tryRead(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

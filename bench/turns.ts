@@ -1,0 +1,126 @@
+/**
+ * What Corral adds to a tool turn: jailed, durable, at its defaults, against bare loops that are
+ * neither. Floors and Corral take turns in the same run; each figure is the median of the rounds.
+ *
+ *   npm run bench -- turns [--rounds 5] [--floors-only]
+ */
+import { parseArgs } from "node:util";
+import { startCorral } from "./rig/corral.ts";
+import { measureFloor } from "./rig/floor.ts";
+import { startModel } from "./rig/model.ts";
+import { nodesOf, proportionalBytes, residentBytes, writtenBytes } from "./rig/tree.ts";
+
+const turns = 50;
+const sessions = 20;
+const turnsEach = 10;
+
+interface Figures {
+  readonly ms: number;
+  readonly rss: number;
+  readonly pss?: number;
+  readonly written?: number;
+}
+
+export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { rounds: { type: "string", default: "5" }, "floors-only": { type: "boolean", default: false } },
+  });
+  const model = await startModel();
+  const seen = { bare: [] as Figures[], alone: [] as Figures[], jailed: [] as Figures[], many: [] as Figures[] };
+  try {
+    for (let round = 1; round <= Number(values.rounds); round++) {
+      seen.bare.push(await measureFloor("bare-loop", [model.url, turns]));
+      if (!values["floors-only"]) seen.alone.push(await measureCorral(model.url, 1, turns));
+      seen.jailed.push(await measureFloor("jailed-loops", [model.url, sessions, turnsEach]));
+      if (!values["floors-only"]) seen.many.push(await measureCorral(model.url, sessions, turnsEach));
+      say(
+        `round ${round}: ${Object.entries(seen)
+          .map(([name, of]) => `${name} ${ms(of.at(-1)?.ms)}`)
+          .join(", ")}`,
+      );
+    }
+  } finally {
+    await model.stop();
+  }
+  report("bare loop, 1 × 50 turns", seen.bare, turns);
+  report("bare loops with bubblewrap, 20 × 10 turns", seen.jailed, sessions * turnsEach);
+  if (values["floors-only"]) return "met";
+  report("Corral, 1 session × 50 turns", seen.alone, turns);
+  report("Corral, 20 sessions × 10 turns", seen.many, sessions * turnsEach);
+  const bars = [
+    bar("a turn against the bare loop", ratio(seen.alone, seen.bare), 1.5, "×"),
+    bar("20 sessions against loops with bubblewrap", ratio(seen.many, seen.jailed), 1.3, "×"),
+    bar("memory of 20 sessions", Math.max(...seen.many.map(({ rss }) => rss)) / 1e6, 350, " MB"),
+    bar("written a turn", median(seen.alone.map(({ written = 0 }) => written)) / turns / 1024, 64, " KB"),
+  ];
+  return bars.every((met) => met) ? "met" : "missed";
+}
+
+/** A fresh daemon, its sessions warmed by one turn each, then the prompt that counts. */
+async function measureCorral(modelUrl: string, count: number, turnsOfEach: number): Promise<Figures> {
+  const corral = await startCorral(modelUrl);
+  try {
+    const ids = await Promise.all(Array.from({ length: count }, () => corral.createSession()));
+    await corral.prompt(ids, "[[shell: echo warm]]");
+    const memory = watchMemory(corral.pid);
+    const before = writtenBytes(nodesOf(corral.pid));
+    const { ms: taken, calls } = await corral.prompt(ids, `[[repeat ${turnsOfEach} shell: echo {n}]]`);
+    const written = writtenBytes(nodesOf(corral.pid)) - before;
+    if (calls !== count * turnsOfEach) throw new Error(`${calls} commands ran instead of ${count * turnsOfEach}`);
+    return { ms: taken, written, rss: memory.stop(), pss: proportionalBytes(nodesOf(corral.pid)) };
+  } finally {
+    await corral.stop();
+  }
+}
+
+/** The highest memory of the daemon and its runners, looked at ten times a second and at the end. */
+function watchMemory(pid: number): { stop(): number } {
+  let highest = 0;
+  const look = () => (highest = Math.max(highest, residentBytes(nodesOf(pid))));
+  const timer = setInterval(look, 100);
+  return {
+    stop() {
+      clearInterval(timer);
+      return look();
+    },
+  };
+}
+
+function report(what: string, of: readonly Figures[], count: number): void {
+  const times = of.map((figures) => figures.ms);
+  const mega = (bytes: number | undefined) => (bytes === undefined ? "" : `${(bytes / 1e6).toFixed(0)} MB`);
+  say(`\n${what}`);
+  say(`  median ${ms(median(times))}, best ${ms(Math.min(...times))}`);
+  say(`  a turn ${ms(median(times) / count)}, best ${ms(Math.min(...times) / count)}`);
+  say(`  resident at most ${mega(Math.max(...of.map(({ rss }) => rss)))}, proportional ${mega(of.at(-1)?.pss) || "-"}`);
+  const written = of.flatMap((figures) => figures.written ?? []);
+  if (written.length > 0) say(`  written a turn ${(median(written) / count / 1024).toFixed(1)} KB`);
+}
+
+function bar(what: string, value: number, limit: number, unit: string): boolean {
+  const met = value <= limit;
+  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(2)}${unit} (at most ${limit}${unit})`);
+  return met;
+}
+
+/** Of the medians; that of the best rounds is printed beside. */
+function ratio(of: readonly Figures[], floor: readonly Figures[]): number {
+  const times = (figures: readonly Figures[]) => figures.map((each) => each.ms);
+  say(`\nbest against best: ${(Math.min(...times(of)) / Math.min(...times(floor))).toFixed(2)}×`);
+  return median(times(of)) / median(times(floor));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+function ms(value: number | undefined): string {
+  return value === undefined ? "-" : `${value.toFixed(value < 100 ? 2 : 0)} ms`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
