@@ -48,3 +48,13 @@ export function inputId(n: number | string): `inp_${string}` {
 export function admitted(n: number | string, text = `text ${n}`): NewEvent {
   return event("input.admitted", { id: inputId(n), text, attachments: [], delivery: "queue" });
 }
+
+/** How each went, in a word: "stored", or the code or name of its error. */
+export async function settled(promises: readonly Promise<unknown>[]): Promise<string[]> {
+  const outcomes = await Promise.allSettled(promises);
+  return outcomes.map((outcome) => {
+    if (outcome.status === "fulfilled") return "stored";
+    const error = outcome.reason as { code?: string; name: string };
+    return error.code ?? error.name;
+  });
+}

@@ -7,7 +7,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { event, type NewEvent, type StoredEvent } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { admitted, inFlight, inputId, inputs, type LogDriver, type OpenOptions } from "./conformance-fixture.ts";
+import {
+  admitted,
+  inFlight,
+  inputId,
+  inputs,
+  type LogDriver,
+  type OpenOptions,
+  settled,
+} from "./conformance-fixture.ts";
 import type { Log, Projection } from "./port.ts";
 
 /** Every driver of the log passes this suite. `module` is the address of the module that exports the driver. */
@@ -620,16 +628,6 @@ function idsOf(events: readonly StoredEvent[]): string[] {
 
 function placesOf(events: readonly StoredEvent[]) {
   return events.map((stored) => [stored.seq, stored.stream, stored.version, (stored.data as { id: string }).id]);
-}
-
-/** How each went, in a word: "stored", or the code or name of its error. */
-export async function settled(promises: readonly Promise<unknown>[]): Promise<string[]> {
-  const outcomes = await Promise.allSettled(promises);
-  return outcomes.map((outcome) => {
-    if (outcome.status === "fulfilled") return "stored";
-    const error = outcome.reason as { code?: string; name: string };
-    return error.code ?? error.name;
-  });
 }
 
 /** A tail driven by hand. Whoever forgets to stop it leaves it to the closing of the log. */
