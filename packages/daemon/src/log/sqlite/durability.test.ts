@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { admitted, inputId, inputs } from "../conformance-fixture.ts";
+import { admitted, inputId, inputs } from "../conformance/fixture.ts";
 import { Database } from "./database.ts";
-import { openSqliteLog } from "./log.ts";
+import { openSqliteLog } from "./open.ts";
 
 let folder: string;
 let file: string;

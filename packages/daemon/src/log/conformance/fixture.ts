@@ -1,5 +1,5 @@
-import { event, type NewEvent } from "@corral/protocol";
-import type { Log, Projection } from "./port.ts";
+import { event, type NewEvent, type StoredEvent } from "@corral/protocol";
+import type { Log, Projection } from "../port.ts";
 
 /** What the suite needs of a driver. It is the default export of a module, so that other processes open the same log. */
 export interface LogDriver {
@@ -14,6 +14,14 @@ export interface OpenOptions {
   readonly projections: readonly Projection[];
   readonly readerBound?: number;
   readonly onDefect?: (defect: unknown) => void;
+}
+
+/** What each test of the suite gets: a folder of its own, gone afterwards together with the logs opened. */
+export interface Bench {
+  readonly driver: LogDriver;
+  readonly module: string;
+  readonly folder: string;
+  open(options?: Partial<OpenOptions>): Promise<Log>;
 }
 
 /** Inputs with the state they are in: enough of a projection to upsert, update in part and delete. */
@@ -57,4 +65,54 @@ export async function settled(promises: readonly Promise<unknown>[]): Promise<st
     const error = outcome.reason as { code?: string; name: string };
     return error.code ?? error.name;
   });
+}
+
+export const refusesPoison: Projection = {
+  table: "poison",
+  columns: {},
+  version: 1,
+  changes(stored) {
+    if (stored.type === "input.admitted" && stored.data.text === "poison") throw new Error("cannot be projected");
+    return [{ key: `${stored.seq}`, set: {} }];
+  },
+};
+
+export function promoted(n: number): NewEvent {
+  return event("input.promoted", { id: inputId(n), activityId: `act_${n}` });
+}
+
+export function row(n: number, { state = "waiting", place }: { state?: string; place: number }) {
+  const activity = state === "promoted" ? `act_${n}` : null;
+  return { key: inputId(n), session: "a", state, activity, text: `text ${n}`, place };
+}
+
+export function idsOf(events: readonly StoredEvent[]): string[] {
+  return events.map(({ data }) => (data as { id: string }).id);
+}
+
+export function placesOf(events: readonly StoredEvent[]) {
+  return events.map((stored) => [stored.seq, stored.stream, stored.version, (stored.data as { id: string }).id]);
+}
+
+export async function seqsUntil(log: Log, cursor: Parameters<Log["tail"]>[0], last: number): Promise<number[]> {
+  const stopping = new AbortController();
+  const seqs: number[] = [];
+  for await (const events of log.tail(cursor, stopping.signal)) {
+    seqs.push(...events.map(({ seq }) => seq));
+    if (seqs.at(-1)! >= last) stopping.abort();
+  }
+  return seqs;
+}
+
+/** A tail driven by hand. Whoever forgets to stop it leaves it to the closing of the log. */
+export function tailOf(log: Log, cursor: Parameters<Log["tail"]>[0]) {
+  const stopping = new AbortController();
+  const iterator = log.tail(cursor, stopping.signal)[Symbol.asyncIterator]();
+  return {
+    async next(): Promise<number[] | "end"> {
+      const result = await iterator.next();
+      return result.done === true ? "end" : result.value.map(({ seq }) => seq);
+    },
+    stop: () => stopping.abort(),
+  };
 }
