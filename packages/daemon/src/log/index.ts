@@ -11,4 +11,5 @@ export type {
   RowQuery,
   Value,
 } from "./port.ts";
-export { openSqliteLog, type SqliteLogOptions } from "./sqlite/log.ts";
+export type { SqliteLogOptions } from "./sqlite/log.ts";
+export { openSqliteLog } from "./sqlite/open.ts";

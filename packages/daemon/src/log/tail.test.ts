@@ -34,6 +34,28 @@ describe("following a log", () => {
     expect(await second).toEqual([3]);
   });
 
+  test("an event that is announced late, after history gave it, is not given again", async () => {
+    const log = new HeldLog(2);
+    const tail = startTail(log, { after: 0 });
+    const first = tail.next();
+    (await log.nextRead()).answer();
+    expect(await first).toEqual([1, 2]);
+    const second = tail.next();
+    (await log.nextRead()).answer();
+    log.announce(2);
+    log.commit("a");
+    expect(await second).toEqual([3]);
+  });
+
+  test("a cursor ahead of the log is waited for", async () => {
+    const log = new HeldLog(0);
+    const tail = startTail(log, { after: 2 });
+    const first = tail.next();
+    (await log.nextRead()).answer();
+    for (let n = 0; n < 3; n++) log.commit("a");
+    expect(await first).toEqual([3]);
+  });
+
   test("history that grows while it is read is read on, however little the backlog holds", async () => {
     const log = new HeldLog(1);
     const tail = startTail(log, { after: 0 }, { page: 2, backlog: 3 });
@@ -127,9 +149,12 @@ class HeldLog implements Pick<Log, "read" | "onCommit"> {
   }
 
   commit(stream: string): void {
-    const stored = storedEvent(this.#events.length + 1, stream);
-    this.#events.push(stored);
-    for (const listener of this.listeners) listener([stored]);
+    this.#events.push(storedEvent(this.#events.length + 1, stream));
+    this.announce(this.#events.length);
+  }
+
+  announce(seq: number): void {
+    for (const listener of this.listeners) listener([this.#events[seq - 1]!]);
   }
 
   onCommit(listener: (events: readonly StoredEvent[]) => void): () => void {

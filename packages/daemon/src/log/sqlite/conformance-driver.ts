@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { LogDriver } from "../conformance-fixture.ts";
+import type { LogDriver } from "../conformance/fixture.ts";
 import { defaultTailLimits } from "../tail.ts";
 import { Database } from "./database.ts";
-import { openSqliteLog } from "./log.ts";
+import { openSqliteLog } from "./open.ts";
 
 /** The SQLite log as the conformance suite, and the processes it starts, open it. */
 const driver: LogDriver = {

@@ -11,17 +11,15 @@
  *    order, after the sync and before the append's caller; another process's events come with the
  *    next commit of this one.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { CorralError, type StoredEvent } from "@corral/protocol";
 import { Listeners } from "../listeners.ts";
 import { CommitClosedLane } from "../live.ts";
 import type { Append, Lease, LiveLane, Log, Projection, ReadRange, Row, RowQuery } from "../port.ts";
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
-import { Database, isBusy } from "./database.ts";
+import type { Database } from "./database.ts";
 import { insertEvent, newestSeq, readEvents } from "./events.ts";
 import { type CommitWatcher, GroupCommit, type Transaction } from "./group-commit.ts";
-import { migrate } from "./migrations.ts";
-import { Projections } from "./projections.ts";
+import type { Projections } from "./projections.ts";
 import { Streams } from "./streams.ts";
 
 export interface SqliteLogOptions {
@@ -33,27 +31,7 @@ export interface SqliteLogOptions {
   readonly tailLimits?: TailLimits;
 }
 
-/**
- * Opens the log, making or migrating it and rebuilding changed projections first. Rejects with
- * `log.too-new` when a newer program wrote it.
- */
-export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
-  const { file } = options;
-  const database = await connect(file);
-  try {
-    const projections = new Projections(database, options.projections);
-    inTransaction(database, () => {
-      migrate(database, file);
-      projections.prepare();
-    });
-    return new SqliteLog(database, projections, options);
-  } catch (error) {
-    database.close();
-    throw error instanceof CorralError ? error : unusable(file, error);
-  }
-}
-
-class SqliteLog implements Log {
+export class SqliteLog implements Log {
   readonly live: LiveLane;
   readonly #database: Database;
   readonly #projections: Projections;
@@ -238,30 +216,6 @@ interface PendingAppend {
   readonly created: string;
 }
 
-async function connect(file: string): Promise<Database> {
-  const deadline = performance.now() + 10_000;
-  for (;;) {
-    try {
-      return new Database(file);
-    } catch (error) {
-      // Of two processes that make the file, SQLite sends one away at once instead of letting it wait.
-      if (!isBusy(error) || performance.now() > deadline) throw unusable(file, error);
-    }
-    await sleep(10);
-  }
-}
-
-function inTransaction(database: Database, work: () => void): void {
-  database.run("BEGIN IMMEDIATE");
-  try {
-    work();
-    database.run("COMMIT");
-  } catch (error) {
-    if (database.inTransaction) database.run("ROLLBACK");
-    throw error;
-  }
-}
-
 function transactionOf(database: Database): Transaction {
   return {
     begin: () => database.run("BEGIN IMMEDIATE"),
@@ -305,13 +259,6 @@ function unwritable(cause: unknown): CorralError {
   });
 }
 
-function unusable(file: string, cause: unknown): CorralError {
-  return new CorralError("internal", `The log at ${file} cannot be opened: ${asError(cause).message}.`, {
-    cause,
-    hint: "See that the file can be written and is whole; if it is damaged, bring back a copy.",
-  });
-}
-
-function asError(thrown: unknown): Error {
+export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

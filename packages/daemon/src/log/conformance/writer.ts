@@ -1,7 +1,7 @@
-/** Another process that writes to a log: `conformance-writer.ts <driver module> <folder> <what> [number]`. */
+/** Another process that writes to a log: `writer.ts <driver module> <folder> <what> [number]`. */
 import { writeSync } from "node:fs";
-import { admitted, inFlight, inputs, type LogDriver } from "./conformance-fixture.ts";
-import type { Log } from "./port.ts";
+import { admitted, inFlight, inputs, type LogDriver } from "./fixture.ts";
+import type { Log } from "../port.ts";
 
 const [, , module, folder, what, number] = process.argv as [string, string, string, string, string, string?];
 const { default: driver } = (await import(module)) as { default: LogDriver };

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { type Bench, admitted, inputId, settled, idsOf, tailOf } from "./fixture.ts";
+
+export function closing(bench: Bench): void {
+  test("finishes what was accepted and refuses what comes later", async () => {
+    const log = await bench.open();
+    const accepted = log.append({ stream: "a", events: [admitted(1)], actor: "u" });
+    await log.close();
+    expect(await settled([accepted])).toEqual(["stored"]);
+    const late = [
+      log.append({ stream: "a", events: [admitted(2)], actor: "u" }),
+      log.read({ after: 0 }),
+      log.head(),
+      log.row("inputs", "x"),
+      log.rows("inputs"),
+      log.takeLease("a", "one"),
+      log.releaseLease({ stream: "a", fence: 1, holder: "one" }),
+      tailOf(log, { after: 0 }).next(),
+    ];
+    expect(await settled(late)).toEqual(late.map(() => "log.closed"));
+    await log.close();
+    expect(idsOf(await (await bench.open()).read({ after: 0 }))).toEqual([inputId(1)]);
+  });
+
+  test("wakes a waiting tail", async () => {
+    const log = await bench.open();
+    await log.append({ stream: "a", events: [admitted(1)], actor: "u" });
+    const tail = tailOf(log, { after: 0 });
+    await tail.next();
+    const waiting = tail.next();
+    await log.close();
+    expect(await settled([waiting])).toEqual(["log.closed"]);
+  });
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { type Bench, admitted, inputs, settled, refusesPoison } from "./fixture.ts";
+
+export function leases(bench: Bench): void {
+  test("an append under an older fence is refused, one under the newest is taken", async () => {
+    const log = await bench.open();
+    const old = await log.takeLease("a", "one");
+    const current = await log.takeLease("a", "two");
+    expect(current.fence).toBeGreaterThan(old.fence);
+    const under = (fence: number, n: number) => log.append({ stream: "a", events: [admitted(n)], actor: "u", fence });
+    expect(await settled([under(old.fence, 1), under(current.fence, 2), under(old.fence, 3)])).toEqual([
+      "lease.stale",
+      "stored",
+      "lease.stale",
+    ]);
+  });
+
+  test("a fence never given out is refused and harms no later one", async () => {
+    const log = await bench.open();
+    const invented = log.append({ stream: "a", events: [admitted(1)], actor: "u", fence: 1 });
+    expect(await settled([invented])).toEqual(["lease.stale"]);
+    const { fence } = await log.takeLease("a", "one");
+    expect(await settled([log.append({ stream: "a", events: [admitted(2)], actor: "u", fence })])).toEqual(["stored"]);
+  });
+
+  test("a lease taken between two appends made in order divides them", async () => {
+    const log = await bench.open();
+    const { fence } = await log.takeLease("a", "one");
+    const before = log.append({ stream: "a", events: [admitted(1)], actor: "u", fence });
+    const taken = log.takeLease("a", "two");
+    const after = log.append({ stream: "a", events: [admitted(2)], actor: "u", fence });
+    expect(await settled([before, taken, after])).toEqual(["stored", "stored", "lease.stale"]);
+  });
+
+  test("fences grow across restarts", async () => {
+    const first = await bench.open();
+    const before = await first.takeLease("a", "one");
+    await first.close();
+    const second = await bench.open();
+    const after = await second.takeLease("a", "one");
+    expect(after.fence).toBeGreaterThan(before.fence);
+    const late = second.append({ stream: "a", events: [admitted(1)], actor: "u", fence: before.fence });
+    expect(await settled([late])).toEqual(["lease.stale"]);
+  });
+
+  test("a lease still holds after a restart until another is taken", async () => {
+    const first = await bench.open();
+    const { fence } = await first.takeLease("a", "one");
+    await first.close();
+    const second = await bench.open();
+    expect(await settled([second.append({ stream: "a", events: [admitted(1)], actor: "u", fence })])).toEqual([
+      "stored",
+    ]);
+  });
+
+  test("nothing is taken under a lease given back, and giving it back again is harmless", async () => {
+    const log = await bench.open();
+    const old = await log.takeLease("a", "one");
+    await log.releaseLease(old);
+    await log.releaseLease(old);
+    const late = log.append({ stream: "a", events: [admitted(1)], actor: "u", fence: old.fence });
+    expect(await settled([late])).toEqual(["lease.stale"]);
+    const current = await log.takeLease("a", "two");
+    await log.releaseLease(old);
+    const held = log.append({ stream: "a", events: [admitted(2)], actor: "u", fence: current.fence });
+    expect(await settled([held])).toEqual(["stored"]);
+  });
+
+  test.each([
+    ["version", { expectedVersion: 9 }, "append.conflict"],
+    ["guard", { guards: [{ table: "inputs", key: "missing", is: { state: "waiting" } }] }, "append.conflict"],
+    ["projection", { events: [admitted(9, "poison")] }, "internal"],
+  ])("once an append under a fence is refused for its %s, no later one is taken", async (_, refusal, code) => {
+    const log = await bench.open({ projections: [inputs, refusesPoison] });
+    const { fence } = await log.takeLease("a", "one");
+    const under = (n: number, more = {}) =>
+      log.append({ stream: "a", events: [admitted(n)], actor: "u", fence, ...more });
+    expect(await settled([under(1), under(2, refusal), under(3)])).toEqual(["stored", code, "lease.stale"]);
+    expect(await settled([under(4)])).toEqual(["lease.stale"]);
+    const others = log.append({ stream: "a", events: [admitted(5)], actor: "u" });
+    expect(await settled([others])).toEqual(["stored"]);
+    const next = await log.takeLease("a", "one");
+    expect(await settled([under(6, { fence: next.fence })])).toEqual(["stored"]);
+  });
+}

@@ -1,0 +1,143 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { admitted, inputId, inputs } from "../conformance/fixture.ts";
+import { Database } from "./database.ts";
+import { openSqliteLog } from "./open.ts";
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "corral-log-"));
+  file = join(folder, "log.db");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("acknowledgement", () => {
+  test.skipIf(missing("strace"))("follows the sync of what was written (needs strace)", () => {
+    expect(traced("synced")).toEqual([
+      "written, synced, acknowledged",
+      "written, synced, acknowledged",
+      "written, synced, acknowledged",
+    ]);
+  });
+
+  test.skipIf(missing("strace"))("without the sync the trace tells (needs strace)", () => {
+    expect(traced("unsynced")).toEqual(["written, acknowledged", "written, acknowledged", "written, acknowledged"]);
+  });
+});
+
+describe("a disk that is full", () => {
+  test.skipIf(missing("prlimit"))(
+    "refuses every append, tells nobody, and the log goes on when there is room (needs prlimit)",
+    () => {
+      const output = execFileSync(process.execPath, [child, "full-disk", folder], { encoding: "utf8" });
+      expect(JSON.parse(output)).toEqual({
+        before: ["stored", "stored"],
+        whileFull: ["internal", "internal", "append.conflict"],
+        readable: 2,
+        // What was pipelined behind the lost append under its fence must not stand without it.
+        after: ["stored", "lease.stale"],
+        seqs: [
+          [1, 1],
+          [2, 2],
+          [3, 3],
+        ],
+        rows: [inputId(1), inputId(2), inputId(6)],
+        heard: [1, 2, 3],
+      });
+      expect(integrity()).toBe("ok");
+    },
+  );
+});
+
+describe("the file", () => {
+  test("is readable by its owner alone", async () => {
+    const log = await openSqliteLog({ file: join(folder, "deeper", "log.db"), projections: [inputs] });
+    await log.append({ stream: "a", events: [admitted(1)], actor: "u" });
+    const modes = ["", "-wal", "-shm"].map((end) => statSync(join(folder, "deeper", `log.db${end}`)).mode & 0o777);
+    await log.close();
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  });
+
+  test("of a newer program is refused and left as it is", async () => {
+    const newer = new Database(file);
+    newer.define("CREATE TABLE marvel (x TEXT) STRICT; PRAGMA user_version = 1000");
+    newer.close();
+    const before = readFileSync(file);
+    await expect(openSqliteLog({ file, projections: [inputs] })).rejects.toMatchObject({
+      code: "log.too-new",
+      retry: "never",
+      hint: expect.stringContaining("newer Corral"),
+    });
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test("that is no database is refused with a hint and left as it is", async () => {
+    const text = "this is no database, ".repeat(100);
+    writeFileSync(file, text);
+    await expect(openSqliteLog({ file, projections: [inputs] })).rejects.toMatchObject({
+      code: "internal",
+      message: expect.stringContaining(file),
+      hint: expect.stringContaining("damaged"),
+    });
+    expect(readFileSync(file, "utf8")).toBe(text);
+  });
+
+  test("that was cut short is refused", async () => {
+    const log = await openSqliteLog({ file, projections: [inputs] });
+    for (let n = 1; n <= 100; n++) await log.append({ stream: "a", events: [admitted(n)], actor: "u" });
+    await log.close();
+    truncateSync(file, statSync(file).size / 2);
+    const opening = openSqliteLog({ file, projections: [inputs] }).then((cut) => cut.read({ after: 0 }));
+    await expect(opening).rejects.toThrow(/malformed|disk image/);
+  });
+});
+
+const child = fileURLToPath(new URL("./durability-child.ts", import.meta.url));
+
+/** What the main thread did to the write-ahead log before each line of the marker, by the kernel's word. */
+function traced(what: "synced" | "unsynced"): string[] {
+  const trace = join(folder, "trace");
+  const calls = "--trace=write,pwrite64,writev,pwritev,fsync,fdatasync";
+  const { status, stderr } = spawnSync("strace", ["-y", calls, "-o", trace, process.execPath, child, what, folder], {
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([0, ""]);
+  const stories: string[] = [];
+  let story: string[] = [];
+  for (const line of readFileSync(trace, "utf8").split("\n")) {
+    const step = stepOf(line);
+    if (step === undefined) continue;
+    if (step !== story.at(-1)) story.push(step);
+    if (step !== "acknowledged") continue;
+    stories.push(story.slice(story.lastIndexOf("written")).join(", "));
+    story = [];
+  }
+  return stories;
+}
+
+function stepOf(line: string): string | undefined {
+  const match = /^(\w+)\(\d+<([^>]*)>.* = (\d+)$/.exec(line);
+  if (match === null) return undefined;
+  const [, call, path] = match;
+  if (path!.endsWith("/marker")) return "acknowledged";
+  if (!path!.endsWith("-wal")) return undefined;
+  return call!.includes("write") ? "written" : "synced";
+}
+
+function integrity(): unknown {
+  const database = new Database(file);
+  const answer = database.first("PRAGMA integrity_check")?.[0];
+  database.close();
+  return answer;
+}
+
+function missing(program: string): boolean {
+  const found = (process.env["PATH"] ?? "").split(delimiter).some((place) => existsSync(join(place, program)));
+  if (!found) console.warn(`SKIPPED: tests that need ${program}, which is not installed.`);
+  return !found;
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CorralError } from "@corral/protocol";
+import type { Log } from "../port.ts";
+import { Database, isBusy } from "./database.ts";
+import { asError, SqliteLog, type SqliteLogOptions } from "./log.ts";
+import { migrate } from "./migrations.ts";
+import { Projections } from "./projections.ts";
+
+/**
+ * Opens the log, making or migrating it and rebuilding changed projections first. Rejects with
+ * `log.too-new` when a newer program wrote it.
+ */
+export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
+  const { file } = options;
+  const database = await connect(file);
+  try {
+    const projections = new Projections(database, options.projections);
+    inTransaction(database, () => {
+      migrate(database, file);
+      projections.prepare();
+    });
+    return new SqliteLog(database, projections, options);
+  } catch (error) {
+    database.close();
+    throw error instanceof CorralError ? error : unusable(file, error);
+  }
+}
+
+async function connect(file: string): Promise<Database> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    try {
+      return new Database(file);
+    } catch (error) {
+      // Of two processes that make the file, SQLite sends one away at once instead of letting it wait.
+      if (!isBusy(error) || performance.now() > deadline) throw unusable(file, error);
+    }
+    await sleep(10);
+  }
+}
+
+function inTransaction(database: Database, work: () => void): void {
+  database.run("BEGIN IMMEDIATE");
+  try {
+    work();
+    database.run("COMMIT");
+  } catch (error) {
+    if (database.inTransaction) database.run("ROLLBACK");
+    throw error;
+  }
+}
+
+function unusable(file: string, cause: unknown): CorralError {
+  return new CorralError("internal", `The log at ${file} cannot be opened: ${asError(cause).message}.`, {
+    cause,
+    hint: "See that the file can be written and is whole; if it is damaged, bring back a copy.",
+  });
+}
