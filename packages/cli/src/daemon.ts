@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Client, createClient, type Endpoint } from "@corral/client";
 import { CorralError, type DaemonInfo, daemonInfo } from "@corral/protocol";
+import { leanFetch } from "./fetch.ts";
 import { startDaemon } from "./start.ts";
 import { version } from "./version.ts";
 
@@ -30,7 +31,7 @@ export async function findDaemon(home: string): Promise<RunningDaemon | undefine
   const recorded = recordedDaemon(home);
   if (recorded === undefined) return undefined;
   try {
-    const { version: answered } = await createClient(recorded).daemon.health({ signal: AbortSignal.timeout(5_000) });
+    const { version: answered } = await clientOf(recorded).daemon.health({ signal: AbortSignal.timeout(5_000) });
     return { ...recorded, version: answered };
   } catch {
     return undefined;
@@ -45,7 +46,7 @@ export async function connectDaemon(home: string, start: typeof startDaemon = st
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const running = await findDaemon(home);
-    if (running !== undefined) return createClient(sameVersion(running));
+    if (running !== undefined) return clientOf(sameVersion(running));
     if (performance.now() > deadline) throw silent(home);
     if ((await start(home)) === "taken") await appearance(home);
   }
@@ -57,6 +58,10 @@ async function appearance(home: string): Promise<void> {
   while (performance.now() < deadline && (await findDaemon(home)) === undefined) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+export function clientOf(daemon: Endpoint): Client {
+  return createClient({ ...daemon, fetch: leanFetch });
 }
 
 /** Where the daemon is by now, when it is not where it was. */

@@ -1,8 +1,7 @@
 import type { Client } from "@corral/client";
-import { createClient } from "@corral/client";
 import { CorralError } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
-import { isAlive, recordedDaemon } from "../daemon.ts";
+import { clientOf, isAlive, recordedDaemon } from "../daemon.ts";
 
 const patienceMs = 120_000;
 
@@ -19,7 +18,7 @@ export const stop = defineCommand({
       err.write("no daemon is running\n");
       return 0;
     }
-    await ask(createClient(daemon), daemon.pid, now === true);
+    await ask(clientOf(daemon), daemon.pid, now === true);
     await gone(daemon.pid);
     err.write("stopped\n");
     return 0;
