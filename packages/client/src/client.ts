@@ -25,10 +25,10 @@ import {
   type StopDaemon,
 } from "@corral/protocol";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
-import { type Endpoint, Transport } from "./transport.ts";
+import { type Endpoint, type Fetch, Transport } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
-  readonly fetch?: typeof fetch;
+  readonly fetch?: Fetch;
 }
 
 export interface Waiting {

@@ -92,7 +92,8 @@ async function* connect(
     const headers = { accept: "text/event-stream" };
     const response = await transport.send({ method: "GET", path, signal: over.signal, headers });
     if (response.body === null) return;
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
     const complete: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => complete.push(message) });
     for (;;) {
@@ -100,7 +101,7 @@ async function* connect(
       if (done) return;
       clearTimeout(silence);
       silence = setTimeout(leave, silenceMs);
-      parser.feed(value);
+      parser.feed(decoder.decode(value, { stream: true }));
       yield* complete.splice(0);
     }
   } finally {

@@ -1,3 +1,3 @@
 export { type Client, type ClientOptions, createClient } from "./client.ts";
 export type { Break, Followed, FollowOptions } from "./follow.ts";
-export type { Endpoint } from "./transport.ts";
+export type { Answer, Endpoint, Fetch } from "./transport.ts";

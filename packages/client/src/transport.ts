@@ -6,6 +6,24 @@ export interface Endpoint {
   readonly token: string;
 }
 
+/** The part of `fetch` that is used here; the global one fits. */
+export type Fetch = (url: string, request: Request) => Promise<Answer>;
+
+interface Request {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+  readonly redirect: "error";
+}
+
+export interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  json(): Promise<unknown>;
+  readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
+}
+
 export interface Call {
   readonly method: "GET" | "POST";
   readonly path: string;
@@ -22,9 +40,9 @@ export interface Call {
  */
 export class Transport {
   endpoint: Endpoint;
-  readonly #fetch: typeof fetch;
+  readonly #fetch: Fetch;
 
-  constructor(endpoint: Endpoint, fetcher: typeof fetch) {
+  constructor(endpoint: Endpoint, fetcher: Fetch) {
     this.endpoint = endpoint;
     this.#fetch = fetcher;
   }
@@ -41,9 +59,9 @@ export class Transport {
   }
 
   /** A response with a good status. */
-  async send({ method, path, body, signal, headers, open }: Call): Promise<Response> {
+  async send({ method, path, body, signal, headers, open }: Call): Promise<Answer> {
     const { url, token } = this.endpoint;
-    const request: RequestInit = {
+    const request: Request = {
       method,
       headers: {
         ...(open === true ? {} : { authorization: `Bearer ${token}` }),
@@ -59,7 +77,7 @@ export class Transport {
     throw await refusal(response, url);
   }
 
-  async #reach(address: string, request: RequestInit, signal: AbortSignal | undefined): Promise<Response> {
+  async #reach(address: string, request: Request, signal: AbortSignal | undefined): Promise<Answer> {
     try {
       return await this.#fetch(address, request);
     } catch (error) {
@@ -69,7 +87,7 @@ export class Transport {
   }
 }
 
-async function refusal(response: Response, url: string): Promise<CorralError> {
+async function refusal(response: Answer, url: string): Promise<CorralError> {
   const document = problem.safeParse(await response.json().catch(() => undefined));
   return document.success ? CorralError.fromProblem(document.data) : strangeAnswer(url, `HTTP ${response.status}`);
 }

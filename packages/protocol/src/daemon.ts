@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The content of `daemon.json`, and the line that `corral serve --json` prints. */
 export const daemonInfo = z.object({ url: z.string(), pid: z.int(), version: z.string() });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { environmentId } from "./id.ts";
 
 export const environmentKind = z.enum(["jail"]);

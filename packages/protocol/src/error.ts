@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * Every code an error may carry and the HTTP status it becomes. This is the one table:

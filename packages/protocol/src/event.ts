@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { environmentState, environmentWish } from "./environment.ts";
 import { activityId, callId, environmentId, inputId, partId, projectId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What an id names; the prefix makes an id tell what it is wherever it turns up. */
 const prefixes = {

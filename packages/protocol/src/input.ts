@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { activityId, inputId } from "./id.ts";
 
 /** `steer` joins the running activity at the next turn boundary; `queue` opens a later activity of its own. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { projectId } from "./id.ts";
 
 export const registerProject = z.object({ path: z.string().min(1).max(4096) });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { environmentWish } from "./environment.ts";
 import { activityId, callId, projectId, sessionId } from "./id.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Tokens of one model request, as the provider counted them. */
 export const usage = z.object({

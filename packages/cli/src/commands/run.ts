@@ -1,0 +1,120 @@
+import type { Client } from "@corral/client";
+import { type Delta, type InputId, isKnown, newId, type SessionView, type WireEvent } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { type Outcome, OutcomeOf } from "../outcome.ts";
+import { readPrompt } from "../prompt.ts";
+import { UsageError } from "../flags.ts";
+import { persistently } from "../resume.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import { Transcript } from "../transcript.ts";
+import type { World } from "../world.ts";
+
+export const run = defineCommand({
+  name: "run",
+  usage: "run [--json [--deltas]] [--model PROVIDER/MODEL] [--detach] PROMPT…",
+  summary: "Gives an agent a task in this repository and watches it work.",
+  details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
+The first Ctrl-C interrupts the agent, the second lets it go on alone.
+
+Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
+  args: {
+    json: { type: "boolean", description: "print each event as a line of JSON" },
+    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
+    model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
+    detach: { type: "boolean", description: "print the session's id and leave it working" },
+    prompt: { type: "positional", required: false },
+  },
+  words: "any",
+  async run(args, world) {
+    if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
+    if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
+    const prompt = await readPrompt(args._, world);
+    const client = await connectDaemon(world.home);
+    const project = await client.projects.register({ path: world.cwd });
+    const session = await client.sessions.create({ projectId: project.id, model: args.model });
+    const input = newId("input");
+    await client.sessions.admit(session.id, { id: input, text: prompt });
+    if (args.detach === true) {
+      world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
+      return 0;
+    }
+    const show = args.json === true ? jsonLines(world, args.deltas === true) : new Transcript(world.out);
+    return watch(client, session, input, world, show);
+  },
+});
+
+interface Show {
+  event(event: WireEvent): void;
+  delta(delta: Delta): void;
+}
+
+async function watch(client: Client, session: SessionView, input: InputId, world: World, show: Show): Promise<number> {
+  const { err } = world;
+  err.write(`session ${session.id}\n`);
+  const leaving = new AbortController();
+  const forget = world.onInterrupt(interrupter(client, session, world, leaving));
+  const outcomeOf = new OutcomeOf(input);
+  let workspace: string | undefined;
+  try {
+    const wanted = { session: session.id, after: session.seq - 1, signal: leaving.signal };
+    for await (const news of client.follow({
+      ...wanted,
+      onBreak: persistently(client, world, { session: session.id }),
+    })) {
+      if (news.kind === "delta") {
+        show.delta(news.delta);
+        continue;
+      }
+      show.event(news.event);
+      if (isKnown(news.event) && news.event.type === "workspace.prepared") workspace = news.event.data.path;
+      const outcome = outcomeOf.after(news.event);
+      if (outcome !== undefined) return conclude(outcome, session, workspace, world);
+    }
+    err.write(`detached; watch on with \`corral events --session ${session.id} --follow\`\n`);
+    return 130;
+  } finally {
+    forget();
+  }
+}
+
+/** The first Ctrl-C asks the agent to stop, the second leaves it alone. */
+function interrupter(client: Client, session: SessionView, { err }: World, leaving: AbortController): () => void {
+  let pressed = 0;
+  return () => {
+    pressed += 1;
+    if (pressed > 1) return leaving.abort();
+    err.write("\ninterrupting; Ctrl-C again leaves without waiting\n");
+    client.sessions.interrupt(session.id, { signal: leaving.signal }).catch((error: unknown) => {
+      if (!leaving.signal.aborted)
+        err.write(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`);
+    });
+  };
+}
+
+function conclude(outcome: Outcome, session: SessionView, workspace: string | undefined, { err }: World): number {
+  if (workspace !== undefined) err.write(`workspace ${workspace}\n`);
+  switch (outcome.kind) {
+    case "done":
+      return 0;
+    case "interrupted":
+      err.write("interrupted\n");
+      return 1;
+    case "failed":
+      err.write(shown(`error: ${outcome.message}\n${outcome.hint === undefined ? "" : `hint: ${outcome.hint}\n`}`));
+      return 1;
+    case "waiting":
+      err.write(`session ${session.id} waits for you: ${waitingFor(outcome)}\n`);
+      return 3;
+  }
+}
+
+function waitingFor({ on, calls }: Outcome & { kind: "waiting" }): string {
+  if (on === "continue") return "it did many turns; send another input to go on";
+  return `nobody can tell how ${calls.join(", ") || "a call"} ended; decide whether to retry or abandon it`;
+}
+
+function jsonLines({ out }: World, withDeltas: boolean): Show {
+  const print = (value: object) => out.write(jsonLine(value));
+  return { event: print, delta: withDeltas ? print : () => undefined };
+}

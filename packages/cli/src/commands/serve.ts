@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { defineCommand } from "../command.ts";
+import { wholeNumber } from "../flags.ts";
+import { daemonEntry } from "../start.ts";
+
+export const serve = defineCommand({
+  name: "serve",
+  usage: "serve [--port N] [--json]",
+  summary: "Runs the daemon in the foreground, until Ctrl-C or `corral stop`.",
+  args: {
+    port: { type: "string", valueHint: "N", description: "listen there instead of at any free port" },
+    json: { type: "boolean", description: "print exactly one line on stdout: url, pid and version as JSON" },
+  },
+  words: "none",
+  async run({ port, json }, { home, variables }) {
+    const number = wholeNumber("port", port) ?? 0;
+    const argv = [daemonEntry(), "--home", home, "--port", String(number), ...(json === true ? ["--json"] : [])];
+    return become(process.execPath, argv, variables);
+  },
+});
+
+/** This process turns into the daemon, so that its pid and signals are the daemon's. */
+function become(
+  program: string,
+  argv: string[],
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  if (process.execve === undefined || process.platform === "win32") return accompany(program, argv);
+  const environment = Object.fromEntries(
+    Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return process.execve(program, [program, ...argv], environment);
+}
+
+/** Where a process cannot turn into another: a child with the same ends, signals passed on. */
+async function accompany(program: string, argv: string[]): Promise<number> {
+  const child = spawn(program, argv, { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}

@@ -1,0 +1,23 @@
+import type { SessionView } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { jsonLine, shown } from "../terminal.ts";
+
+export const sessions = defineCommand({
+  name: "sessions",
+  usage: "sessions [--json]",
+  summary: "Lists sessions and what each is doing.",
+  args: { json: { type: "boolean", description: "print each as a line of JSON" } },
+  words: "none",
+  async run({ json }, { home, out }) {
+    const client = await connectDaemon(home);
+    const views = await client.sessions.list();
+    for (const view of views) out.write(json === true ? jsonLine(view) : line(view));
+    return 0;
+  },
+});
+
+function line({ id, state, model, title }: SessionView): string {
+  const doing = state.state === "waiting" ? `waiting (${state.on})` : state.state;
+  return shown(`${id}  ${doing.padEnd(18)}  ${model}  ${title}`.replaceAll("\n", " ")) + "\n";
+}

@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { spawn } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { connectDaemon, findDaemon, isAlive } from "./daemon.ts";
+import { dispatch } from "./dispatch.ts";
+import { startDaemon } from "./start.ts";
+import { Stage } from "./testing/stage.ts";
+import { testWorld } from "./testing/world.ts";
+
+const entry = fileURLToPath(new URL("./testing/stage-daemon.ts", import.meta.url));
+const start = (home: string) => startDaemon(home, entry);
+
+let stand: ReturnType<typeof testWorld>;
+let home: string;
+beforeEach(() => {
+  stand = testWorld();
+  home = stand.world.home;
+});
+afterEach(() => dispatch(["stop", "--now"], stand.world));
+
+/** The pid of a process that ran and ended. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
+  await once(child, "exit");
+  return child.pid ?? 0;
+}
+
+test("a daemon is started when none runs, and found when one does", async () => {
+  expect(await findDaemon(home)).toBeUndefined();
+  const first = await connectDaemon(home, start);
+  const second = await connectDaemon(home, () => Promise.reject(new Error("must not start another")));
+  expect(second.endpoint).toMatchObject({ url: first.endpoint.url, token: "t0" });
+  expect(await second.sessions.list()).toEqual([]);
+});
+
+test("ten commands at once end up with one daemon", async () => {
+  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(home, start)));
+  expect(new Set(clients.map(({ endpoint }) => endpoint.url)).size).toBe(1);
+  expect(readFileSync(join(home, "starts"), "utf8").trim().split("\n").length).toBe(1);
+}, 60_000);
+
+test("a daemon that does not start is quoted", async () => {
+  process.env["STAGE_FAILS"] = "1";
+  try {
+    await expect(connectDaemon(home, start)).rejects.toMatchObject({
+      code: "daemon.unreachable",
+      message: "The daemon did not start: it ended with 1\nthe stage is on fire",
+      hint: expect.stringContaining("logs/daemon.out"),
+    });
+  } finally {
+    delete process.env["STAGE_FAILS"];
+  }
+  expect(statSync(join(home, "logs", "daemon.out")).mode & 0o777).toBe(0o600);
+});
+
+test("stop waits until the daemon is gone and can be repeated", async () => {
+  await connectDaemon(home, start);
+  const { pid } = (await findDaemon(home)) ?? { pid: 0 };
+  expect(isAlive(pid)).toBe(true);
+  expect(await dispatch(["stop"], stand.world)).toBe(0);
+  expect(isAlive(pid)).toBe(false);
+  expect(await dispatch(["stop"], stand.world)).toBe(0);
+  expect(stand.written).toEqual({ out: "", err: "stopped\nno daemon is running\n" });
+});
+
+test("what a dead daemon left behind is not trusted with the token", async () => {
+  const stranger = new Stage();
+  await stranger.open(home, await deadPid());
+  expect(await findDaemon(home)).toBeUndefined();
+  expect(stranger.asked).toEqual([]);
+  stranger.close();
+});
+
+test("a daemon of another version is told, with what to do", async () => {
+  const old = new Stage();
+  old.answeredVersion = "0.0.1";
+  await old.open(home);
+  await expect(connectDaemon(home)).rejects.toMatchObject({
+    code: "daemon.version",
+    hint: expect.stringContaining("corral stop"),
+  });
+  old.close();
+  writeFileSync(join(home, "daemon.json"), "{}");
+});

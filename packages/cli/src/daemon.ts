@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Client, createClient, type Endpoint } from "@corral/client";
+import { CorralError, type DaemonInfo, daemonInfo } from "@corral/protocol";
+import { leanFetch } from "./fetch.ts";
+import { startDaemon } from "./start.ts";
+import { version } from "./version.ts";
+
+const patienceMs = 60_000;
+
+export interface RunningDaemon extends DaemonInfo {
+  readonly token: string;
+}
+
+/**
+ * What the home says about its daemon. The process is looked up too: after a crash the old port may
+ * belong to a stranger, and the token is not for strangers.
+ */
+export function recordedDaemon(home: string): RunningDaemon | undefined {
+  try {
+    const info = daemonInfo.parse(JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")));
+    const token = readFileSync(join(home, "token"), "utf8").trim();
+    return isAlive(info.pid) ? { ...info, token } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The daemon of this home, if it runs and answers. */
+export async function findDaemon(home: string): Promise<RunningDaemon | undefined> {
+  const recorded = recordedDaemon(home);
+  if (recorded === undefined) return undefined;
+  try {
+    const { version: answered } = await clientOf(recorded).daemon.health({ signal: AbortSignal.timeout(5_000) });
+    return { ...recorded, version: answered };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A client of the running daemon, which is started when there is none. Any number of commands may do this at once:
+ * the home lets one daemon win, and the others are found to be unneeded.
+ */
+export async function connectDaemon(home: string, start: typeof startDaemon = startDaemon): Promise<Client> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const running = await findDaemon(home);
+    if (running !== undefined) return clientOf(sameVersion(running));
+    if (performance.now() > deadline) throw silent(home);
+    if ((await start(home)) === "taken") await appearance(home);
+  }
+}
+
+/** Waits a while for the one that has the home. It may also be gone soon, then starting again will work. */
+async function appearance(home: string): Promise<void> {
+  const deadline = performance.now() + 2_000;
+  while (performance.now() < deadline && (await findDaemon(home)) === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export function clientOf(daemon: Endpoint): Client {
+  return createClient({ ...daemon, fetch: leanFetch });
+}
+
+/** Where the daemon is by now, when it is not where it was. */
+export function movedDaemon(home: string, from: Endpoint): Endpoint | undefined {
+  const now = recordedDaemon(home);
+  return now === undefined || (now.url === from.url && now.token === from.token) ? undefined : now;
+}
+
+/** A process that is not ours to signal is not our daemon either. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sameVersion(daemon: RunningDaemon): RunningDaemon {
+  if (daemon.version === version) return daemon;
+  throw new CorralError("daemon.version", `The running daemon is ${daemon.version}, this command is ${version}`, {
+    hint: "Run `corral stop`, then try again: the next command starts a daemon of its own version",
+  });
+}
+
+function silent(home: string): CorralError {
+  return new CorralError("daemon.unreachable", `A daemon holds ${home} but does not answer`, {
+    hint: "`corral stop` ends it; the next command starts another",
+  });
+}

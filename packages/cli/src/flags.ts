@@ -1,0 +1,66 @@
+import type { ArgsDef } from "citty";
+
+/** Wrong use of a command: exit code 2. */
+export class UsageError extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/** Throws for flags that the command does not have, and for values missing. */
+export function checkFlags(rawArgs: readonly string[], definitions: ArgsDef): void {
+  const known = new Map(Object.entries(definitions).filter(([, { type }]) => type !== "positional"));
+  for (let index = 0; index < rawArgs.length; index++) {
+    const raw = rawArgs[index] ?? "";
+    if (raw === "--") return;
+    if (!raw.startsWith("-") || raw === "-") continue;
+    const [flag = ""] = raw.split("=", 1);
+    const definition = known.get(flag.replace(/^--/, ""));
+    if (definition === undefined) throw unknownFlag(flag, [...known.keys()]);
+    if (definition.type === "boolean" && raw.includes("=")) throw new UsageError(`${flag} takes no value`);
+    if (definition.type !== "string" || raw.includes("=")) continue;
+    const value = rawArgs[++index];
+    if (value === undefined || value.startsWith("--")) throw new UsageError(`${flag} needs a value`);
+  }
+}
+
+function unknownFlag(flag: string, known: readonly string[]): UsageError {
+  const near = nearest(flag.replace(/^-+/, ""), known);
+  const meant = near === undefined ? "" : `Did you mean --${near}? `;
+  return new UsageError(`unknown flag ${flag}`, `${meant}Words after \`--\` are never taken for flags`);
+}
+
+/** The candidate that is a slip of the fingers away. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates.map((candidate) => ({ candidate, distance: distance(word, candidate) }));
+  const best = ranked.toSorted((a, b) => a.distance - b.distance)[0];
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+}
+
+/** A whole number, or a complaint about the flag. */
+export function wholeNumber(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${flag} needs a whole number, not ${JSON.stringify(value)}`);
+  return Number(value);
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours. */
+function distance(a: string, b: string): number {
+  const rows = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
+  const at = (i: number, j: number) => rows[i]?.[j] ?? 0;
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let least = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, at(i - 2, j - 2) + 1);
+      rows[i]![j] = least;
+    }
+  }
+  return at(a.length, b.length);
+}

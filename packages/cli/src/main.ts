@@ -1,0 +1,21 @@
+import { homeFolder } from "./home.ts";
+import { dispatch } from "./dispatch.ts";
+import { outputTo } from "./terminal.ts";
+
+// A reader that leaves early (`corral events | head`) is no failure of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? 0 : 1);
+});
+
+process.exitCode = await dispatch(process.argv.slice(2), {
+  home: homeFolder(process.env, process.platform),
+  cwd: process.cwd(),
+  variables: process.env,
+  stdin: process.stdin,
+  out: outputTo(process.stdout, process.env),
+  err: outputTo(process.stderr, process.env),
+  onInterrupt(listener) {
+    process.on("SIGINT", listener);
+    return () => process.off("SIGINT", listener);
+  },
+});

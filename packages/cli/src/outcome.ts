@@ -1,0 +1,51 @@
+import { type ActivityId, type InputId, isKnown, type WireEvent } from "@corral/protocol";
+
+export type Outcome =
+  | { readonly kind: "done" | "interrupted" }
+  | { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
+  | { readonly kind: "waiting"; readonly on: "recovery" | "continue"; readonly calls: readonly string[] };
+
+/** Watches events for what becomes of one input: how the activity that took it up ends or gets stuck. */
+export class OutcomeOf {
+  readonly #input: InputId;
+  #activity: ActivityId | undefined;
+  readonly #unknownCalls = new Set<string>();
+
+  constructor(input: InputId) {
+    this.#input = input;
+  }
+
+  /** The outcome, when this event is the one that brings it. */
+  after(event: WireEvent): Outcome | undefined {
+    if (!isKnown(event)) return undefined;
+    switch (event.type) {
+      case "input.promoted":
+        if (event.data.id === this.#input) this.#activity = event.data.activityId;
+        return undefined;
+      case "call.unknown":
+        this.#unknownCalls.add(event.data.id);
+        return undefined;
+      case "call.decided":
+        this.#unknownCalls.delete(event.data.id);
+        return undefined;
+      case "activity.waiting":
+        if (event.data.id !== this.#activity) return undefined;
+        return { kind: "waiting", on: event.data.on, calls: [...this.#unknownCalls] };
+      case "activity.settled":
+        return event.data.id === this.#activity ? settled(event.data) : undefined;
+      default:
+        return undefined;
+    }
+  }
+}
+
+function settled({
+  outcome,
+  error,
+}: {
+  outcome: "done" | "failed" | "interrupted";
+  error?: { code: string; message: string; hint?: string | undefined } | undefined;
+}): Outcome {
+  if (outcome !== "failed") return { kind: outcome };
+  return { kind: "failed", message: error?.message ?? "the activity failed", hint: error?.hint };
+}

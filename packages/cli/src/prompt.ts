@@ -1,0 +1,13 @@
+import { text } from "node:stream/consumers";
+import { UsageError } from "./flags.ts";
+import type { World } from "./world.ts";
+
+/** The prompt from the words, or from stdin for `-` and when there are no words but something is piped in. */
+export async function readPrompt(words: readonly string[], { stdin }: Pick<World, "stdin">): Promise<string> {
+  const given = words.join(" ");
+  const fromStdin = given === "-" || (words.length === 0 && stdin.isTTY !== true);
+  const prompt = (fromStdin ? await text(stdin) : given).trim();
+  if (prompt === "")
+    throw new UsageError("no prompt was given", 'Try `corral run "what should be done"`, or pipe it in');
+  return prompt;
+}

@@ -1,0 +1,194 @@
+import { event, type SessionView } from "@corral/protocol";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { dispatch } from "./dispatch.ts";
+import { Stage } from "./testing/stage.ts";
+import { testWorld } from "./testing/world.ts";
+
+let stage: Stage;
+let stand: ReturnType<typeof testWorld>;
+beforeEach(async () => {
+  stand = testWorld();
+  stage = new Stage();
+  await stage.open(stand.world.home);
+});
+afterEach(() => stage.close());
+
+const activity = "act_a";
+const settled = (
+  outcome: "done" | "failed" | "interrupted",
+  error?: { code: string; message: string; hint?: string },
+) => event("activity.settled", { id: activity, outcome, ...(error === undefined ? {} : { error }) });
+
+/** The input is taken up, and then this happens. */
+function play(...events: Parameters<Stage["tell"]> extends [string, ...infer E] ? E : never): void {
+  stage.onInput = (session, input) => {
+    stage.tell(
+      session.id,
+      event("activity.opened", { id: activity }),
+      event("input.promoted", { id: input.id, activityId: activity }),
+      ...events,
+    );
+  };
+}
+
+const corral = (...words: string[]) => dispatch(words, stand.world);
+const said = (text: string) => event("turn.said", { id: "trn_a", part: "prt_a", kind: "text", text });
+const onlySession = () => stage.sessions[0] as SessionView;
+
+test("a run registers the project, opens a session, sends the prompt and shows what happens", async () => {
+  play(event("workspace.prepared", { path: "/w/1", branch: "corral/1", base: "abc" }), said("Done."), settled("done"));
+  expect(await corral("run", "--model", "rehearsal/x", "fix", "it")).toBe(0);
+  expect(stand.written).toEqual({ out: "Done.\n", err: `session ${onlySession().id}\nworkspace /w/1\n` });
+  expect(stage.log.find(({ type }) => type === "input.admitted")?.data).toMatchObject({ text: "fix it" });
+  expect(onlySession().model).toBe("rehearsal/x");
+  expect(stage.asked).toEqual([
+    "GET /healthz",
+    "POST /api/projects",
+    "POST /api/sessions",
+    "POST /api/sessions/ID/inputs",
+    "GET /api/sessions/ID/events",
+  ]);
+});
+
+test("text shows while it comes, before any event repeats it", async () => {
+  play();
+  const running = corral("run", "go");
+  await expect.poll(() => stage.streams).toBe(1);
+  stage.emit({ kind: "text", session: onlySession().id, part: "prt_a", offset: 0, text: "Thin" });
+  await expect.poll(() => stand.written.out).toBe("Thin");
+  stage.tell(onlySession().id, said("Thinking."), settled("done"));
+  expect(await running).toBe(0);
+  expect(stand.written.out).toBe("Thinking.\n");
+});
+
+test("a failure exits with 1 and says why, inert", async () => {
+  play(settled("failed", { code: "provider.refused", message: "No \u001b[2J credit", hint: "Pay" }));
+  expect(await corral("run", "go")).toBe(1);
+  expect(stand.written.err).toContain("error: No ␛[2J credit\nhint: Pay\n");
+});
+
+test("waiting for the operator exits with 3 and says on what", async () => {
+  play(
+    event("call.unknown", { id: "cal_a", reason: "it was cut" }),
+    event("activity.waiting", { id: activity, on: "recovery" }),
+  );
+  expect(await corral("run", "go")).toBe(3);
+  expect(stand.written.err).toContain("waits for you: nobody can tell how cal_a ended");
+});
+
+test("the end of another activity is not the end", async () => {
+  play(event("activity.settled", { id: "act_other", outcome: "failed" }), settled("done"));
+  expect(await corral("run", "go")).toBe(0);
+});
+
+test("--json prints every event of the session as stored and nothing else", async () => {
+  play(said("\u009bDone."), settled("done"));
+  expect(await corral("run", "--json", "go")).toBe(0);
+  const lines = stand.written.out.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual(stage.log.filter(({ stream }) => stream === onlySession().id));
+  expect(stand.written.out).not.toContain("\u009b");
+});
+
+test("--json --deltas prints live pieces too", async () => {
+  play();
+  const running = corral("run", "--json", "--deltas", "go");
+  await expect.poll(() => stage.streams).toBe(1);
+  const delta = { kind: "text", session: onlySession().id, part: "prt_a", offset: 0, text: "Thin" } as const;
+  stage.emit(delta);
+  stage.tell(onlySession().id, settled("done"));
+  expect(await running).toBe(0);
+  expect(stand.written.out.split("\n")).toContain(JSON.stringify(delta));
+});
+
+test("the prompt comes from stdin when it is piped in or asked for", async () => {
+  for (const words of [["run"], ["run", "-"]]) {
+    const piped = testWorld("from\na pipe\n");
+    await stage.open(piped.world.home);
+    play(settled("done"));
+    expect(await dispatch(words, piped.world)).toBe(0);
+    expect(stage.log.findLast(({ type }) => type === "input.admitted")?.data).toMatchObject({ text: "from\na pipe" });
+  }
+});
+
+test("words after -- are the prompt's, whatever they look like", async () => {
+  play(settled("done"));
+  expect(await corral("run", "--", "explain", "--json")).toBe(0);
+  expect(stage.log.find(({ type }) => type === "input.admitted")?.data).toMatchObject({ text: "explain --json" });
+});
+
+test("--detach prints the session's id and leaves", async () => {
+  expect(await corral("run", "--detach", "go")).toBe(0);
+  expect(stand.written).toEqual({ out: `${onlySession().id}\n`, err: "" });
+});
+
+test("the first Ctrl-C interrupts the activity and waits for its end", async () => {
+  play();
+  stage.onInterrupt = ({ id }) => stage.tell(id, settled("interrupted"));
+  const running = corral("run", "go");
+  await expect.poll(() => stage.streams).toBe(1);
+  stand.pressCtrlC();
+  expect(await running).toBe(1);
+  expect(stand.written.err).toContain("interrupting; Ctrl-C again leaves");
+  expect(stage.asked).toContain("POST /api/sessions/ID/interrupt");
+});
+
+test("the second Ctrl-C leaves the session working", async () => {
+  play();
+  const running = corral("run", "go");
+  await expect.poll(() => stage.streams).toBe(1);
+  stand.pressCtrlC();
+  stand.pressCtrlC();
+  expect(await running).toBe(130);
+  expect(stand.written.err).toContain(`corral events --session ${onlySession().id} --follow`);
+});
+
+test("a daemon that was killed and came back elsewhere is found, and nothing is shown twice", async () => {
+  play(said("Before."));
+  const running = corral("run", "go");
+  await expect.poll(() => stand.written.out).toBe("Before.\n");
+  stage.close();
+  await expect.poll(() => stand.written.err).toContain("connection to the daemon lost");
+  stage.token = "t1";
+  await stage.open(stand.world.home);
+  stage.tell(
+    onlySession().id,
+    event("turn.said", { id: "trn_a", part: "prt_b", kind: "text", text: "After." }),
+    settled("done"),
+  );
+  expect(await running).toBe(0);
+  expect(stand.written.out).toBe("Before.\nAfter.\n");
+});
+
+test("sessions are listed in lines, or as JSON", async () => {
+  await corral("run", "--detach", "go");
+  stand.written.out = "";
+  expect(await corral("sessions")).toBe(0);
+  expect(stand.written.out).toMatch(new RegExp(`^${onlySession().id} +idle +rehearsal/any`));
+  stand.written.out = "";
+  expect(await corral("sessions", "--json")).toBe(0);
+  expect(JSON.parse(stand.written.out)).toEqual(onlySession());
+});
+
+test("events are printed to the end, or followed until Ctrl-C", async () => {
+  await corral("run", "--detach", "go");
+  stand.written.out = "";
+  expect(await corral("events", "--after", "1")).toBe(0);
+  expect(
+    stand.written.out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).seq),
+  ).toEqual([2]);
+  stand.written.out = "";
+  const following = corral("events", "--session", onlySession().id, "--follow");
+  await expect.poll(() => stand.written.out.split("\n").length).toBe(3);
+  stage.tell(onlySession().id, said("x"));
+  await expect.poll(() => stand.written.out.split("\n").length).toBe(4);
+  stand.pressCtrlC();
+  expect(await following).toBe(0);
+});
+
+test("what the daemon refuses is said in its words", async () => {
+  expect(await corral("events", "--session", "ses_none", "--follow")).toBe(1);
+  expect(stand.written).toEqual({ out: "", err: "error: There is no such session\n" });
+});

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { CorralError } from "@corral/protocol";
+
+/** Set to true by the bundler; absent in source. */
+declare const CORRAL_BUNDLED: boolean | undefined;
+
+/** The program that is the daemon. */
+export function daemonEntry(): string {
+  const bundled = typeof CORRAL_BUNDLED !== "undefined" && CORRAL_BUNDLED === true;
+  return fileURLToPath(new URL(bundled ? "./daemon.js" : "../../daemon/src/main.ts", import.meta.url));
+}
+
+/** What a daemon exits with when another one has the home. */
+const homeTaken = 75;
+const patienceMs = 30_000;
+
+/**
+ * Starts a daemon that outlives this process and resolves when it is ready. `taken`: another one has
+ * the home; it may be just beginning, or about to end. Throws with the last words of one that failed.
+ */
+export async function startDaemon(home: string, entry: string = daemonEntry()): Promise<"ready" | "taken"> {
+  const words = openWords(home);
+  const child = spawn(process.execPath, [entry, "--home", home, "--port", "0", "--json"], {
+    detached: true,
+    cwd: home,
+    stdio: ["ignore", "pipe", words.descriptor],
+  });
+  try {
+    const beginning = await firstWord(child, child.stdout as Readable);
+    if (beginning.kind === "ready") return "ready";
+    if (beginning.kind === "ended" && beginning.code === homeTaken) return "taken";
+    throw failed(beginning.kind === "ended" ? `it ended with ${beginning.code}` : beginning.reason, words);
+  } finally {
+    closeSync(words.descriptor);
+    child.stdout?.destroy();
+    child.unref();
+  }
+}
+
+type Beginning =
+  | { readonly kind: "ready" }
+  | { readonly kind: "ended"; readonly code: number | string }
+  | { readonly kind: "failed"; readonly reason: string };
+
+/** Ready means one whole line on stdout. */
+function firstWord(child: ChildProcess, stdout: Readable): Promise<Beginning> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(
+      () => resolve({ kind: "failed", reason: `it was not ready within ${patienceMs / 1000} s` }),
+      patienceMs,
+    );
+    const settle = (beginning: Beginning) => {
+      clearTimeout(timer);
+      resolve(beginning);
+    };
+    let line = "";
+    stdout.setEncoding("utf8").on("data", (text: string) => {
+      line += text;
+      if (isReadyLine(line)) settle({ kind: "ready" });
+    });
+    child.on("error", (error) => settle({ kind: "failed", reason: error.message }));
+    child.on("exit", (code, signal) => settle({ kind: "ended", code: code ?? signal ?? "nothing" }));
+  });
+}
+
+/** A daemon that refuses says so in a line as well, without a url. */
+function isReadyLine(text: string): boolean {
+  const end = text.indexOf("\n");
+  if (end < 0) return false;
+  try {
+    return typeof (JSON.parse(text.slice(0, end)) as { url?: unknown }).url === "string";
+  } catch {
+    return false;
+  }
+}
+
+interface Words {
+  readonly path: string;
+  readonly descriptor: number;
+  /** Where this daemon's words begin. */
+  readonly from: number;
+}
+
+function openWords(home: string): Words {
+  mkdirSync(join(home, "logs"), { recursive: true, mode: 0o700 });
+  const path = join(home, "logs", "daemon.out");
+  const descriptor = openSync(path, "a", 0o600);
+  return { path, descriptor, from: fstatSync(descriptor).size };
+}
+
+function failed(why: string, words: Words): CorralError {
+  const said = readFileSync(words.path).subarray(words.from).toString("utf8").trim().split("\n").slice(-10).join("\n");
+  return new CorralError("daemon.unreachable", `The daemon did not start: ${why}${said === "" ? "" : `\n${said}`}`, {
+    hint: `Its output is in ${words.path}; \`corral serve\` shows it directly`,
+  });
+}

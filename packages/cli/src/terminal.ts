@@ -1,0 +1,54 @@
+/** Control characters but line feed and tab, and marks that reorder text or break lines. */
+const unsafe = /[^\P{Cc}\n\t]|\p{Bidi_Control}|[\u2028\u2029]/gu;
+
+/**
+ * What a model or a command says is shown, never obeyed. Works on any piece of a text, so streams can
+ * be cut anywhere.
+ */
+export function shown(text: string): string {
+  return text.replace(unsafe, picture);
+}
+
+/** A line of JSON, the same value, with nothing in it that a terminal obeys. */
+export function jsonLine(value: unknown): string {
+  // JSON escapes the first 32 by itself, and what `picture` makes of the others is their escape.
+  return `${shown(JSON.stringify(value))}\n`;
+}
+
+function picture(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+/** Where a command writes. */
+export interface Output {
+  write(text: string): void;
+  /** Whether colours may be used. */
+  readonly colour: boolean;
+}
+
+interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+}
+
+export function outputTo(stream: OutputStream, variables: Readonly<Record<string, string | undefined>>): Output {
+  const plain = Boolean(variables["NO_COLOR"]) || variables["TERM"] === "dumb" || stream.isTTY !== true;
+  return { write: (text) => void stream.write(text), colour: !plain };
+}
+
+export function dim(text: string, output: Output): string {
+  return output.colour ? `\u001b[2m${text}\u001b[22m` : text;
+}
+
+export function bold(text: string, output: Output): string {
+  return output.colour ? `\u001b[1m${text}\u001b[22m` : text;
+}
+
+/** At most so many lines and characters, with a note of what was left out. */
+export function bounded(text: string, { lines, characters }: { lines: number; characters: number }): string {
+  const all = text.replaceAll("\r\n", "\n").replace(/\n+$/, "").split("\n");
+  const kept = all.slice(0, lines).join("\n");
+  const cut = kept.length > characters ? `${kept.slice(0, characters)}…` : kept;
+  return all.length > lines ? `${cut}\n… ${all.length - lines} more lines` : cut;
+}

@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import {
+  CorralError,
+  type Delta,
+  event,
+  type NewEvent,
+  newId,
+  type SessionView,
+  type WireEvent,
+} from "@corral/protocol";
+import { version } from "../version.ts";
+
+/**
+ * A daemon of cardboard: the routes that the commands use, over a log in memory, acting out what the
+ * test tells it to. It can be opened again, elsewhere, over the same log.
+ */
+export class Stage {
+  readonly log: WireEvent[] = [];
+  readonly sessions: SessionView[] = [];
+  readonly asked: string[] = [];
+  readonly #streams = new Set<ServerResponse>();
+  #server = createServer();
+  url = "";
+  token = "t0";
+  answeredVersion = version;
+
+  /** What happens when an input is admitted. */
+  onInput: (session: SessionView, input: { id: `inp_${string}`; text: string }) => void = () => undefined;
+  onInterrupt: (session: SessionView) => void = () => undefined;
+  onStop: (now: boolean) => void = () => undefined;
+
+  /** Listens and writes down where, as the daemon of this home. */
+  async open(home: string, pid: number = process.pid): Promise<void> {
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+    await once(this.#server.listen(0, "127.0.0.1"), "listening");
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, "token"), `${this.token}\n`, { mode: 0o600 });
+    writeFileSync(join(home, "daemon.json"), JSON.stringify({ url: this.url, pid, version: this.answeredVersion }));
+  }
+
+  /** As a crash would: every connection is cut. */
+  close(): void {
+    this.#server.close().closeAllConnections();
+    this.#streams.clear();
+  }
+
+  get streams(): number {
+    return this.#streams.size;
+  }
+
+  tell(stream: string, ...events: NewEvent[]): void {
+    for (const { type, data } of events) {
+      const seq = this.log.length + 1;
+      const told = {
+        seq,
+        stream,
+        version: seq,
+        typeVersion: 1,
+        actor: "runner",
+        approximateCreationTime: "2026-01-01T00:00:00.000Z",
+        type,
+        data,
+      };
+      this.log.push(told);
+      for (const response of this.#streams) response.write(frame(told));
+    }
+  }
+
+  emit(...deltas: Delta[]): void {
+    for (const delta of deltas)
+      for (const response of this.#streams) response.write(`event: delta\ndata: ${JSON.stringify(delta)}\n\n`);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
+    const route = `${request.method} ${pathname.replace(/ses_[^/]+/, "ID")}`;
+    this.asked.push(route);
+    const session = this.sessions.find(({ id }) => pathname.includes(id));
+    const body = request.method === "POST" ? JSON.parse(await text(request)) : {};
+    const send = (status: number, value: unknown) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+    if (route === "GET /healthz") return void send(200, { ok: true, version: this.answeredVersion });
+    if (request.headers.authorization !== `Bearer ${this.token}`)
+      return void send(401, new CorralError("auth.missing", "No token").toProblem());
+    switch (route) {
+      case "POST /api/projects":
+        return void send(200, { id: "prj_a", path: body.path, name: "a", seq: 1 });
+      case "POST /api/sessions":
+        return void send(201, this.#create(body.model ?? "rehearsal/any"));
+      case "GET /api/sessions":
+        return void send(200, { sessions: this.sessions });
+      case "POST /api/daemon/stop":
+        send(202, { kind: "stopping" });
+        return this.onStop(body.now);
+      case "GET /api/events":
+        return this.#events(
+          response,
+          Number(searchParams.get("after") ?? 0),
+          searchParams.get("follow") === "1",
+          session?.id,
+        );
+    }
+    if (session === undefined)
+      return void send(404, new CorralError("not-found", "There is no such session").toProblem());
+    if (route === "GET /api/sessions/ID/events") {
+      return this.#events(response, Number(searchParams.get("after")), searchParams.get("follow") === "1", session.id);
+    }
+    if (route === "POST /api/sessions/ID/inputs") {
+      this.tell(session.id, event("input.admitted", { delivery: "steer", attachments: [], ...body }));
+      const input = { delivery: "steer", attachments: [], ...body, state: "waiting", activityId: null };
+      send(202, { kind: "admitted", input, seq: this.log.length });
+      return this.onInput(session, body);
+    }
+    send(202, { kind: "requested" });
+    this.onInterrupt(session);
+  }
+
+  #create(model: string): SessionView {
+    const id = newId("session");
+    const wish = {
+      projectId: "prj_a",
+      title: "",
+      model,
+      mode: "auto",
+      environment: { kind: "jail", network: "off" },
+      workspace: "copy",
+    } as const;
+    this.tell(id, event("session.created", wish));
+    const view: SessionView = { id, ...wish, state: { state: "idle" }, seq: this.log.length };
+    this.sessions.push(view);
+    return view;
+  }
+
+  #events(response: ServerResponse, after: number, follow: boolean, stream: string | undefined): void {
+    const found = this.log.filter((told) => told.seq > after && (stream === undefined || told.stream === stream));
+    if (!follow) return void response.end(JSON.stringify({ events: found, next: found.at(-1)?.seq ?? after }));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`retry: 500\n\n${found.map(frame).join("")}`);
+    this.#streams.add(response);
+    response.on("close", () => this.#streams.delete(response));
+  }
+}
+
+function frame(told: WireEvent): string {
+  return `id: ${told.seq}\nevent: event\ndata: ${JSON.stringify(told)}\n\n`;
+}

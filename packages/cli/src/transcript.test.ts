@@ -1,0 +1,95 @@
+import { type EventData, type EventType, type PartId, type WireEvent } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { Transcript } from "./transcript.ts";
+
+function stage() {
+  let text = "";
+  const transcript = new Transcript({ write: (piece) => void (text += piece), colour: false });
+  const event = <T extends EventType>(type: T, data: EventData<T>) =>
+    transcript.event({
+      seq: 1,
+      stream: "ses_a",
+      version: 1,
+      typeVersion: 1,
+      actor: "x",
+      approximateCreationTime: "",
+      type,
+      data,
+    } as WireEvent);
+  const say = (part: PartId, offset: number, piece: string) =>
+    transcript.delta({ kind: "text", session: "ses_a", part, offset, text: piece });
+  const said = (part: PartId, whole: string) => event("turn.said", { id: "trn_a", part, kind: "text", text: whole });
+  const call = (id: `cal_${string}`, tool: string, args: Record<string, unknown>) =>
+    event("call.requested", { id, turnId: "trn_a", providerCallId: "x", tool, arguments: args });
+  return { event, say, said, call, text: () => text, transcript };
+}
+
+const result = {
+  exitCode: 0,
+  stdout: "",
+  stderr: "",
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  timedOut: false,
+  shellRespawned: false,
+};
+
+test("text appears piece by piece and is not said again by the event that repeats it", () => {
+  const { say, said, text } = stage();
+  say("prt_a", 0, "Hel");
+  expect(text()).toBe("Hel");
+  say("prt_a", 3, "lo");
+  said("prt_a", "Hello, world");
+  expect(text()).toBe("Hello, world\n");
+});
+
+test("text without any piece is said whole, reasoning is not said", () => {
+  const { said, event, text } = stage();
+  event("turn.said", { id: "trn_a", part: "prt_r", kind: "reasoning", text: "hmm" });
+  said("prt_a", "Hello");
+  expect(text()).toBe("Hello\n");
+});
+
+test("a command is shown with its output below, indented and inert", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "shell", { command: "printf x\necho \u001b[2J\n" });
+  event("call.settled", {
+    id: "cal_a",
+    result: { ...result, exitCode: 3, stdout: "x\u001b[31mred\nb\n", stderr: "oops\n" },
+  });
+  expect(text()).toBe("$ printf x\n> echo ␛[2J\n  x␛[31mred\n  b\n  oops\n  (exit 3)\n");
+});
+
+test("long output is cut, and both outputs get their share", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "shell", { command: "seq 100" });
+  const many = Array.from({ length: 100 }, (_, index) => `${index}`).join("\n");
+  event("call.settled", { id: "cal_a", result: { ...result, stdout: many, stderr: "warn" } });
+  expect(text()).toBe(
+    `$ seq 100\n${[0, 1, 2, 3, 4, 5, 6, 7].map((n) => `  ${n}\n`).join("")}  … 92 more lines\n  warn\n`,
+  );
+});
+
+test("results of calls side by side stand below their own call", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "shell", { command: "one" });
+  call("cal_b", "look", { at: "sky" });
+  event("call.settled", { id: "cal_a", result: { ...result, stdout: "1" } });
+  event("call.failed", { id: "cal_b", error: { code: "x", message: "too bright" } });
+  expect(text()).toBe('$ one\nlook {"at":"sky"}\n$ one\n  1\nlook {"at":"sky"}\n  failed: too bright\n');
+});
+
+test("types not known here are skipped", () => {
+  const { transcript, text } = stage();
+  transcript.event({
+    seq: 1,
+    stream: "s",
+    version: 1,
+    typeVersion: 1,
+    actor: "x",
+    approximateCreationTime: "",
+    type: "pony.born",
+    data: 1,
+  });
+  expect(text()).toBe("");
+});

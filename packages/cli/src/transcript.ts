@@ -1,0 +1,132 @@
+import {
+  type CommandResult,
+  commandResult,
+  type Delta,
+  isKnown,
+  type StoredEvent,
+  type WireEvent,
+} from "@corral/protocol";
+import { bold, bounded, dim, type Output, shown } from "./terminal.ts";
+
+/**
+ * A session's events as a person reads them. Text comes piece by piece; the event that closes a part adds only what
+ * its pieces did not bring.
+ */
+export class Transcript {
+  readonly #out: Output;
+  /** How much of each open part is on the screen already. */
+  readonly #shown = new Map<string, number>();
+  readonly #headings = new Map<string, string>();
+  #lastHeading = "";
+  #atLineStart = true;
+  #speaking = "";
+
+  constructor(out: Output) {
+    this.#out = out;
+  }
+
+  delta(delta: Delta): void {
+    if (delta.kind === "text") this.#say(delta.part, delta.offset, delta.text);
+  }
+
+  event(event: WireEvent): void {
+    if (isKnown(event)) this.#tell(event);
+  }
+
+  #tell(event: StoredEvent): void {
+    switch (event.type) {
+      case "turn.said":
+        if (event.data.kind === "text") this.#finish(event.data.part, event.data.text, event.data.cut === true);
+        return;
+      case "turn.attempt-failed":
+        return this.#line(dim(`request failed: ${shown(event.data.error.message)}`, this.#out));
+      case "call.requested":
+        return this.#call(event.data.id, headingOf(event.data.tool, event.data.arguments));
+      case "call.settled":
+        return this.#result(event.data.id, resultText(event.data.result));
+      case "call.failed":
+        return this.#result(event.data.id, `failed: ${event.data.error.message}`);
+      case "call.interrupted":
+        return this.#result(event.data.id, "interrupted");
+      case "call.unknown":
+        return this.#result(event.data.id, `nobody can tell how it ended: ${event.data.reason}`);
+      default:
+        return;
+    }
+  }
+
+  #say(part: string, offset: number, text: string): void {
+    const end = this.#shown.get(part) ?? 0;
+    const fresh = offset >= end ? text : text.slice(end - offset);
+    if (fresh === "") return;
+    if (this.#speaking !== part) this.#freshLine();
+    this.#speaking = part;
+    this.#shown.set(part, Math.max(end, offset + text.length));
+    this.#print(shown(fresh));
+  }
+
+  #finish(part: string, text: string, cut: boolean): void {
+    this.#say(part, 0, text);
+    this.#shown.delete(part);
+    this.#freshLine();
+    if (cut) this.#line(dim("(the reply was cut here)", this.#out));
+  }
+
+  #call(id: string, heading: string): void {
+    this.#headings.set(id, heading);
+    this.#heading(id);
+  }
+
+  #heading(id: string): void {
+    this.#line(bold(shown(this.#headings.get(id) ?? id), this.#out));
+    this.#lastHeading = id;
+  }
+
+  /** Below its call; the call is repeated when another came in between. */
+  #result(id: string, text: string): void {
+    if (this.#lastHeading !== id) this.#heading(id);
+    this.#headings.delete(id);
+    const body = bounded(text, { lines: 20, characters: 4_000 });
+    if (body !== "") for (const line of body.split("\n")) this.#line(dim(`  ${shown(line)}`, this.#out));
+  }
+
+  #line(text: string): void {
+    this.#freshLine();
+    this.#print(`${text}\n`);
+  }
+
+  #freshLine(): void {
+    if (!this.#atLineStart) this.#print("\n");
+    this.#speaking = "";
+  }
+
+  #print(text: string): void {
+    this.#out.write(text);
+    this.#atLineStart = text.endsWith("\n");
+  }
+}
+
+function headingOf(tool: string, args: Readonly<Record<string, unknown>>): string {
+  const command = args["command"];
+  return tool === "shell" && typeof command === "string"
+    ? `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`
+    : `${tool} ${bounded(JSON.stringify(args), { lines: 1, characters: 200 })}`;
+}
+
+function resultText(result: unknown): string {
+  const command = commandResult.safeParse(result);
+  if (command.success) return commandText(command.data);
+  return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+}
+
+function commandText({ stdout, stderr, exitCode, timedOut, shellRespawned }: CommandResult): string {
+  const notes = [
+    ...(timedOut ? ["(ran out of time)"] : []),
+    ...(exitCode === 0 ? [] : [`(exit ${exitCode})`]),
+    ...(shellRespawned ? ["(the shell was started anew)"] : []),
+  ];
+  const output = [stdout, stderr]
+    .map((text) => bounded(text, { lines: 8, characters: 1_800 }))
+    .filter((text) => text !== "");
+  return [...output, ...notes].join("\n");
+}

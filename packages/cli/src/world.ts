@@ -1,0 +1,14 @@
+import type { Readable } from "node:stream";
+import type { Output } from "./terminal.ts";
+
+/** What a command touches outside itself. */
+export interface World {
+  readonly home: string;
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly out: Output;
+  readonly err: Output;
+  /** Calls back for each Ctrl-C until the returned function is called. */
+  onInterrupt(listener: () => void): () => void;
+}
