@@ -34,6 +34,8 @@ const config: KnipConfig = {
     ),
   },
   ignoreWorkspaces: Object.keys(entries).filter((folder) => !isWritten(folder)),
+  // Programs of the system are no dependencies; set-up looks after them.
+  exclude: ["binaries"],
   ignoreExportsUsedInFile: { interface: true, type: true },
 };
 
