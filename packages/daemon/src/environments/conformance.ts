@@ -1,0 +1,360 @@
+import { type CommandResult, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, test } from "vitest";
+import { spoolInside } from "./keeper.ts";
+import type { Environment, EnvironmentDriver } from "./port.ts";
+import { identify, isAlive } from "./process-identity.ts";
+
+/** A driver as the suite needs it: opened on a home of its own, by this process or another one. */
+export interface DriverUnderTest {
+  open(home: string): EnvironmentDriver;
+  /** Module that exports `openDriver(home)`, for the process that gets killed. */
+  readonly module: string;
+  /** Whom workspaces must belong to. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** What every environment promises, whatever its walls are made of. */
+export function describeEnvironment(name: string, subject: DriverUnderTest): void {
+  describe(`${name} environment`, () => {
+    const cleanUps: (() => Promise<void> | void)[] = [];
+    afterEach(async () => {
+      for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+    });
+
+    function newPlace(): { home: string; workspace: string; driver: EnvironmentDriver } {
+      const home = mkdtempSync(join(tmpdir(), "corral-environment-"));
+      cleanUps.push(() => rmSync(home, { recursive: true, force: true }));
+      const workspace = join(home, "workspace");
+      mkdirSync(workspace);
+      if (subject.owner !== undefined) chownSync(workspace, subject.owner.uid, subject.owner.gid);
+      chmodSync(workspace, 0o755);
+      return { home, workspace, driver: subject.open(home) };
+    }
+
+    async function open(): Promise<Opened> {
+      const { home, workspace, driver } = newPlace();
+      const plan = { id: newId("environment"), workspace, readable: [], network: "off", variables: {} } as const;
+      const environment = await driver.open(plan);
+      cleanUps.push(() => environment.end());
+      return { home, workspace, driver, environment, run: runner(environment) };
+    }
+
+    test("stdout, stderr and exit code are told apart", async () => {
+      const { run } = await open();
+      expect(await run("echo out; echo err >&2; (exit 7)")).toEqual(
+        result({ exitCode: 7, stdout: "out\n", stderr: "err\n" }),
+      );
+    });
+
+    test("folder, variables and functions stay from command to command", async () => {
+      const { run } = await open();
+      await run("mkdir sub; cd sub; kept=value; greet() { echo hello $1; }");
+      expect((await run("basename $PWD; echo $kept; greet you")).stdout).toBe("sub\nvalue\nhello you\n");
+    });
+
+    test("commands have no input to wait for", async () => {
+      const { run } = await open();
+      expect(await run("cat; read x")).toEqual(result({ exitCode: 1 }));
+    });
+
+    const survived: [string, string, number][] = [
+      ["an open quote", `echo "never closed`, 2],
+      ["a syntax error", "if then fi )", 2],
+      ["a return", "return 4", 4],
+      ["a break and a continue", "break; continue 3; (exit 5)", 5],
+      ["an unset PATH", "unset PATH", 0],
+      ["closed descriptors", "exec <&- >&- 2>&-; (exit 6)", 6],
+      ["redirected descriptors", "exec >/dev/null 2>&1; exec 7<&- 8<&- 9<&-; (exit 3)", 3],
+      ["unset variables being errors, once the command is over", "set -u", 0],
+      ["errors ending the shell, once the command is over", "set -e; true", 0],
+      ["a strange IFS", "IFS=cal_0123456789", 0],
+      ["a closed umask", "umask 777", 0],
+      ["a trap on exit", "trap 'echo bye; exit 9' EXIT", 0],
+      ["options that forbid overwriting and globbing", "set -Cf", 0],
+      [
+        "functions and aliases named like the shell's own words",
+        "command() { exit 1; }; read() { :; }; echo() { exit 1; }; test() { exit 1; }; umask() { exit 1; }; alias case=exit unset=exit; (exit 8)",
+        8,
+      ],
+    ];
+    test.each(survived)("the shell lives through %s", async (_, text, exitCode) => {
+      const { run } = await open();
+      await run("kept=value; cd /tmp");
+      expect(await run(text)).toMatchObject({ exitCode, shellRespawned: false });
+      expect(await run(`printf '%s' "$PWD $kept"; false; printf ' %s' "$undefined"`)).toEqual(
+        result({ stdout: "/tmp value " }),
+      );
+    });
+
+    const respawned: [string, string, number][] = [
+      ["exit", "echo out; exit 3", 3],
+      ["exec", "echo out; exec sh -c 'exit 4'", 4],
+      ["an error under set -e", "set -e; echo out; false; echo not reached", 1],
+      ["a signal to itself", "echo out; kill -9 $$", 137],
+      ["a signal to everyone by another process", "echo out; sh -c 'kill -9 -1'; wait", 137],
+      ["a limit on its files of nothing", "echo out; ulimit -f 0", 153],
+    ];
+    test.each(respawned)("a shell ended by %s is replaced, and the result says so", async (_, text, exitCode) => {
+      const { run } = await open();
+      await run("kept=value");
+      expect(await run(text)).toEqual(result({ exitCode, stdout: "out\n", shellRespawned: true }));
+      expect(await run('echo "[$kept]"')).toEqual(result({ stdout: "[]\n" }));
+    });
+
+    test("no printed bytes and no words to the daemon's own channel end a command", async () => {
+      const { run } = await open();
+      const forged = await run(
+        `echo forged >${spoolInside}/done; echo stopped >${spoolInside}/done; sleep 0.1; echo true`,
+      );
+      expect(forged).toEqual(result({ stdout: "true\n" }));
+    });
+
+    test("bytes that are no text are replaced, the others kept", async () => {
+      const { run } = await open();
+      const { stdout, stdoutBytes } = await run(String.raw`printf 'a\377b\000c\303\251'`);
+      expect({ stdout, stdoutBytes }).toEqual({ stdout: "a\uFFFDb\0cé", stdoutBytes: 7 });
+    });
+
+    test("long output keeps its beginning, its end and its size, and cuts no character", async () => {
+      const { run } = await open();
+      const long = await run("echo begin; yes é€ | head -c 5000000; echo; echo end");
+      expect(long.stdoutBytes).toBe(5_000_011);
+      expect(long.stdout.length).toBeLessThan(70_000);
+      expect(long.stdout).toMatch(/^begin\né€\n[^]*\[… \d+ bytes left out …\][^]*\nend\n$/);
+      expect(long.stdout).not.toContain("\uFFFD");
+    });
+
+    test("live output comes while the command runs, in order, and complete", async () => {
+      const { environment, workspace } = await open();
+      const heard = { stdout: "", stderr: "" };
+      const firstWord = Promise.withResolvers<void>();
+      const running = environment.shell.run({
+        ...command(
+          "printf 'one \\303'; mkfifo go-on; chmod 666 go-on; read x <go-on; printf '\\251 two'; echo err >&2",
+        ),
+        onOutput: (stream, text) => {
+          heard[stream] += text;
+          if (heard.stdout.startsWith("one")) firstWord.resolve();
+        },
+      });
+      await firstWord.promise;
+      await tellFifo(join(workspace, "go-on"));
+      expect(await running).toEqual(result({ stdout: "one é two", stderr: "err\n" }));
+      expect(heard).toEqual({ stdout: "one é two", stderr: "err\n" });
+    });
+
+    test("commands run one at a time and in order", async () => {
+      const { run } = await open();
+      const all = ["sleep 0.05; echo a >>order", "echo b >>order", "cat order"].map((text) => run(text));
+      expect((await Promise.all(all)).at(-1)?.stdout).toBe("a\nb\n");
+    });
+
+    test("a time limit ends a tree that left its session and ignores TERM; the shell goes on", async () => {
+      const { environment, run } = await open();
+      const stubborn = "setsid sh -c 'trap \"\" TERM; sleep 4321; sleep 4322' & setsid sleep 4323 & echo out; wait";
+      const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 200 });
+      expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, shellRespawned: true });
+      expect(await run("grep -al 'sleep.432[1-3]' /proc/[0-9]*/cmdline")).toMatchObject({ exitCode: 1, stdout: "" });
+    });
+
+    test("an aborted command ends and gives what it had written", async () => {
+      const { environment, run } = await open();
+      const abort = new AbortController();
+      const running = environment.shell.run({
+        ...command("echo before; sleep 1000"),
+        signal: abort.signal,
+        onOutput: () => abort.abort(),
+      });
+      expect(await running).toEqual(result({ exitCode: 143, stdout: "before\n", shellRespawned: true }));
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
+    test("a command aborted before its turn never begins", async () => {
+      const { environment, run } = await open();
+      const abort = new AbortController();
+      const first = run("sleep 0.1");
+      const second = environment.shell.run({ ...command("touch ran"), id: "second", signal: abort.signal });
+      abort.abort();
+      expect(await second).toEqual(result({ exitCode: 143 }));
+      await first;
+      expect(await environment.shell.find("second")).toEqual({ kind: "absent" });
+      expect((await run("ls")).stdout).toBe("");
+    });
+
+    test("an id runs once, however often it is sent", async () => {
+      const { environment, run } = await open();
+      const once_ = { id: "same", text: "echo x >>count; sleep 0.05; cat count", timeoutMs: 60_000 };
+      const both = await Promise.all([environment.shell.run(once_), environment.shell.run(once_)]);
+      const later = await environment.shell.run(once_);
+      expect([...both, later]).toEqual(Array.from({ length: 3 }, () => result({ stdout: "x\n" })));
+      expect((await run("cat count")).stdout).toBe("x\n");
+    });
+
+    test("a command is absent, begun and done, and forgotten when that is said", async () => {
+      const { environment, workspace } = await open();
+      const { shell } = environment;
+      expect(await shell.find("it")).toEqual({ kind: "absent" });
+      const begun = Promise.withResolvers<void>();
+      const text = "echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on";
+      const running = shell.run({ id: "it", text, timeoutMs: 60_000, onOutput: () => begun.resolve() });
+      await begun.promise;
+      expect(await shell.find("it")).toEqual({ kind: "begun" });
+      await tellFifo(join(workspace, "go-on"));
+      const done = await running;
+      expect(await shell.find("it")).toEqual({ kind: "done", result: done });
+      shell.forget("it");
+      await expect.poll(() => shell.find("it")).toEqual({ kind: "absent" });
+    });
+
+    test("a command in flight outlives a kill -9 of the process that opened the environment, and ran once", async () => {
+      const { home, workspace, driver } = newPlace();
+      const text = "echo begun; echo x >>count; mkfifo go-on; chmod 666 go-on; read x <go-on; cat count; exit 5";
+      const state = await openRunAndDie(subject.module, { home, workspace, text });
+      const reopened = await driver.reopen(state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      cleanUps.push(() => reopened.environment.end());
+      const { shell } = reopened.environment;
+      expect(await shell.find("orphan")).toEqual({ kind: "begun" });
+      const joined = shell.run({ id: "orphan", text, timeoutMs: 60_000 });
+      await tellFifo(join(workspace, "go-on"));
+      expect(await joined).toEqual(result({ exitCode: 5, stdout: "begun\nx\n", shellRespawned: true }));
+      expect((await runner(reopened.environment)("cat count")).stdout).toBe("x\n");
+    });
+
+    test("an environment let go and found again keeps its shell", async () => {
+      const { environment, driver, run } = await open();
+      await run("kept=value");
+      environment.detach();
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      expect((await runner(reopened.environment)("echo $kept")).stdout).toBe("value\n");
+      reopened.environment.detach();
+    });
+
+    test("a killed environment is gone: what ran is begun, what ended is done, the rest is absent", async () => {
+      const { environment, driver, run } = await open();
+      const done = await run("echo over", "over");
+      const begun = Promise.withResolvers<void>();
+      const running = environment.shell.run({
+        ...command("echo; sleep 1000"),
+        id: "cut",
+        onOutput: () => begun.resolve(),
+      });
+      await begun.promise;
+      process.kill(environment.state.supervisor.pid, "SIGKILL");
+      await expect(running).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(run("echo more")).rejects.toMatchObject({ code: "environment.gone" });
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "gone") throw new Error("it lives on");
+      expect(await reopened.results.find("cut")).toEqual({ kind: "begun" });
+      expect(await reopened.results.find("over")).toEqual({ kind: "done", result: done });
+      expect(await reopened.results.find("other")).toEqual({ kind: "absent" });
+    });
+
+    test("an environment of an earlier start of the machine cannot tell anything", async () => {
+      const { environment, driver, run } = await open();
+      await run("echo over", "over");
+      const state = { ...environment.state, supervisor: { ...environment.state.supervisor, bootId: "another" } };
+      const reopened = await driver.reopen(state);
+      if (reopened.kind !== "gone") throw new Error("it lives on");
+      expect(await reopened.results.find("over")).toEqual({ kind: "begun" });
+      expect(await reopened.results.find("other")).toEqual({ kind: "begun" });
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
+    test("its end leaves no process, can be repeated, and takes what an agent hid in the spool", async () => {
+      const { environment, home, run } = await open();
+      await run(`cd ${spoolInside}; mkdir -p deep/er; touch deep/er/file; chmod 000 deep; setsid sleep 1000 &`);
+      const inside = processesIn(environment.state);
+      expect(inside.length).toBeGreaterThan(2);
+      await environment.end();
+      await environment.end();
+      expect(isAlive(environment.state.supervisor)).toBe(false);
+      expect(inside.filter(isAlive)).toEqual([]);
+      expect(() => readFileSync(join(home, "environments", environment.state.id, "spool", "go"))).toThrow("ENOENT");
+    });
+
+    test("what an agent links into the spool is not read outside", async () => {
+      const { environment, run } = await open();
+      await run(`ln -sf /etc/shadow ${spoolInside}/linked.out; ln -sf /etc/shadow ${spoolInside}/planted.rc`, "linked");
+      expect(await environment.shell.find("linked")).toEqual({ kind: "done", result: result({}) });
+      expect(await environment.shell.find("planted")).toEqual({ kind: "absent" });
+    });
+  });
+}
+
+interface Opened {
+  readonly home: string;
+  readonly workspace: string;
+  readonly driver: EnvironmentDriver;
+  readonly environment: Environment;
+  readonly run: (text: string, id?: string) => Promise<CommandResult>;
+}
+
+let commands = 0;
+
+function command(text: string): { id: string; text: string; timeoutMs: number } {
+  return { id: `cal_${commands++}`, text, timeoutMs: 60_000 };
+}
+
+function runner(environment: Environment): Opened["run"] {
+  return (text, id) => environment.shell.run({ ...command(text), ...(id === undefined ? {} : { id }) });
+}
+
+function result(expected: Partial<CommandResult>): CommandResult {
+  const { stdout = "", stderr = "" } = expected;
+  return {
+    exitCode: 0,
+    stdout,
+    stderr,
+    stdoutBytes: Buffer.byteLength(stdout),
+    stderrBytes: Buffer.byteLength(stderr),
+    timedOut: false,
+    shellRespawned: false,
+    ...expected,
+  };
+}
+
+/** Lets a command go on that reads from a FIFO in its workspace. */
+async function tellFifo(path: string): Promise<void> {
+  const writer = spawn("/bin/sh", ["-c", 'until [ -p "$0" ]; do sleep 0.01; done; echo >"$0"', path]);
+  await once(writer, "exit");
+}
+
+const openRunAndDieScript = `
+const [module, home, workspace, text] = process.argv.slice(1);
+const { openDriver } = await import(module);
+const plan = { id: "env_orphan", workspace, readable: [], network: "off", variables: {} };
+const environment = await openDriver(home).open(plan);
+const onOutput = () => console.log(JSON.stringify(environment.state));
+await environment.shell.run({ id: "orphan", text, timeoutMs: 60_000, onOutput });
+`;
+
+/** Another process opens an environment and is killed when its command has begun. */
+async function openRunAndDie(
+  module: string,
+  { home, workspace, text }: { home: string; workspace: string; text: string },
+): Promise<EnvironmentState> {
+  const args = ["--input-type=module", "--eval", openRunAndDieScript, module, home, workspace, text];
+  const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(opener, "exit");
+  const [line] = (await once(createInterface(opener.stdout), "line")) as [string];
+  opener.kill("SIGKILL");
+  await exited;
+  return JSON.parse(line) as EnvironmentState;
+}
+
+/** All that descends from the environment's first process, as the host sees it. */
+function processesIn({ supervisor }: EnvironmentState): ProcessIdentity[] {
+  const below = (pid: number): number[] => {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
+    return children.flatMap((child) => [child, ...below(child)]);
+  };
+  return below(supervisor.pid).flatMap((pid) => identify(pid) ?? []);
+}

@@ -1,0 +1,95 @@
+import type { CommandResult } from "@corral/protocol";
+import { LiveOutput } from "./output.ts";
+import type { Command } from "./port.ts";
+import type { Spool } from "./spool.ts";
+
+/** One command on its way, with everybody who waits for it. */
+export class Flight {
+  readonly id: string;
+  readonly text: string;
+  readonly timeoutMs: number;
+  readonly result: Promise<CommandResult>;
+  readonly #spool: Spool;
+  readonly #followers: Follower[] = [];
+  readonly #unlisten: (() => void)[] = [];
+  readonly #resolve: (result: CommandResult) => void;
+  readonly #reject: (error: unknown) => void;
+  /** Asked for while it waited; kept when it takes off. */
+  abortAsked = false;
+  #settled = false;
+
+  constructor(command: Command, spool: Spool) {
+    this.id = command.id;
+    this.text = command.text;
+    this.timeoutMs = command.timeoutMs;
+    this.#spool = spool;
+    const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
+    this.result = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Each follower hears the output from its beginning, whenever it came. */
+  join(command: Command, onAbort: () => void): Promise<CommandResult> {
+    if (command.onOutput !== undefined) this.#followers.push(new Follower(command.onOutput, this.#spool, this.id));
+    const { signal } = command;
+    if (signal?.aborted === true) onAbort();
+    else if (signal !== undefined) {
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#unlisten.push(() => signal.removeEventListener("abort", onAbort));
+    }
+    return this.result;
+  }
+
+  follow(): void {
+    for (const follower of this.#followers) follower.catchUp();
+  }
+
+  land(result: CommandResult): void {
+    if (this.#settled) return;
+    this.#settle();
+    for (const follower of this.#followers) follower.finish(result);
+    this.#resolve(result);
+  }
+
+  fail(error: unknown): void {
+    if (this.#settled) return;
+    this.#settle();
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    for (const unlisten of this.#unlisten) unlisten();
+  }
+}
+
+class Follower {
+  readonly #tell: NonNullable<Command["onOutput"]>;
+  readonly #stdout: LiveOutput;
+  readonly #stderr: LiveOutput;
+
+  constructor(tell: NonNullable<Command["onOutput"]>, spool: Spool, id: string) {
+    this.#tell = tell;
+    this.#stdout = new LiveOutput(spool, id, "stdout");
+    this.#stderr = new LiveOutput(spool, id, "stderr");
+  }
+
+  catchUp(): void {
+    this.#say("stdout", this.#stdout.next({ last: false }));
+    this.#say("stderr", this.#stderr.next({ last: false }));
+  }
+
+  finish(result: CommandResult): void {
+    this.#say("stdout", this.#stdout.rest(result.stdout, result.stdoutBytes));
+    this.#say("stderr", this.#stderr.rest(result.stderr, result.stderrBytes));
+  }
+
+  #say(stream: "stdout" | "stderr", text: string): void {
+    if (text !== "") this.#tell(stream, text);
+  }
+}

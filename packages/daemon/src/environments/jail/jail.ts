@@ -1,0 +1,190 @@
+import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import { chownSync, lstatSync, mkdirSync, readlinkSync, rmSync } from "node:fs";
+import { isAbsolute, join, normalize, relative } from "node:path";
+import { scriptsInside } from "../keeper.ts";
+import { resultsIn } from "../output.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../port.ts";
+import { bootId, isAlive, signal } from "../process-identity.ts";
+import { removeFolder } from "../remove-folder.ts";
+import { SpoolShell } from "../shell.ts";
+import { Spool } from "../spool.ts";
+import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
+import { closeGuarded, openGuarded } from "./guarded.ts";
+import { makeJailFiles } from "./made.ts";
+import { firstPassedFd, startJail } from "./start.ts";
+import { type JailUser, type SystemFolder, walls } from "./walls.ts";
+
+export interface JailOptions {
+  /** The folder of all of Corral's state. */
+  readonly home: string;
+  /** How long an idle jail waits for a daemon to come back before it ends itself. */
+  readonly graceSeconds?: number;
+  /** Where bubblewrap is, when it is not to be looked for in the system's own places. */
+  readonly bubblewrap?: string;
+}
+
+export function openJailDriver(options: JailOptions): EnvironmentDriver {
+  return new JailDriver(options);
+}
+
+/** Whom workspaces and spools must belong to; undefined: whoever this process runs as. */
+export function jailOwner(): { uid: number; gid: number } | undefined {
+  const user = jailUser();
+  return user.kind === "switched" ? { uid: user.uid, gid: user.gid } : undefined;
+}
+
+class JailDriver implements EnvironmentDriver {
+  readonly kind = "jail";
+  readonly #environments: string;
+  readonly #graceSeconds: number;
+  readonly #bubblewrap: string | undefined;
+
+  constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
+    this.#environments = join(home, "environments");
+    this.#graceSeconds = graceSeconds;
+    this.#bubblewrap = bubblewrap;
+  }
+
+  async probe(): ReturnType<EnvironmentDriver["probe"]> {
+    const id = newId("environment");
+    const workspace = join(this.#environments, `.probe-${id}`);
+    try {
+      makeOwnFolder(workspace);
+      const environment = await this.open({ id, workspace, readable: [], network: "off", variables: {} });
+      await environment.end();
+      return { ok: true };
+    } catch (error) {
+      const known = error instanceof CorralError ? error : unavailable(String(error), installFix);
+      return { ok: false, reason: known.message, fix: known.hint ?? installFix };
+    } finally {
+      rmSync(workspace, { recursive: true, force: true });
+    }
+  }
+
+  async open(plan: EnvironmentPlan): Promise<Environment> {
+    const bubblewrap = this.#findBubblewrap();
+    for (const path of plan.readable) this.#checkReadable(path);
+    const folder = this.#folder(plan.id);
+    const spool = join(folder, "spool");
+    makeOwnFolder(spool);
+    try {
+      const supervisor = await this.#start(bubblewrap, plan, spool);
+      const { id, network, workspace } = plan;
+      return environmentAt(folder, { version: 1, id, kind: "jail", network, workspace, supervisor });
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
+    const folder = this.#folder(state.id);
+    if (isAlive(state.supervisor)) {
+      try {
+        return { kind: "open", environment: environmentAt(folder, state) };
+      } catch {
+        // It runs and cannot be talked to, so it is of no use to anybody.
+        await endProcess(state.supervisor);
+      }
+    }
+    // After another start of the machine the files may lack what was written last.
+    const trusted = state.supervisor.bootId === bootId();
+    return { kind: "gone", results: resultsIn(new Spool(join(folder, "spool")), { trusted }) };
+  }
+
+  async #start(bubblewrap: string, plan: EnvironmentPlan, spool: string): Promise<ProcessIdentity> {
+    const user = jailUser();
+    const made = makeJailFiles(this.#environments, user);
+    const opened = openGuarded(plan.workspace);
+    try {
+      const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
+      const options = walls(plan, { user, made, spool, guarded, systemFolders: systemFolders() });
+      const command = keeperCommand(user, this.#graceSeconds);
+      return await startJail({ bubblewrap, options, command, passed: opened.map(({ fd }) => fd) });
+    } finally {
+      closeGuarded(opened);
+    }
+  }
+
+  #findBubblewrap(): string {
+    const found = this.#bubblewrap ?? findSystemProgram("bwrap");
+    if (found === undefined || lstatSync(found, { throwIfNoEntry: false }) === undefined) {
+      throw unavailable("bubblewrap is not installed.", installFix);
+    }
+    return found;
+  }
+
+  /** A readable path must show neither Corral's own state nor more than it says. */
+  #checkReadable(path: string): void {
+    const toState = relative(path, this.#environments);
+    const showsState = !toState.startsWith("..");
+    if (isAbsolute(path) && normalize(path) === path && path !== "/" && !showsState) return;
+    throw new CorralError("internal", `A jail must not be able to read ${path}.`);
+  }
+
+  #folder(id: string): string {
+    return join(this.#environments, environmentId.parse(id));
+  }
+}
+
+function environmentAt(folder: string, state: EnvironmentState): Environment {
+  const { supervisor } = state;
+  const shell = new SpoolShell(new Spool(join(folder, "spool")), {
+    signal: (name) => void signal(supervisor, name),
+    kill: () => void signal(supervisor, "SIGKILL"),
+  });
+  return {
+    state,
+    shell,
+    detach: () => shell.detach(),
+    end: async () => {
+      await endProcess(supervisor);
+      shell.detach();
+      await removeFolder(folder);
+    },
+  };
+}
+
+/** With pid 1 the kernel ends every process of its namespace, and pid 1 is gone only after them. */
+async function endProcess(identity: ProcessIdentity): Promise<void> {
+  signal(identity, "SIGKILL");
+  while (isAlive(identity)) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, 2);
+    await promise;
+  }
+}
+
+/** A uid that belongs to no account: files it owns are nobody else's. */
+const switchedId = 65533;
+const mappedId = 1000;
+
+function jailUser(): JailUser {
+  return process.getuid?.() === 0
+    ? { kind: "switched", uid: switchedId, gid: switchedId }
+    : { kind: "mapped", uid: mappedId, gid: mappedId };
+}
+
+function keeperCommand(user: JailUser, graceSeconds: number): string[] {
+  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, String(graceSeconds)];
+  if (user.kind === "mapped") return keeper;
+  const setpriv = findSystemProgram("setpriv");
+  if (setpriv === undefined)
+    throw unavailable("setpriv is not installed.", "Install util-linux, or run Corral as an ordinary user.");
+  const become = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  return [setpriv, ...become, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", ...keeper];
+}
+
+function systemFolders(): SystemFolder[] {
+  return ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap((path) => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return [];
+    return [{ path, linkTo: found.isSymbolicLink() ? readlinkSync(path) : undefined }];
+  });
+}
+
+function makeOwnFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const owner = jailOwner();
+  if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
+}

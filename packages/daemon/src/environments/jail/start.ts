@@ -1,0 +1,150 @@
+import { CorralError, type ProcessIdentity } from "@corral/protocol";
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { readyLine } from "../keeper.ts";
+import { identify } from "../process-identity.ts";
+import { fixFor, unavailable } from "./bubblewrap.ts";
+
+/** The descriptors of bubblewrap: its options come by one, so that no host path is in its argv. */
+const optionsFd = 3;
+const infoFd = 4;
+export const firstPassedFd = 5;
+
+const startDeadlineMs = 20_000;
+
+/**
+ * Starts bubblewrap in a session of its own, with no environment and no descriptor but the ones
+ * named here, and resolves with the process whose death ends the jail: its pid 1.
+ */
+export async function startJail(start: JailStart): Promise<ProcessIdentity> {
+  const child = spawnAlone(start);
+  const [info, complaint] = [collect(child.stdio[infoFd] as Readable), collect(child.stderr!)];
+  feed(child.stdio[optionsFd] as Writable, ["--info-fd", String(infoFd), ...start.options]);
+  try {
+    await ready(child, complaint);
+    return await firstProcess(info);
+  } catch (error) {
+    child.kill("SIGKILL");
+    const pid = childPid(info.text);
+    if (pid !== undefined) killUnstarted(pid, child);
+    throw error;
+  } finally {
+    for (const stream of child.stdio) stream?.destroy();
+    child.unref();
+  }
+}
+
+function spawnAlone({ bubblewrap, command, passed }: JailStart): ChildProcess {
+  const cover = openSync("/dev/null", "r");
+  try {
+    const stdio = descriptors(passed, cover);
+    return spawn(bubblewrap, ["--args", String(optionsFd), "--", ...command], {
+      stdio,
+      env: {},
+      cwd: "/",
+      detached: true,
+    });
+  } finally {
+    closeSync(cover);
+  }
+}
+
+export interface JailStart {
+  readonly bubblewrap: string;
+  readonly options: readonly string[];
+  readonly command: readonly string[];
+  /** Descriptors handed on, as `firstPassedFd` and the following ones. */
+  readonly passed: readonly number[];
+}
+
+interface Collected {
+  readonly stream: Readable;
+  text: string;
+}
+
+function collect(stream: Readable): Collected {
+  const collected: Collected = { stream, text: "" };
+  stream.on("data", (chunk: Buffer) => (collected.text += chunk.toString("utf8")));
+  stream.on("error", () => undefined);
+  return collected;
+}
+
+function feed(stream: Writable, options: readonly string[]): void {
+  // It may have ended by itself already; its exit tells more than the broken pipe.
+  stream.on("error", () => undefined);
+  stream.end(options.map((option) => `${option}\0`).join(""));
+}
+
+function ready(child: ChildProcess, complaint: Collected): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const deadline = setTimeout(() => reject(unavailable("it did not start in time", fixFor(""))), startDeadlineMs);
+  child.once("error", (cause) => reject(new CorralError("jail.unavailable", "bubblewrap did not start.", { cause })));
+  child.once("close", () => {
+    const reason = complaint.text.trim() || "bubblewrap ended without a word";
+    reject(unavailable(reason, fixFor(reason)));
+  });
+  complaint.stream.on("data", () => {
+    if (complaint.text.includes(readyLine)) resolve();
+  });
+  return promise.finally(() => clearTimeout(deadline));
+}
+
+async function firstProcess(info: Collected): Promise<ProcessIdentity> {
+  while (childPid(info.text) === undefined && !info.stream.readableEnded) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    info.stream.once("data", () => resolve());
+    info.stream.once("end", () => resolve());
+    await promise;
+  }
+  const pid = childPid(info.text);
+  const identity = pid === undefined ? undefined : identify(pid);
+  if (identity === undefined) throw unavailable("bubblewrap did not tell its first process", fixFor(""));
+  return identity;
+}
+
+function childPid(info: string): number | undefined {
+  const match = /"child-pid":\s*(\d+)\D/.exec(info);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** While bubblewrap, its parent, has not been collected, the number cannot have passed to a stranger. */
+function killUnstarted(pid: number, parent: ChildProcess): void {
+  if (parent.exitCode !== null || parent.signalCode !== null) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** Beyond the first three, "ignore" would leave open what is open, so the cover is a descriptor of its own. */
+function descriptors(passed: readonly number[], cover: number): StdioOptions {
+  const named: StdioOptions = ["ignore", "ignore", "pipe", "pipe", "pipe", ...passed];
+  return [...named, ...Array.from({ length: Math.max(0, highestInherited() + 1 - named.length) }, () => cover)];
+}
+
+let knownHighestInherited: number | undefined;
+
+/**
+ * Everything that Node opens closes on exec; what this process itself was started with may not, and
+ * would be open in the jail. Such descriptors are covered with /dev/null. They are as old as the
+ * process, so they are looked for once.
+ */
+function highestInherited(): number {
+  knownHighestInherited ??= Math.max(2, ...readdirSync("/proc/self/fdinfo").map(Number).filter(staysOpenOnExec));
+  if (knownHighestInherited > 4096) {
+    throw unavailable("this process was started with open descriptors", "Start Corral from a plain shell.");
+  }
+  return knownHighestInherited;
+}
+
+function staysOpenOnExec(fd: number): boolean {
+  const closeOnExec = 0o2000000;
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,49 @@
+import type { ProcessIdentity } from "@corral/protocol";
+import { readFileSync } from "node:fs";
+
+/**
+ * A process number alone may belong to a stranger by now. Number, start time and boot together
+ * never do, so nothing is signalled without all three.
+ */
+export function identify(pid: number): ProcessIdentity | undefined {
+  const seen = look(pid);
+  return seen === undefined ? undefined : { pid, startTime: seen.startTime, bootId: bootId() };
+}
+
+/** A zombie counts as dead: it runs nothing more, whoever is late to collect it. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  const seen = look(identity.pid);
+  return seen?.startTime === identity.startTime && !"ZX".includes(seen.state) && identity.bootId === bootId();
+}
+
+/** Signals the process if it is still the same one; says whether it was. */
+export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean {
+  if (!isAlive(identity)) return false;
+  try {
+    return process.kill(identity.pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    throw error;
+  }
+}
+
+let knownBootId: string | undefined;
+
+/** Changes with every start of the machine, never while it runs. */
+export function bootId(): string {
+  knownBootId ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  return knownBootId;
+}
+
+function look(pid: number): { state: string; startTime: string } | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return undefined;
+  }
+  // The name in parentheses may hold spaces and parentheses itself, so fields count from its end.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, startTime] = [fields[0], fields[19]];
+  return state === undefined || startTime === undefined ? undefined : { state, startTime };
+}

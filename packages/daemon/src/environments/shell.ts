@@ -1,0 +1,262 @@
+import { type CommandResult, CorralError } from "@corral/protocol";
+import { closeSync, constants, writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { Flight } from "./flight.ts";
+import { keeperSignals } from "./keeper.ts";
+import { findIn, resultOf } from "./output.ts";
+import type { Command, CommandResults, Shell } from "./port.ts";
+import type { Spool } from "./spool.ts";
+
+/**
+ * The persistent shell of an environment, seen from outside.
+ *
+ * Invariants
+ * 1. The spool is the truth. A line on `done` is a hint to look there, and a lost hint costs one tick.
+ * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
+ * 3. After a stop nothing is sent before the keeper said `stopped`, so a stop never hits a later command.
+ * 4. `done` ends when the last process of the environment has gone, and not before.
+ * 5. Whoever holds `here` is present. It closes with this object or with this process, whichever ends first.
+ */
+export class SpoolShell implements Shell {
+  readonly #spool: Spool;
+  readonly #keeper: Keeper;
+  readonly #go: number;
+  readonly #here: number;
+  readonly #done: Socket;
+  readonly #flights = new Map<string, Flight>();
+  #current: Airborne | undefined;
+  #partialLine = "";
+  #stateLost = false;
+  #state: "open" | "gone" | "detached" = "open";
+
+  /** Throws when the spool's FIFOs are not there or nobody is at their other end. */
+  constructor(spool: Spool, keeper: Keeper) {
+    this.#spool = spool;
+    this.#keeper = keeper;
+    this.#go = spool.openFifo("go", constants.O_WRONLY);
+    this.#here = spool.openFifo("here", constants.O_RDWR);
+    this.#done = new Socket({ fd: spool.openFifo("done", constants.O_RDONLY), readable: true, writable: false });
+    this.#done.on("data", (chunk: Buffer) => this.#hear(chunk));
+    this.#done.on("error", () => this.#leave("gone"));
+    this.#done.on("close", () => this.#leave("gone"));
+    this.#done.unref();
+  }
+
+  run(command: Command): Promise<CommandResult> {
+    const waiting = this.#flights.get(command.id);
+    if (waiting !== undefined) return waiting.join(command, () => this.#abort(waiting));
+    const flight = new Flight(command, this.#spool);
+    this.#flights.set(flight.id, flight);
+    const result = flight.join(command, () => this.#abort(flight));
+    this.#takeOff();
+    return result;
+  }
+
+  find(id: string): ReturnType<CommandResults["find"]> {
+    return Promise.resolve(findIn(this.#spool, id));
+  }
+
+  forget(id: string): void {
+    setImmediate(() => this.#spool.remove(id)).unref();
+  }
+
+  detach(): void {
+    this.#leave("detached");
+  }
+
+  #takeOff(): void {
+    if (this.#current !== undefined) return;
+    const next = this.#flights.values().next();
+    if (next.done === true) return this.#rest();
+    try {
+      this.#send(next.value);
+    } catch (error) {
+      this.#remove(next.value).fail(error);
+      this.#takeOff();
+    }
+  }
+
+  #send(flight: Flight): void {
+    const ending = this.#spool.ending(flight.id);
+    if (ending !== undefined) return this.#landOn(flight, resultOf(this.#spool, flight.id, ending));
+    if (this.#state !== "open") throw gone(this.#state);
+    if (!this.#spool.hasBegun(flight.id)) {
+      this.#spool.writeCommand(flight.id, flight.text);
+      this.#tellWorker(flight.id);
+    }
+    this.#done.ref();
+    this.#current = new Airborne(flight, () => this.#tick());
+    if (flight.abortAsked) this.#stop(this.#current, "aborted");
+  }
+
+  #tellWorker(id: string): void {
+    try {
+      writeSync(this.#go, `${id}\n`);
+    } catch (cause) {
+      throw gone("gone", cause);
+    }
+  }
+
+  #hear(chunk: Buffer): void {
+    const lines = (this.#partialLine + chunk.toString("latin1")).split("\n");
+    this.#partialLine = (lines.pop() ?? "").slice(0, 256);
+    for (const line of lines) this.#understand(line);
+  }
+
+  #understand(line: string): void {
+    if (line === "lost") this.#stateLost = true;
+    else if (line === "stopped") this.#current?.keeperStopped();
+    else if (line !== this.#current?.flight.id) return;
+    this.#look();
+  }
+
+  /** Lands the current flight if its end is written; says whether it did. */
+  #look(): boolean {
+    const current = this.#current;
+    if (current === undefined || current.stop === "asked") return false;
+    const ending = this.#spool.ending(current.flight.id);
+    if (ending === undefined) return false;
+    const result = resultOf(this.#spool, current.flight.id, ending);
+    const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
+    this.#stateLost = false;
+    this.#landOn(current.flight, { ...result, shellRespawned });
+    return true;
+  }
+
+  #tick(): void {
+    const current = this.#current;
+    if (current === undefined || this.#look()) return;
+    if (current.isSpoilt()) return this.#keeper.kill();
+    if (current.firstTick()) this.#spool.writeLimit(current.flight.id, Math.ceil(current.flight.timeoutMs / 1000));
+    // Answered, and yet no ending: the stop came before the worker had taken the command up.
+    if (current.stop === "answered" || (current.stop === "none" && current.isOverdue())) this.#stop(current, "limit");
+    current.flight.follow();
+    current.scheduleTick();
+  }
+
+  #abort(flight: Flight): void {
+    flight.abortAsked = true;
+    if (this.#current?.flight === flight) {
+      if (this.#current.stop === "none") this.#stop(this.#current, "aborted");
+    } else if (!flight.settled && !this.#spool.hasBegun(flight.id)) this.#remove(flight).land(neverBegun);
+  }
+
+  #stop(current: Airborne, why: keyof typeof keeperSignals): void {
+    this.#keeper.signal(keeperSignals[current.askToStop(why)]);
+  }
+
+  #landOn(flight: Flight, result: CommandResult): void {
+    this.#remove(flight).land(result);
+    this.#takeOff();
+  }
+
+  #remove(flight: Flight): Flight {
+    this.#flights.delete(flight.id);
+    if (this.#current?.flight === flight) {
+      this.#current.clear();
+      this.#current = undefined;
+    }
+    return flight;
+  }
+
+  #rest(): void {
+    this.#done.unref();
+  }
+
+  #leave(state: "gone" | "detached"): void {
+    if (this.#state !== "open") return;
+    this.#state = state;
+    closeSync(this.#go);
+    closeSync(this.#here);
+    this.#done.destroy();
+    this.#current?.clear();
+    this.#current = undefined;
+    this.#takeOff();
+  }
+}
+
+/** The keeper as its driver reaches it. */
+export interface Keeper {
+  signal(name: NodeJS.Signals): void;
+  /** Ends the whole environment: the keeper does not answer. */
+  kill(): void;
+}
+
+const firstTickMs = 25;
+const slowestTickMs = 100;
+
+/** How long the keeper may take to end everyone, its own grace included. */
+const stopDeadlineMs = 10_000;
+
+/** The flight in the air, its clock and how far its stop has come. */
+class Airborne {
+  readonly flight: Flight;
+  readonly #tick: () => void;
+  readonly #deadline: number;
+  #timer: NodeJS.Timeout;
+  #delay = firstTickMs;
+  #ticked = false;
+  #why: keyof typeof keeperSignals | undefined;
+  #stopDeadline = Number.POSITIVE_INFINITY;
+  stop: "none" | "asked" | "answered" = "none";
+
+  constructor(flight: Flight, tick: () => void) {
+    this.flight = flight;
+    this.#tick = tick;
+    this.#deadline = performance.now() + flight.timeoutMs;
+    this.#timer = setTimeout(tick, Math.min(firstTickMs, flight.timeoutMs));
+  }
+
+  firstTick(): boolean {
+    const first = !this.#ticked;
+    this.#ticked = true;
+    return first;
+  }
+
+  scheduleTick(): void {
+    clearTimeout(this.#timer);
+    const untilDeadline = this.stop === "none" ? Math.max(0, this.#deadline - performance.now()) : slowestTickMs;
+    this.#timer = setTimeout(this.#tick, Math.ceil(Math.min(this.#delay, untilDeadline)));
+    this.#delay = Math.min(slowestTickMs, this.#delay * 1.25);
+  }
+
+  isOverdue(): boolean {
+    return performance.now() >= this.#deadline;
+  }
+
+  /** The first reason stays, however often it has to be asked. */
+  askToStop(why: keyof typeof keeperSignals): keyof typeof keeperSignals {
+    this.#why ??= why;
+    this.stop = "asked";
+    this.#stopDeadline = Math.min(this.#stopDeadline, performance.now() + stopDeadlineMs);
+    return this.#why;
+  }
+
+  keeperStopped(): void {
+    if (this.stop === "asked") this.stop = "answered";
+  }
+
+  isSpoilt(): boolean {
+    return performance.now() >= this.#stopDeadline;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Aborted before its turn came: nothing ran, and 143 is what a shell says of a command ended by TERM. */
+const neverBegun: CommandResult = {
+  exitCode: 143,
+  stdout: "",
+  stderr: "",
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  timedOut: false,
+  shellRespawned: false,
+};
+
+function gone(state: "gone" | "detached", cause?: unknown): CorralError {
+  const message = state === "gone" ? "The environment ended before the command did." : "The environment was let go.";
+  return new CorralError("environment.gone", message, { retry: "never", cause });
+}
