@@ -5,7 +5,7 @@ import { CorralError } from "@corral/protocol";
 import { pino } from "pino";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/jail.ts";
-import { openSqliteLog } from "./log/sqlite/log.ts";
+import { openSqliteLog } from "./log/sqlite/open.ts";
 import { openProcessHost } from "./runner/process/host.ts";
 import { isBundled, version } from "./version.ts";
 

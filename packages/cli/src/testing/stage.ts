@@ -131,7 +131,7 @@ export class Stage {
       environment: { kind: "jail", network: "off" },
       workspace: "copy",
     } as const;
-    this.tell(id, event("session.created", wish));
+    this.tell(id, event("session.created", { ...wish, turnLimit: 25 }));
     const view: SessionView = { id, ...wish, state: { state: "idle" }, seq: this.log.length };
     this.sessions.push(view);
     return view;

@@ -35,5 +35,7 @@ export interface Desk {
   record(...events: readonly NewEvent[]): void;
   /** Resolves when all that was recorded is durable: to be awaited before anything leaves the machine or starts. */
   durable(): Promise<void>;
+  /** Runs when all that was recorded so far has become durable, without hurrying it; never when recording fails. */
+  afterDurable(then: () => void): void;
   emit(delta: Delta): void;
 }

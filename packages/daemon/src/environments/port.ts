@@ -44,6 +44,8 @@ export interface Environment {
   /** Plain JSON, enough to reopen it. */
   readonly state: EnvironmentState;
   readonly shell: Shell;
+  /** False once its processes are known to be gone, or it was let go. */
+  readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */
   detach(): void;
   /** Ends every process in it, those that ignore TERM too, and removes its spool. Can be repeated. */

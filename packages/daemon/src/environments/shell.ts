@@ -42,6 +42,10 @@ export class SpoolShell implements Shell {
     this.#done.unref();
   }
 
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
   run(command: Command): Promise<CommandResult> {
     const waiting = this.#flights.get(command.id);
     if (waiting !== undefined) return waiting.join(command, () => this.#abort(waiting));

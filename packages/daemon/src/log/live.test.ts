@@ -61,7 +61,7 @@ describe("the live lane", () => {
   const output = [stdout(0, "o"), stderr(0, "e")];
   test.each<[NewEvent, Delta[]]>([
     [event("turn.said", { id: "trn_1", part: "prt_1", kind: "text", text: "t" }), [reasoning(0, "r"), ...output]],
-    [event("turn.settled", { id: "trn_1", outcome: "replied", finish: "stop" }), output],
+    [event("turn.settled", { id: "trn_1", outcome: "replied" }), output],
     [event("turn.dispatched", { id: "trn_1", attempt: 2 }), output],
     [event("call.settled", { id: "cal_1", result: {} }), reply],
     [event("call.failed", { id: "cal_1", error: { code: "x", message: "y" } }), reply],

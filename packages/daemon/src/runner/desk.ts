@@ -18,6 +18,7 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   readonly #office: Office;
   #interruption = new AbortController();
   #unsent: NewEvent[] = [];
+  #afterUnsent: (() => void)[] = [];
   #sendSoon: NodeJS.Immediate | undefined;
   #sent: Promise<void> = Promise.resolve();
   #over: RunOver | undefined;
@@ -52,6 +53,11 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     if (this.#over !== undefined) throw this.#over;
   }
 
+  afterDurable(then: () => void): void {
+    if (this.#unsent.length === 0) void this.#sent.then(() => this.#over ?? then());
+    else this.#afterUnsent.push(then);
+  }
+
   emit(delta: Delta): void {
     this.#office.emit(delta);
   }
@@ -81,8 +87,13 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     this.#sendSoon = undefined;
     if (this.#unsent.length === 0 || this.#over !== undefined) return;
     const events = this.#unsent;
+    const after = this.#afterUnsent;
     this.#unsent = [];
-    const appended = this.#office.append(events).catch((cause: unknown) => void this.#end(cause));
+    this.#afterUnsent = [];
+    const appended = this.#office.append(events).then(
+      () => after.forEach((then) => then()),
+      (cause: unknown) => void this.#end(cause),
+    );
     this.#sent = Promise.all([this.#sent, appended]).then(() => undefined);
   }
 

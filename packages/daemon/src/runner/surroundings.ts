@@ -23,12 +23,15 @@ export class SessionSurroundings implements Surroundings {
     this.#world = world;
   }
 
-  environment(): Promise<Environment> {
-    this.#current ??= this.#open().catch((error: unknown) => {
+  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  async environment(): Promise<Environment> {
+    const current = await this.#current?.catch(() => undefined);
+    if (current?.isOpen === true) return current;
+    if (current !== undefined) this.#closed(current);
+    return await (this.#current ??= this.#open().catch((error: unknown) => {
       this.#current = undefined;
       throw error;
-    });
-    return this.#current;
+    }));
   }
 
   async earlier(): Promise<Awaited<ReturnType<Surroundings["earlier"]>>> {
@@ -64,22 +67,14 @@ export class SessionSurroundings implements Surroundings {
 
   async #open(): Promise<Environment> {
     const found = await this.#find();
-    const environment = found.kind === "open" ? found.environment : await this.#openNew();
-    void environment.ended.then(() => this.#forgetIf(environment));
-    return environment;
+    return found.kind === "open" ? found.environment : await this.#openNew();
   }
 
-  /** The environment ended by itself: the next command gets another one. */
-  #forgetIf(ended: Environment): void {
-    const { history } = this.#desk;
-    if (history.environment?.id !== ended.state.id) return;
+  #closed({ state }: Environment): void {
+    if (this.#desk.history.environment?.id !== state.id) return;
     this.#current = undefined;
     this.#found = Promise.resolve({ kind: "none" });
-    try {
-      this.#desk.record(event("environment.closed", { id: ended.state.id, reason: "it ended" }));
-    } catch {
-      // The run is over; whoever runs the session next finds the environment gone.
-    }
+    this.#desk.record(event("environment.closed", { id: state.id, reason: "it ended" }));
   }
 
   #find(): Promise<Found> {

@@ -15,7 +15,7 @@ import {
 import { openLoop } from "../agents/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/jail.ts";
 import type { Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/log.ts";
+import { openSqliteLog } from "../log/sqlite/open.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openProviders } from "../providers/index.ts";
 import { openForeman } from "../runner/index.ts";

@@ -40,6 +40,11 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
       case "begun":
         return { kind: "unknown", reason: "The environment ended while the command ran." };
     }
+    return found satisfies never;
+  },
+
+  async forget({ id, surroundings }) {
+    (await surroundings.environment()).shell.forget(id);
   },
 
   describe(result) {

@@ -12,6 +12,8 @@ export interface Tool<Arguments = unknown, Result = unknown> {
   run(call: Arguments, context: ToolContext): Promise<Result>;
   /** After a crash, for a call that had started: what is known of it. Without this, `effect` decides. */
   recover?(context: ToolContext): Promise<Recovered<Result>>;
+  /** The call's end is durable: whatever was kept for its recovery may go. */
+  forget?(context: ToolContext): Promise<void>;
   /** The result as the model reads it. */
   describe(result: Result): { readonly outcome: "ok" | "error"; readonly text: string };
 }

@@ -56,6 +56,7 @@ async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext)
   try {
     const result = await tool.run(call.arguments, context);
     desk.record(event(desk.signal.aborted ? "call.interrupted" : "call.settled", { id: call.id, result }));
+    desk.afterDurable(() => void tool.forget?.(context).catch(() => undefined));
   } catch (error) {
     if (desk.signal.aborted) desk.record(event("call.interrupted", { id: call.id }));
     else fail(desk, call, error instanceof Error ? error.message : String(error), codeOf(error));

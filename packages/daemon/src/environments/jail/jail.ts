@@ -136,6 +136,9 @@ function environmentAt(folder: string, state: EnvironmentState): Environment {
   return {
     state,
     shell,
+    get isOpen() {
+      return shell.isOpen;
+    },
     detach: () => shell.detach(),
     end: async () => {
       await endProcess(supervisor);
