@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { type Client, createClient, type Endpoint } from "@corral/client";
 import { CorralError, type DaemonInfo, daemonInfo } from "@corral/protocol";
 import { leanFetch } from "./fetch.ts";
-import { startDaemon } from "./start.ts";
 import { version } from "./version.ts";
 
 const patienceMs = 60_000;
@@ -42,7 +41,10 @@ export async function findDaemon(home: string): Promise<RunningDaemon | undefine
  * A client of the running daemon, which is started when there is none. Any number of commands may do this at once:
  * the home lets one daemon win, and the others are found to be unneeded.
  */
-export async function connectDaemon(home: string, start: typeof startDaemon = startDaemon): Promise<Client> {
+export async function connectDaemon(
+  home: string,
+  start: (home: string) => Promise<"ready" | "taken"> = startLazily,
+): Promise<Client> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const running = await findDaemon(home);
@@ -50,6 +52,12 @@ export async function connectDaemon(home: string, start: typeof startDaemon = st
     if (performance.now() > deadline) throw silent(home);
     if ((await start(home)) === "taken") await appearance(home);
   }
+}
+
+/** Most commands find a daemon and need none of this. */
+async function startLazily(home: string): Promise<"ready" | "taken"> {
+  const { startDaemon } = await import("./start.ts");
+  return startDaemon(home);
 }
 
 /** Waits a while for the one that has the home. It may also be gone soon, then starting again will work. */

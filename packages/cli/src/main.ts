@@ -11,7 +11,9 @@ process.exitCode = await dispatch(process.argv.slice(2), {
   home: homeFolder(process.env, process.platform),
   cwd: process.cwd(),
   variables: process.env,
-  stdin: process.stdin,
+  get stdin() {
+    return process.stdin;
+  },
   out: outputTo(process.stdout, process.env),
   err: outputTo(process.stderr, process.env),
   onInterrupt(listener) {
