@@ -33,7 +33,7 @@ set_up_unwritable() {
   if dependencies_are_there; then
     install_programs
   else
-    say "$root is not set up, and $(id -un 2>/dev/null || id -u) may not write there. Run ./corral once as its owner."
+    say "$root is not set up, and user $(id -u) may not write there. Run ./corral once as its owner."
     return 1
   fi
 }
@@ -67,8 +67,19 @@ install_dependencies() {
   rm -rf "$npm_logs"
   sh "$root/scripts/setup.sh" --become-npm >&2 </dev/null || { explain_npm_failure; return 1; }
   rm -rf "$npm_claim" "$npm_logs"
-  node_modules/.bin/node --version >/dev/null 2>&1 && return 0
+  link_node && return 0
   say "npm brought no Node that runs on this machine ($(uname -sm)). Corral runs on Linux with glibc and on macOS, x64 and arm64."
+  return 1
+}
+
+# Four packages carry a bin called node, one for each platform. npm 10 drops the link of the one it kept together
+# with those of the others.
+link_node() {
+  for node in node_modules/.bin/node node_modules/node-*/bin/node; do
+    "$node" --version >/dev/null 2>&1 || continue
+    [ "$node" = node_modules/.bin/node ] || ln -sf "../${node#node_modules/}" node_modules/.bin/node
+    return
+  done
   return 1
 }
 
@@ -77,7 +88,8 @@ become_npm() {
   cd "$root" || exit 1
   unset npm_config_workspace npm_config_workspaces npm_config_include_workspace_root
   take "$npm_claim"
-  exec npm ci --loglevel=error --include=dev --include=optional --no-engine-strict --prefer-offline --logs-dir="$npm_logs"
+  exec npm ci --loglevel=error --no-update-notifier --include=dev --include=optional --no-engine-strict \
+    --prefer-offline --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --logs-dir="$npm_logs"
 }
 
 explain_npm_failure() {

@@ -6,7 +6,11 @@ import { describe, expect, test } from "vitest";
 import { Checkout, installs } from "./checkout.ts";
 
 const npmCi = (checkout: Checkout): string =>
-  `npm ci --loglevel=error --include=dev --include=optional --no-engine-strict --prefer-offline --logs-dir=${checkout.root}/.corral-setup.logs`;
+  [
+    "npm ci --loglevel=error --no-update-notifier --include=dev --include=optional --no-engine-strict",
+    "--prefer-offline --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000",
+    `--logs-dir=${checkout.root}/.corral-setup.logs`,
+  ].join(" ");
 const installing =
   "corral: installing dependencies with npm ci (about half a minute, once for each version)\nadded 1 package\n";
 const aptGet = (command: string): string => `apt-get -y -q -o DPkg::Lock::Timeout=120 ${command}`;
@@ -89,6 +93,18 @@ describe("dependencies", () => {
     checkout.program("npm", installs);
     expect(await checkout.setUp().result).toEqual({ code: 0, stdout: "", stderr: installing });
     expect(leftovers(checkout)).toEqual([]);
+  });
+
+  test("an npm that brings Node without a link to it is helped out", async () => {
+    using checkout = new Checkout();
+    const elsewhere =
+      "mkdir -p node_modules/node-other/bin; echo exit 1 >node_modules/node-other/bin/node; chmod +x node_modules/node-other/bin/node";
+    checkout.program(
+      "npm",
+      `${installs}; mkdir -p node_modules/node-this/bin; mv node_modules/.bin/node node_modules/node-this/bin/; ${elsewhere}`,
+    );
+    expect(await checkout.setUp().result).toEqual({ code: 0, stdout: "", stderr: installing });
+    expect(readlinkSync(join(checkout.root, "node_modules/.bin/node"))).toBe("../node-this/bin/node");
   });
 
   test("a Node that does not run here ends set-up and is not taken for set up", async () => {
