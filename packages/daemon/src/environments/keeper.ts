@@ -101,21 +101,29 @@ keep_watch() {
   watch 7<&- 8<&- & watcher=$!
 }
 
-trap 'interrupted=145; keep_watch' CHLD
-trap 'interrupted=138; end_everyone limit' USR1
-trap 'interrupted=140; end_everyone aborted' USR2
-trap 'interrupted=129; arm' HUP
-trap 'interrupted=146; disarm' CONT
-trap 'interrupted=142; if in_flight; then arm; else exit 0; fi' ALRM
+acknowledge() {
+  [ -n "$mark" ] || return
+  mark=
+  echo stopped >&8
+}
 
 mkfifo -m 600 go done here || exit 1
 exec 7<>go 8<>done
 echo '${readyLine}' >&2
 exec 2>/dev/null
 
+trap 'interrupted=1; keep_watch' CHLD
+trap 'interrupted=1; end_everyone limit' USR1
+trap 'interrupted=1; end_everyone aborted' USR2
+trap 'interrupted=1; arm' HUP
+trap 'interrupted=1; disarm' CONT
+trap 'interrupted=1; if in_flight; then arm; else exit 0; fi' ALRM
+
 while [ -p go ] && [ -p done ] && [ -p here ]; do
   (cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!
   keep_watch
+  # For a stop that came while there was no worker.
+  acknowledge
 
   # A signal interrupts the wait; the true status comes with a later one, and then 127 for ever.
   status=127
@@ -123,7 +131,7 @@ while [ -p go ] && [ -p done ] && [ -p here ]; do
     interrupted=
     wait $worker
     code=$?
-    [ $code = 127 ] || [ "$code" = "$interrupted" ] || status=$code
+    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1140 | 1142 | 1145 | 1146) ;; *) status=$code ;; esac
     [ -n "$interrupted" ] || break
   done
 
@@ -133,8 +141,7 @@ while [ -p go ] && [ -p done ] && [ -p here ]; do
   elif [ -z "$mark" ]; then
     echo lost >&8
   fi
-  [ -z "$mark" ] || echo stopped >&8
-  mark=
+  acknowledge
 done
 `;
 

@@ -118,25 +118,29 @@ function killUnstarted(pid: number, parent: ChildProcess): void {
   }
 }
 
-/** Beyond the first three, "ignore" would leave open what is open, so the cover is a descriptor of its own. */
+/**
+ * What Node opens closes on exec; what this process itself was started with may not, and would be open
+ * in the jail, so each such descriptor is covered with /dev/null. ("ignore" leaves alone what is
+ * beyond the first three.)
+ */
 function descriptors(passed: readonly number[], cover: number): StdioOptions {
-  const named: StdioOptions = ["ignore", "ignore", "pipe", "pipe", "pipe", ...passed];
-  return [...named, ...Array.from({ length: Math.max(0, highestInherited() + 1 - named.length) }, () => cover)];
+  const stdio: (number | "ignore" | "pipe")[] = ["ignore", "ignore", "pipe", "pipe", "pipe", ...passed];
+  for (const fd of inherited()) {
+    while (stdio.length <= fd) stdio.push("ignore");
+    if (fd >= firstPassedFd + passed.length) stdio[fd] = cover;
+  }
+  return stdio;
 }
 
-let knownHighestInherited: number | undefined;
+let knownInherited: number[] | undefined;
 
-/**
- * Everything that Node opens closes on exec; what this process itself was started with may not, and
- * would be open in the jail. Such descriptors are covered with /dev/null. They are as old as the
- * process, so they are looked for once.
- */
-function highestInherited(): number {
-  knownHighestInherited ??= Math.max(2, ...readdirSync("/proc/self/fdinfo").map(Number).filter(staysOpenOnExec));
-  if (knownHighestInherited > 4096) {
-    throw unavailable("this process was started with open descriptors", "Start Corral from a plain shell.");
+/** They are as old as this process, so they are looked for once. */
+function inherited(): number[] {
+  knownInherited ??= readdirSync("/proc/self/fd").map(Number).filter(staysOpenOnExec);
+  if (knownInherited.some((fd) => fd > 4096)) {
+    throw unavailable("this process was started with open descriptors.", "Start Corral from a plain shell.");
   }
-  return knownHighestInherited;
+  return knownInherited;
 }
 
 function staysOpenOnExec(fd: number): boolean {

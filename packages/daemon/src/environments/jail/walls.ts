@@ -12,14 +12,16 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ...namespaces(site.user),
     ...system(site),
     ...scratch(site.user),
-    ...plan.readable.flatMap((path) => [...ancestors(path).flatMap(openFolder), "--ro-bind", path, path]),
-    ...workspace(plan, site),
-    ...["--bind", site.spool, spoolInside],
-    ...["--remount-ro", "/dev", "--remount-ro", "/"],
+    ...plan.readable.flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
+    ["--bind", plan.workspace, workspaceInside],
+    ...site.guarded.map(guard),
+    ["--bind", site.spool, spoolInside],
+    ["--remount-ro", "/dev"],
+    ["--remount-ro", "/"],
     ...variables(plan.variables),
     // The keeper goes to the workspace: whoever builds the walls may have no right to enter it.
-    ...["--chdir", "/"],
-  ];
+    ["--chdir", "/"],
+  ].flat();
 }
 
 /** Facts of the machine and of this environment that the walls are built from. */
@@ -60,39 +62,53 @@ export const homeInside = "/home/agent";
 
 const scratchBytes = { "/tmp": 2 ** 30, [homeInside]: 2 ** 29, "/dev/shm": 2 ** 28 };
 
-function namespaces(user: JailUser): string[] {
-  const shared = ["--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-net"];
-  const session = ["--unshare-cgroup-try", "--hostname", "corral", "--new-session"];
-  return [...shared, ...session, ...privileges(user)];
+/** An option of bubblewrap with its arguments. */
+type Option = readonly string[];
+
+function namespaces(user: JailUser): Option[] {
+  return [
+    ["--unshare-pid", "--as-pid-1"],
+    ["--unshare-ipc"],
+    ["--unshare-uts", "--hostname", "corral"],
+    ["--unshare-net"],
+    ["--unshare-cgroup-try"],
+    ["--new-session"],
+    ...privileges(user),
+  ];
 }
 
-function privileges(user: JailUser): string[] {
+function privileges(user: JailUser): Option[] {
   switch (user.kind) {
     case "mapped":
-      return ["--unshare-user", "--disable-userns", "--uid", String(user.uid), "--gid", String(user.gid)];
+      return [
+        ["--unshare-user", "--disable-userns"],
+        ["--uid", String(user.uid), "--gid", String(user.gid)],
+      ];
     case "switched":
       // Just enough to become the other user, who is then left with none.
-      return ["--cap-drop", "ALL", ...["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((cap) => ["--cap-add", cap])];
+      return [["--cap-drop", "ALL"], ...["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].map((cap) => ["--cap-add", cap])];
   }
 }
 
-function system({ systemFolders, made }: Site): string[] {
+function system({ systemFolders, made }: Site): Option[] {
   return [
-    ...["/etc", "/home", "/run", "/var"].flatMap(openFolder),
-    ...["--ro-bind", "/usr", "/usr"],
-    ...systemFolders.flatMap(({ path, linkTo }) =>
+    ...["/etc", "/home", "/run", "/var"].map(openFolder),
+    ["--ro-bind", "/usr", "/usr"],
+    ...systemFolders.map(({ path, linkTo }) =>
       linkTo === undefined ? ["--ro-bind", path, path] : ["--symlink", linkTo, path],
     ),
-    ...["--proc", "/proc", "--dev", "/dev"],
-    ...hostEtc.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
-    ...madeEtc.flatMap((name) => ["--ro-bind", `${made}/etc/${name}`, `/etc/${name}`]),
-    ...["--ro-bind", `${made}/keeper`, scriptsInside],
-    ...["--symlink", "../run", "/var/run", "--symlink", "../tmp", "/var/tmp"],
+    ["--proc", "/proc"],
+    ["--dev", "/dev"],
+    ...hostEtc.map((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    ...madeEtc.map((name) => ["--ro-bind", `${made}/etc/${name}`, `/etc/${name}`]),
+    ["--ro-bind", `${made}/keeper`, scriptsInside],
+    ["--symlink", "../run", "/var/run"],
+    ["--symlink", "../tmp", "/var/tmp"],
   ];
 }
 
 /** Folders that bubblewrap makes on the way to a mount are as closed as those outside; inside, everybody may pass. */
-function openFolder(path: string): string[] {
+function openFolder(path: string): Option {
   return ["--perms", "0755", "--dir", path];
 }
 
@@ -128,27 +144,20 @@ const hostEtc = [
 /** Made for jails: the machine's own ones would tell about its users and network. */
 export const madeEtc = ["passwd", "group", "hosts", "nsswitch.conf"] as const;
 
-function scratch(user: JailUser): string[] {
+function scratch(user: JailUser): Option[] {
   // Made by root, it has to be open to the user who is not root; inside there is nobody else.
   const home = user.kind === "switched" ? "0777" : "0700";
-  return Object.entries(scratchBytes).flatMap(([path, bytes]) => [
-    ...["--perms", path === homeInside ? home : "1777"],
-    ...["--size", String(bytes), "--tmpfs", path],
-  ]);
+  return Object.entries(scratchBytes).map(([path, bytes]) => {
+    const mode = path === homeInside ? home : "1777";
+    return ["--perms", mode, "--size", String(bytes), "--tmpfs", path];
+  });
 }
 
-function workspace(plan: EnvironmentPlan, { guarded }: Site): string[] {
-  return [
-    ...["--bind", plan.workspace, workspaceInside],
-    ...guarded.flatMap(({ fd, path, access }) => [
-      access === "read" ? "--ro-bind-fd" : "--bind-fd",
-      String(fd),
-      `${workspaceInside}/${path}`,
-    ]),
-  ];
+function guard({ fd, path, access }: GuardedEntry): Option {
+  return [access === "read" ? "--ro-bind-fd" : "--bind-fd", String(fd), `${workspaceInside}/${path}`];
 }
 
-function variables(added: Readonly<Record<string, string>>): string[] {
+function variables(added: Readonly<Record<string, string>>): Option[] {
   const all = {
     PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
     HOME: homeInside,
@@ -160,5 +169,5 @@ function variables(added: Readonly<Record<string, string>>): string[] {
     TMPDIR: "/tmp",
     ...added,
   };
-  return ["--clearenv", ...Object.entries(all).flatMap(([name, value]) => ["--setenv", name, value])];
+  return [["--clearenv"], ...Object.entries(all).map(([name, value]) => ["--setenv", name, value])];
 }

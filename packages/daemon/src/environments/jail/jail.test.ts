@@ -1,0 +1,399 @@
+import { type CommandResult, newId } from "@corral/protocol";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../port.ts";
+import { isAlive } from "../process-identity.ts";
+import { jailOwner, openJailDriver } from "./jail.ts";
+
+const isRoot = process.getuid?.() === 0;
+const ordinary = { uid: 1234, gid: 1234 };
+const cleanUps: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+describe("the jail's walls", () => {
+  test("the user's home, Corral's own state and the folders of others are not there", async () => {
+    const { home, run } = await openJail();
+    const secret = join(home, "token");
+    writeFileSync(secret, "secret");
+    const probe = `ls ${homedir()}; cat ${secret}; ls ${home}; ls /root /var/lib; cat /etc/shadow`;
+    expect(
+      execFileSync("/bin/sh", ["-c", `ls ${homedir()} && cat ${secret} && ls ${home}`], { encoding: "utf8" }),
+    ).toContain("secret");
+    expect(await run(probe)).toMatchObject({ stdout: "", exitCode: 1 });
+  });
+
+  test("nothing can be written but the workspace, the home and /tmp", async () => {
+    const { run, workspace } = await openJail();
+    const places = [
+      "/",
+      "/etc",
+      "/usr",
+      "/usr/bin",
+      "/dev",
+      "/run",
+      "/run/keeper",
+      "/var",
+      "/home",
+      "/proc",
+      "/proc/sys/kernel",
+      "/sys",
+    ];
+    const tries = places.map((place) => `(echo x >${place}/planted) 2>/dev/null && echo ${place}`).join("\n");
+    expect((await run(tries)).stdout).toBe("");
+    expect(
+      await run(
+        "echo x >~/planted && echo x >/tmp/planted && echo x >/dev/shm/planted && echo mine >/workspace/planted",
+      ),
+    ).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(join(workspace, "planted"), "utf8")).toBe("mine\n");
+  });
+
+  test("the daemon's variables are in no process's environment", async () => {
+    process.env["CORRAL_TEST_SECRET"] = "hunter2";
+    cleanUps.push(() => void delete process.env["CORRAL_TEST_SECRET"]);
+    const { run } = await openJail({ variables: { GIVEN: "yes" } });
+    expect(execFileSync("/usr/bin/env", { encoding: "utf8" })).toContain("hunter2");
+    const seen = (await run("env; cat /proc/*/environ | tr '\\0' '\\n'")).stdout;
+    expect(seen).not.toContain("hunter2");
+    const names = seen
+      .trim()
+      .split("\n")
+      .map((line) => line.split("=")[0]);
+    const given = new Set(["GIVEN", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER"]);
+    expect(new Set(names)).toEqual(given);
+  });
+
+  test("a server on the machine's loopback cannot be reached, nor anything else", async () => {
+    const { run } = await openJail();
+    const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
+    cleanUps.push(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const probe = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
+    const outside = spawn("/bin/bash", ["-c", probe]);
+    expect(String((await once(outside.stdout, "data"))[0])).toBe("reached");
+    expect(await run(`bash -c '${probe}'`)).toMatchObject({ stdout: "", exitCode: 1 });
+    expect((await run("ls /sys/class/net; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).stdout).toBe("lo\n");
+  });
+
+  test("only its own processes are seen, none is root, and none has a privilege", async () => {
+    const { run } = await openJail();
+    const pids = (await run("echo /proc/[0-9]*")).stdout.trim().split(" ");
+    expect(readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length).toBeGreaterThan(pids.length);
+    expect(pids.length).toBeLessThan(8);
+    const status = (await run("cat /proc/[0-9]*/status")).stdout;
+    expect(new Set(status.match(/^Uid:.*$/gm))).toEqual(new Set([`Uid:${`\t${isRoot ? 65533 : 1000}`.repeat(4)}`]));
+    expect(
+      new Set(status.match(/^Cap(?:Prm|Eff|Bnd|Amb|Inh):\s*(\w+)$/gm)?.map((line) => line.split("\t")[1])),
+    ).toEqual(new Set(["0000000000000000"]));
+    expect(new Set(status.match(/^NoNewPrivs:.*$/gm))).toEqual(new Set(["NoNewPrivs:\t1"]));
+  });
+
+  test("no descriptor and no path of the host is handed on", async () => {
+    const { run, home } = await openJail();
+    const open = (await run("ls -l /proc/[0-9]*/fd | grep -o -e '[0-9]* -> .*' | sort -u")).stdout;
+    const known = /^\d+ -> (\/dev\/null|\/run\/(keeper|corral)\/[\w.]+|\/proc\/\d+\/fd|pipe:\[\d+\])$/;
+    expect(
+      open
+        .trim()
+        .split("\n")
+        .filter((line) => !known.test(line)),
+    ).toEqual([]);
+    expect((await run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).stdout).not.toContain(home);
+  });
+
+  test("descriptors that this process was started with do not reach the jail", async () => {
+    const { home, workspace } = newPlace();
+    const secret = join(home, "open-secret");
+    writeFileSync(secret, "secret");
+    const script = `exec 9<"${secret}"; for fd in 23 77; do eval "exec $fd<\\"${secret}\\""; done; exec "$0" "$@"`;
+    const { result } = await openElsewhere(["/bin/bash", "-c", script], { home, workspace, text: "ls -l /proc/*/fd" });
+    expect(result.stdout).toContain("/run/corral");
+    expect(result.stdout).not.toContain("open-secret");
+  });
+
+  test("readable paths can be read at their place and not written", async () => {
+    const { home, workspace } = newPlace();
+    const shared = join(mkdtempSync(join(tmpdir(), "corral-shared-")), "deep", "objects");
+    cleanUps.push(() => rmSync(join(shared, "../.."), { recursive: true }));
+    mkdirSync(shared, { recursive: true });
+    writeFileSync(join(shared, "object"), "content");
+    const { run } = await openJail({ readable: [shared] }, { home, workspace });
+    expect(await run(`cat ${shared}/object; echo x >${shared}/object`)).toMatchObject({
+      stdout: "content",
+      exitCode: 2,
+    });
+  });
+
+  test("a readable path that would show Corral's state is refused", async () => {
+    const { home, workspace } = newPlace();
+    await expect(openJail({ readable: [home] }, { home, workspace })).rejects.toMatchObject({ code: "internal" });
+    await expect(openJail({ readable: ["/"] }, { home, workspace })).rejects.toMatchObject({ code: "internal" });
+  });
+
+  test("git's hooks and config cannot be changed, moved away or replaced, the rest of .git can", async () => {
+    const { home, workspace } = newPlace();
+    mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
+    writeFileSync(join(workspace, ".git/config"), "[core]\n");
+    giveToJail(join(workspace, ".git"), join(workspace, ".git/hooks"), join(workspace, ".git/config"));
+    const { run } = await openJail({}, { home, workspace });
+    const tries = [
+      "echo x >.git/hooks/pre-commit",
+      "echo x >>.git/config",
+      "mv .git away",
+      "rm -rf .git/hooks .git/config",
+      "mv .git/hooks away",
+    ];
+    for (const text of tries)
+      expect(await run(text), text).toMatchObject({ exitCode: expect.not.toBeOneOf([0]) as number });
+    expect(await run("echo x >.git/HEAD")).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(join(workspace, ".git/config"), "utf8")).toBe("[core]\n");
+    expect(readdirSync(join(workspace, ".git/hooks"))).toEqual([]);
+  });
+
+  test("a .git that is a link opens nothing of the host", async () => {
+    const { home, workspace } = newPlace();
+    mkdirSync(join(home, "private/hooks"), { recursive: true });
+    writeFileSync(join(home, "private/config"), "secret");
+    symlinkSync(join(home, "private"), join(workspace, ".git"));
+    const { run } = await openJail({}, { home, workspace });
+    expect(await run("cat .git/config")).toMatchObject({ stdout: "", exitCode: 1 });
+  });
+});
+
+describe("a jail left alone", () => {
+  test("ends itself after its grace when it is idle, also when a command ended its watch", async () => {
+    const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 1 });
+    await run("kill -9 -1");
+    environment.detach();
+    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 20_000 }).toBe(false);
+  });
+
+  test("ends itself when whoever opened it was killed", async () => {
+    const { home, workspace } = newPlace();
+    const { state } = await openElsewhere([], { home, workspace, text: "true", graceSeconds: 1 });
+    await expect.poll(() => isAlive(state.supervisor), { timeout: 20_000 }).toBe(false);
+  });
+
+  test("holds its command to the time limit and writes the result down", async () => {
+    const place = newPlace();
+    const { environment, driver } = await openJail({}, place, { graceSeconds: 60 });
+    const ticked = Promise.withResolvers<void>();
+    const text = "echo out; sleep 1000";
+    const running = environment.shell.run({ id: "long", text, timeoutMs: 1000, onOutput: () => ticked.resolve() });
+    await ticked.promise;
+    environment.detach();
+    await expect(running).rejects.toMatchObject({ code: "environment.gone" });
+    const spool = join(place.home, "environments", environment.state.id, "spool");
+    await expect.poll(() => existsSync(join(spool, "long.rc")), { timeout: 20_000 }).toBe(true);
+    const reopened = await driver.reopen(environment.state);
+    if (reopened.kind !== "open") throw new Error("it did not live on");
+    const result = await reopened.environment.shell.run({ id: "long", text, timeoutMs: 1000 });
+    expect(result).toMatchObject({ stdout: "out\n", timedOut: true, shellRespawned: true });
+    reopened.environment.detach();
+  });
+
+  test("stays when somebody comes back in time", async () => {
+    const { environment, driver } = await openJail({}, newPlace(), { graceSeconds: 1 });
+    environment.detach();
+    const reopened = await driver.reopen(environment.state);
+    if (reopened.kind !== "open") throw new Error("it did not live on");
+    const { stdout } = await reopened.environment.shell.run({
+      id: "later",
+      text: "sleep 2; echo here",
+      timeoutMs: 60_000,
+    });
+    expect(stdout).toBe("here\n");
+    reopened.environment.detach();
+  });
+});
+
+describe("the jail driver", () => {
+  test("says that jails can be opened here, and leaves nothing behind by finding out", async () => {
+    const { home } = newPlace();
+    expect(await openJailDriver({ home }).probe()).toEqual({ ok: true });
+    expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+  });
+
+  test("refuses with the fix when bubblewrap is missing", async () => {
+    const { home, workspace } = newPlace();
+    const driver = openJailDriver({ home, bubblewrap: "/nonexistent/bwrap" });
+    expect(await driver.probe()).toMatchObject({
+      ok: false,
+      fix: expect.stringContaining("apt install bubblewrap") as string,
+    });
+    await expect(driver.open(planFor(workspace))).rejects.toMatchObject({
+      code: "jail.unavailable",
+      hint: expect.stringContaining("apt install bubblewrap") as string,
+    });
+  });
+
+  test("refuses when bubblewrap cannot build the walls, and leaves nothing behind", async () => {
+    const { home, workspace } = newPlace();
+    const broken = join(home, "bwrap");
+    writeFileSync(broken, "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", {
+      mode: 0o755,
+    });
+    const driver = openJailDriver({ home, bubblewrap: broken });
+    await expect(driver.open(planFor(workspace))).rejects.toMatchObject({
+      code: "jail.unavailable",
+      message: expect.stringContaining("No permissions") as string,
+      hint: expect.stringContaining("user namespaces") as string,
+    });
+    expect(readdirSync(join(home, "environments")).filter((name) => name.startsWith("env_"))).toEqual([]);
+  });
+
+  test("does not look for bubblewrap in PATH", async () => {
+    const { home, workspace } = newPlace();
+    writeFileSync(join(home, "bwrap"), `#!/bin/sh\ntouch ${home}/fake-was-run\n`, { mode: 0o755 });
+    const path = process.env["PATH"];
+    process.env["PATH"] = `${home}:${path}`;
+    cleanUps.push(() => void (process.env["PATH"] = path));
+    const { run } = await openJail({}, { home, workspace });
+    expect((await run("echo jailed")).stdout).toBe("jailed\n");
+    expect(existsSync(join(home, "fake-was-run"))).toBe(false);
+  });
+});
+
+describe.skipIf(!isRoot)("a jail opened by an ordinary user (needs root, to become one)", () => {
+  test("has the same walls, and its files are the user's", async () => {
+    const { home, workspace } = newPlace(ordinary);
+    const text = "id -u; echo x >file; ls /root; grep -h CapEff /proc/self/status; unshare -U true; echo $?";
+    const { result } = await openElsewhere([], { home, workspace, text, as: ordinary });
+    expect(result.stdout).toMatch(/^1000\nCapEff:\t0{16}\n[1-9]\d*\n$/);
+    expect(statSync(join(workspace, "file")).uid).toBe(ordinary.uid);
+  });
+
+  test("survives its opener and is found again by the same user", async () => {
+    const { home, workspace } = newPlace(ordinary);
+    const { state } = await openElsewhere([], { home, workspace, text: "echo one", as: ordinary });
+    const found = await reopenElsewhere(state, { home, as: ordinary });
+    expect(found).toEqual({ kind: "done", stdout: "one\n", after: "again\n" });
+    expect(isAlive(state.supervisor)).toBe(false);
+  });
+});
+
+type Owner = { readonly uid: number; readonly gid: number };
+
+function newPlace(owner: Owner | undefined = jailOwner()): { home: string; workspace: string } {
+  const home = mkdtempSync(join(tmpdir(), "corral-jail-"));
+  cleanUps.push(() => rmSync(home, { recursive: true, force: true }));
+  const workspace = join(home, "workspace");
+  mkdirSync(workspace);
+  if (owner !== undefined) chownSync(workspace, owner.uid, owner.gid);
+  if (owner === ordinary) chownSync(home, owner.uid, owner.gid);
+  return { home, workspace };
+}
+
+function giveToJail(...paths: string[]): void {
+  const owner = jailOwner();
+  if (owner !== undefined) for (const path of paths) chownSync(path, owner.uid, owner.gid);
+}
+
+function planFor(workspace: string): EnvironmentPlan {
+  return { id: newId("environment"), workspace, readable: [], network: "off", variables: {} };
+}
+
+async function openJail(
+  plan: Partial<EnvironmentPlan> = {},
+  place: { home: string; workspace: string } = newPlace(),
+  options: { graceSeconds?: number } = {},
+): Promise<{
+  home: string;
+  workspace: string;
+  driver: EnvironmentDriver;
+  environment: Environment;
+  run: (text: string) => Promise<CommandResult>;
+}> {
+  const driver = openJailDriver({ home: place.home, ...options });
+  const environment = await driver.open({ ...planFor(place.workspace), ...plan });
+  cleanUps.push(() => environment.end());
+  let count = 0;
+  const run = (text: string) => environment.shell.run({ id: `cal_${count++}`, text, timeoutMs: 60_000 });
+  return { ...place, driver, environment, run };
+}
+
+const jailModule = new URL("jail.ts", import.meta.url).href;
+
+const openScript = `
+const { home, workspace, text, graceSeconds } = JSON.parse(process.argv[2]);
+const { openJailDriver } = await import(process.argv[1]);
+const plan = { id: "env_elsewhere", workspace, readable: [], network: "off", variables: {} };
+const { shell, state } = await openJailDriver({ home, graceSeconds }).open(plan);
+const result = await shell.run({ id: "first", text, timeoutMs: 60_000 });
+console.log(JSON.stringify({ state, result }));
+setInterval(() => {}, 1000);
+`;
+
+interface Elsewhere {
+  readonly home: string;
+  readonly workspace: string;
+  readonly text: string;
+  readonly graceSeconds?: number;
+  readonly as?: Owner;
+}
+
+/** Another process opens a jail, runs a command in it and is killed. */
+async function openElsewhere(
+  wrapper: string[],
+  { as, ...what }: Elsewhere,
+): Promise<{ state: Environment["state"]; result: CommandResult }> {
+  const found = JSON.parse(await firstLine(wrapper, openScript, what, as)) as {
+    state: Environment["state"];
+    result: CommandResult;
+  };
+  cleanUps.push(() => endLeftOver(found.state));
+  return found;
+}
+
+const reopenScript = `
+const { home, state } = JSON.parse(process.argv[2]);
+const { openJailDriver } = await import(process.argv[1]);
+const { environment } = await openJailDriver({ home }).reopen(state);
+const { kind, result } = await environment.shell.find("first");
+const after = await environment.shell.run({ id: "second", text: "echo again", timeoutMs: 60_000 });
+await environment.end();
+console.log(JSON.stringify({ kind, stdout: result?.stdout, after: after.stdout }));
+`;
+
+async function reopenElsewhere(
+  state: Environment["state"],
+  { home, as }: { home: string; as: Owner },
+): Promise<unknown> {
+  return JSON.parse(await firstLine([], reopenScript, { home, state }, as));
+}
+
+async function firstLine(wrapper: string[], script: string, what: unknown, as: Owner | undefined): Promise<string> {
+  const node = [process.execPath, "--input-type=module", "--eval", script, jailModule, JSON.stringify(what)];
+  const [file, ...args] = [...wrapper, ...node];
+  const child = spawn(file!, args, { stdio: ["ignore", "pipe", "inherit"], ...as });
+  const exited = once(child, "exit");
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  child.kill("SIGKILL");
+  await exited;
+  return line;
+}
+
+function endLeftOver(state: Environment["state"]): void {
+  if (isAlive(state.supervisor)) process.kill(state.supervisor.pid, "SIGKILL");
+}
