@@ -146,7 +146,7 @@ export class SqliteLog implements Log {
 
     this.#streams.advance(stream, { ...state, id, version: state.version + events.length });
     this.#head += events.length;
-    this.#appended.push(...events);
+    for (const event of events) this.#appended.push(event);
     return events;
   }
 
