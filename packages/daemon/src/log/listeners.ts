@@ -19,12 +19,12 @@ export class Listeners<T> {
       try {
         hear(value);
       } catch (defect) {
-        this.#report(defect);
+        this.report(defect);
       }
     }
   }
 
-  #report(defect: unknown): void {
+  report(defect: unknown): void {
     try {
       this.#onDefect(defect);
     } catch (another) {
