@@ -1,4 +1,4 @@
-/** Whoever wants to hear of something. One that throws is reported and disturbs nobody. */
+/** Whoever wants to hear of something. One that throws is reported and disturbs nobody, nor does a report that fails. */
 export class Listeners<T> {
   readonly #listeners = new Set<{ readonly hear: (value: T) => void }>();
   readonly #onDefect: (defect: unknown) => void;
@@ -19,8 +19,16 @@ export class Listeners<T> {
       try {
         hear(value);
       } catch (defect) {
-        this.#onDefect(defect);
+        this.report(defect);
       }
+    }
+  }
+
+  report(defect: unknown): void {
+    try {
+      this.#onDefect(defect);
+    } catch (another) {
+      process.emitWarning(another instanceof Error ? another : String(another));
     }
   }
 }

@@ -27,7 +27,6 @@ export class CommitClosedLane implements LiveLane {
   readonly #milliseconds: number;
   readonly #partLimit: number;
   readonly #totalLimit: number;
-  readonly #onDefect: (defect: unknown) => void;
   readonly #listeners: Listeners<readonly Delta[]>;
   /** Open parts, the oldest first: each as one piece that reaches up to now. */
   readonly #open = new Map<string, Delta>();
@@ -39,7 +38,6 @@ export class CommitClosedLane implements LiveLane {
     this.#milliseconds = options.milliseconds ?? 4;
     this.#partLimit = options.partLimit ?? 1 << 20;
     this.#totalLimit = options.totalLimit ?? 1 << 26;
-    this.#onDefect = options.onDefect;
     this.#listeners = new Listeners(options.onDefect);
     log.onCommit((events) => this.#close(events));
   }
@@ -64,7 +62,7 @@ export class CommitClosedLane implements LiveLane {
     try {
       wanted([...this.#open.values()]);
     } catch (defect) {
-      this.#onDefect(defect);
+      this.#listeners.report(defect);
     }
     return this.#listeners.add(wanted);
   }

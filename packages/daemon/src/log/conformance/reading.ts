@@ -58,6 +58,20 @@ export function listening(bench: Bench): void {
     ]);
   });
 
+  test("neither does a report of that which throws in turn", async () => {
+    const log = await bench.open({
+      onDefect: () => {
+        throw new Error("cannot be reported");
+      },
+    });
+    const warned = new Promise<Error>((resolve) => process.once("warning", resolve));
+    log.onCommit(() => {
+      throw new Error("a listener's own fault");
+    });
+    expect(await settled([log.append({ stream: "a", events: [admitted(1)], actor: "u" })])).toEqual(["stored"]);
+    expect((await warned).message).toBe("cannot be reported");
+  });
+
   test("hear nothing of what is refused, and nothing after they stopped", async () => {
     const log = await bench.open();
     const heard: number[] = [];

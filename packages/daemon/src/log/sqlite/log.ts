@@ -38,7 +38,6 @@ export class SqliteLog implements Log {
   readonly #streams: Streams;
   readonly #commits: GroupCommit;
   readonly #listeners: Listeners<readonly StoredEvent[]>;
-  readonly #onDefect: (defect: unknown) => void;
   readonly #now: () => Date;
   readonly #tailLimits: TailLimits;
   readonly #closing = new AbortController();
@@ -53,13 +52,13 @@ export class SqliteLog implements Log {
     this.#projections = projections;
     this.#streams = new Streams(database);
     this.#commits = new GroupCommit(transactionOf(database), this.#watcher());
-    this.#onDefect = options.onDefect ?? ((defect) => process.emitWarning(asError(defect)));
-    this.#listeners = new Listeners(this.#onDefect);
+    const onDefect = options.onDefect ?? ((defect) => process.emitWarning(asError(defect)));
+    this.#listeners = new Listeners(onDefect);
     this.#now = options.now ?? (() => new Date());
     this.#tailLimits = options.tailLimits ?? defaultTailLimits;
     this.#head = newestSeq(database);
     this.#delivered = this.#head;
-    this.live = new CommitClosedLane(this, { onDefect: this.#onDefect });
+    this.live = new CommitClosedLane(this, { onDefect });
   }
 
   async append(append: Append): Promise<readonly StoredEvent[]> {
@@ -146,7 +145,7 @@ export class SqliteLog implements Log {
 
     this.#streams.advance(stream, { ...state, id, version: state.version + events.length });
     this.#head += events.length;
-    this.#appended.push(...events);
+    for (const event of events) this.#appended.push(event);
     return events;
   }
 
@@ -186,7 +185,7 @@ export class SqliteLog implements Log {
       this.#deliverForeign((events[0]?.seq ?? this.#head + 1) - 1);
     } catch (defect) {
       // They stay undelivered, and come with the next commit, from the file.
-      this.#onDefect(defect);
+      this.#listeners.report(defect);
       return;
     }
     if (events.length === 0) return;
