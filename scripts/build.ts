@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build as bundle } from "esbuild";
 
@@ -25,19 +25,29 @@ export async function build(dist: string = join(root, "dist")): Promise<Built> {
   const fresh = `${dist}.${process.pid}`;
   await bundlePrograms(present, fresh);
   await mkdir(dist, { recursive: true });
-  const written = present.map((name) => `${name}.js`);
+  const old = (await readdir(dist)).filter((file) => file.endsWith(".js"));
+  const written = await readdir(fresh);
   for (const file of written) await rename(join(fresh, file), join(dist, file));
+  for (const file of old.filter((each) => !written.includes(each))) await rm(join(dist, file), { force: true });
   await rm(fresh, { recursive: true, force: true });
   return { written, absent: names.filter((name) => !present.includes(name)) };
 }
 
+/** Each on its own: what two programs have in common is smaller in each than what both together need. */
 async function bundlePrograms(names: readonly string[], outdir: string): Promise<void> {
+  await Promise.all(names.map((name) => bundleProgram(name, outdir)));
+}
+
+async function bundleProgram(name: string, outdir: string): Promise<void> {
   await bundle({
     absWorkingDir: root,
-    entryPoints: names.map((name) => ({ in: programs[name] ?? "", out: name })),
+    entryPoints: [{ in: programs[name] ?? "", out: name }],
     outdir,
     bundle: true,
     format: "esm",
+    // What a program loads only when it is asked for is a piece of its own.
+    splitting: true,
+    chunkNames: `${name}-[hash]`,
     platform: "node",
     target: "node24",
     minifySyntax: true,

@@ -7,7 +7,8 @@ import type {
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Log } from "../log/port.ts";
-import type { Projects, Sessions } from "./slices.ts";
+import type { Projects } from "../projects/index.ts";
+import type { Sessions } from "../sessions/index.ts";
 import type { Streams } from "./sse.ts";
 
 /** What the routes are made of. */

@@ -17,7 +17,8 @@ import { bodyLimit, isExpected, problemOf, rawProblem, sendProblem } from "./pro
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { sessionRoutes } from "./sessions.ts";
-import type { Projects, Sessions } from "./slices.ts";
+import type { Projects } from "../projects/index.ts";
+import type { Sessions } from "../sessions/index.ts";
 import { openStreams, type StreamLimits } from "./sse.ts";
 
 export interface GatewayParts {

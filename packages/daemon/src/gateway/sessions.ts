@@ -14,7 +14,7 @@ import {
 } from "@corral/protocol";
 import { z } from "zod";
 import type { Routes } from "./routes.ts";
-import type { Sessions } from "./slices.ts";
+import type { Sessions } from "../sessions/index.ts";
 
 export const sessionParams = z.object({ id: sessionId });
 

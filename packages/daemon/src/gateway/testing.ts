@@ -12,7 +12,8 @@ import {
 } from "@corral/protocol";
 import type { Log } from "../log/port.ts";
 import { type Gateway, type GatewayParts, openGateway } from "./server.ts";
-import type { Projects, Sessions } from "./slices.ts";
+import type { Projects } from "../projects/index.ts";
+import type { Sessions } from "../sessions/index.ts";
 
 export const testToken = "a-token-for-tests";
 
