@@ -51,7 +51,6 @@ async function bundleProgram(name: string, outdir: string): Promise<void> {
     platform: "node",
     target: "node24",
     minifySyntax: true,
-    keepNames: true,
     legalComments: "none",
     logLevel: "warning",
     banner: { js: commonJsGlobals },

@@ -1,5 +1,6 @@
 /** Corral as a user has it: the bundle, a fresh home, everything at its defaults, spoken to over HTTP. */
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
+import { promisify } from "node:util";
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -38,13 +39,13 @@ export async function startCorral(modelUrl: string): Promise<Corral> {
   return {
     pid: said.pid,
     async createSession() {
-      const created = { projectId: project.id, model: "anthropic/claude-sonnet-4-5" };
+      const created = { projectId: project.id, model: "anthropic/claude-sonnet-4-5", turnLimit: 100 };
       return ((await post("/api/sessions", created)) as { id: string }).id;
     },
     prompt: (sessions, text) => promptAll({ url: said.url, token, post }, sessions, text),
     async stop() {
       try {
-        execFileSync(process.execPath, [cli, "stop", "--now"], { env, stdio: "ignore", timeout: 30_000 });
+        await promisify(execFile)(process.execPath, [cli, "stop", "--now"], { env, timeout: 30_000 });
       } finally {
         await stop(child);
         rmSync(folder, { recursive: true, force: true });
