@@ -1,0 +1,1 @@
+export { prepareWorkspace, type Workspace, type WorkspaceWish } from "./prepare.ts";

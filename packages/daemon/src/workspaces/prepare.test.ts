@@ -1,0 +1,201 @@
+import { newId } from "@corral/protocol";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { jailOwner, openJailDriver } from "../environments/index.ts";
+import { prepareWorkspace } from "./prepare.ts";
+
+const isRoot = process.getuid?.() === 0;
+let place: string;
+let repo: string;
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "corral-workspace-"));
+  repo = join(place, "repo");
+  mkdirSync(repo);
+  git("init", "--quiet", "--initial-branch=main");
+});
+
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+test("a copy is at HEAD on its own branch and borrows the repo's objects", async () => {
+  const head = commit({ "file.txt": "content", "deep/er.txt": "more" });
+  writeFileSync(join(repo, "file.txt"), "not committed");
+  const workspace = await prepare();
+  expect(workspace).toEqual({
+    path: join(place, "copies/one"),
+    branch: "corral/one",
+    base: head,
+    readable: [join(repo, ".git/objects")],
+    variables: {
+      GIT_AUTHOR_NAME: "Ada",
+      GIT_AUTHOR_EMAIL: "ada@example.com",
+      GIT_COMMITTER_NAME: "Ada",
+      GIT_COMMITTER_EMAIL: "ada@example.com",
+    },
+  });
+  expect(readFileSync(join(workspace.path, "file.txt"), "utf8")).toBe("content");
+  expect(inCopy("status", "--porcelain", "--branch")).toBe("## corral/one\n");
+  expect(inCopy("rev-parse", "HEAD")).toBe(`${head}\n`);
+});
+
+test("no file of the copy is the same file as one of the repo", async () => {
+  commit({ "file.txt": "content" });
+  const { path } = await prepare();
+  const linked = readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && lstatSync(join(entry.parentPath, entry.name)).nlink > 1)
+    .map(({ name }) => name);
+  expect(linked).toEqual([]);
+});
+
+test("no hook, template or filter of the user runs, and none is copied", async () => {
+  commit({ "file.txt": "content", ".gitattributes": "*.txt filter=evil\n" });
+  const script = join(place, "evil");
+  writeFileSync(script, `#!/bin/sh\ntouch ${place}/evil-ran\ncat >/dev/null\n`, { mode: 0o755 });
+  git("config", "filter.evil.smudge", script);
+  for (const hook of ["post-checkout", "reference-transaction"]) symlinkSync(script, join(repo, ".git/hooks", hook));
+  const { path } = await prepare();
+  expect(existsSync(join(place, "evil-ran"))).toBe(false);
+  expect(readdirSync(join(path, ".git/hooks"))).toEqual([]);
+  git("checkout", "--quiet", "-b", "probe");
+  expect(existsSync(join(place, "evil-ran"))).toBe(true);
+});
+
+test("a repo without commits gives an empty copy on the new branch", async () => {
+  const { path, base } = await prepare();
+  expect(base).toBe("");
+  expect(readFileSync(join(path, ".git/HEAD"), "utf8")).toBe("ref: refs/heads/corral/one\n");
+});
+
+test("a worktree is copied at its own HEAD, a folder inside like the repo itself", async () => {
+  const main = commit({ "file.txt": "main", "sub/file.txt": "sub" });
+  git("worktree", "add", "--quiet", "-b", "other", join(place, "tree"));
+  const other = commit({ "file.txt": "other" }, join(place, "tree"));
+  const ofTree = await prepare({ repo: join(place, "tree") });
+  expect(ofTree).toMatchObject({ base: other, readable: [join(repo, ".git/objects")] });
+  expect(readFileSync(join(ofTree.path, "file.txt"), "utf8")).toBe("other");
+  const ofFolder = await prepare({ repo: join(repo, "sub"), destination: join(place, "copies/two") });
+  expect(ofFolder).toMatchObject({ base: main });
+});
+
+test("what the repo itself borrows from is readable, too", async () => {
+  commit({ "file.txt": "content" });
+  const borrower = join(place, "borrower with space");
+  execFileSync("git", ["clone", "--quiet", "--shared", repo, borrower]);
+  const { readable } = await prepare({ repo: borrower });
+  expect(readable).toEqual([join(borrower, ".git/objects"), join(repo, ".git/objects")]);
+  expect(inCopy("show", "HEAD:file.txt")).toBe("content");
+});
+
+test("what a killed call left behind is replaced", async () => {
+  commit({ "file.txt": "content" });
+  mkdirSync(join(place, "copies/one.preparing/.git"), { recursive: true });
+  writeFileSync(join(place, "copies/one.preparing/half"), "");
+  const { path } = await prepare();
+  expect(readdirSync(path).toSorted((a, b) => a.localeCompare(b))).toEqual([".git", "file.txt"]);
+  expect(existsSync(join(place, "copies/one.preparing"))).toBe(false);
+});
+
+test("prepared again it is the same copy, whatever happened to the repo and the copy since", async () => {
+  commit({ "file.txt": "content" });
+  const first = await prepare();
+  writeFileSync(join(first.path, "work"), "an agent's");
+  commit({ "file.txt": "newer" });
+  expect(await prepare()).toEqual(first);
+  expect(readFileSync(join(first.path, "work"), "utf8")).toBe("an agent's");
+});
+
+test("two copies prepared at once do not disturb each other", async () => {
+  commit({ "file.txt": "content" });
+  const both = ["one", "two"].map((name) =>
+    prepare({ destination: join(place, "copies", name), branch: `corral/${name}` }),
+  );
+  expect((await Promise.all(both)).map(({ branch }) => branch)).toEqual(["corral/one", "corral/two"]);
+});
+
+test("a folder that is no repo, and one that is not there, are told apart", async () => {
+  const plain = join(place, "plain");
+  mkdirSync(plain);
+  await expect(prepare({ repo: plain })).rejects.toMatchObject({
+    code: "project.not-a-repo",
+    hint: expect.stringContaining("git init") as string,
+  });
+  await expect(prepare({ repo: join(place, "none") })).rejects.toMatchObject({ code: "project.missing" });
+});
+
+test.skipIf(!isRoot)("the copy belongs to its owner, what links point to does not (needs root)", async () => {
+  const outside = join(place, "outside");
+  writeFileSync(outside, "");
+  symlinkSync(outside, join(repo, "link"));
+  commit({ "file.txt": "content" });
+  const { path } = await prepare({ owner: { uid: 65533, gid: 65533 } });
+  const owners = ["", ".git", ".git/config", "file.txt", "link"].map((name) => lstatSync(join(path, name)).uid);
+  expect(new Set(owners)).toEqual(new Set([65533]));
+  expect(statSync(outside).uid).toBe(0);
+});
+
+test.skipIf(!isRoot)("a repo of another user is copied (needs root)", async () => {
+  const head = commit({ "file.txt": "content" });
+  execFileSync("chown", ["-R", "1234:1234", repo]);
+  expect(await prepare()).toMatchObject({ base: head });
+});
+
+test("an agent in a jail commits in the copy under the user's name, and the repo stays as it was", async () => {
+  commit({ "file.txt": "content" });
+  const { path, readable, variables } = await prepare({ owner: jailOwner() });
+  const plan = { id: newId("environment"), workspace: path, readable, variables, network: "off" } as const;
+  const jail = await openJailDriver({ home: join(place, "home") }).open(plan);
+  try {
+    const text =
+      "echo more >>file.txt && git commit --quiet --all --message work && git log --format='%an %s' && git status --short";
+    expect(await jail.shell.run({ id: "commit", text, timeoutMs: 60_000 })).toMatchObject({
+      exitCode: 0,
+      stdout: "Ada work\nAda more\n",
+      stderr: "",
+    });
+    expect(
+      (await jail.shell.run({ id: "config", text: "git config user.name Eve", timeoutMs: 60_000 })).exitCode,
+    ).not.toBe(0);
+  } finally {
+    await jail.end();
+  }
+  expect(git("log", "--all", "--format=%s")).toBe("more\n");
+});
+
+function prepare(wish: Partial<Parameters<typeof prepareWorkspace>[0]> = {}): ReturnType<typeof prepareWorkspace> {
+  return prepareWorkspace({ repo, destination: join(place, "copies/one"), branch: "corral/one", ...wish });
+}
+
+function commit(files: Record<string, string>, where = repo): string {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(where, name, ".."), { recursive: true });
+    writeFileSync(join(where, name), text);
+  }
+  const at = ["-C", where];
+  execFileSync("git", [...at, "config", "user.name", "Ada"]);
+  execFileSync("git", [...at, "config", "user.email", "ada@example.com"]);
+  execFileSync("git", [...at, "add", "--all"]);
+  execFileSync("git", [...at, "commit", "--quiet", "--message", "more"]);
+  return execFileSync("git", [...at, "rev-parse", "HEAD"], { encoding: "utf8" }).trim();
+}
+
+function git(...args: string[]): string {
+  return execFileSync("git", ["-C", repo, ...args], { encoding: "utf8" });
+}
+
+function inCopy(...args: string[]): string {
+  return execFileSync("git", ["-C", join(place, "copies/one"), ...args], { encoding: "utf8" });
+}
