@@ -5,7 +5,7 @@ import { openGateway } from "./gateway/index.ts";
 import { lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
-import { openForeman, type RunnerHost } from "./runner/index.ts";
+import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
@@ -52,6 +52,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onStop: (now) => void stop({ now }),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
+  await sweepEnvironments(log, parts.driver);
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url }, "the daemon serves");
@@ -61,6 +62,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
     await foreman.stop(now ? 0 : drainMs);
+    await endEnvironments(log, parts.driver, now ? "all" : "resting");
     await gateway.close();
     await log.close();
     lock.release();

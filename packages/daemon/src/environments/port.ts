@@ -27,6 +27,9 @@ export interface EnvironmentDriver {
     | { readonly kind: "open"; readonly environment: Environment }
     | { readonly kind: "gone"; readonly results: CommandResults }
   >;
+
+  /** Removes what is left of environments not on record that no process lives in any more. */
+  sweep(onRecord: ReadonlySet<EnvironmentId>): Promise<void>;
 }
 
 export interface EnvironmentPlan {
@@ -48,7 +51,9 @@ export interface Environment {
   readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */
   detach(): void;
-  /** Ends every process in it, those that ignore TERM too, and removes its spool. Can be repeated. */
+  /** Ends every process in it, those that ignore TERM too; what it wrote down stays readable. Can be repeated. */
+  kill(): Promise<void>;
+  /** Kills it and removes what it wrote down. Can be repeated. */
   end(): Promise<void>;
 }
 

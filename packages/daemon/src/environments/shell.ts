@@ -25,6 +25,8 @@ export class SpoolShell implements Shell {
   readonly #done: Socket;
   readonly #flights = new Map<string, Flight>();
   #current: Airborne | undefined;
+  readonly #forgotten: string[] = [];
+  #tidyLater: NodeJS.Timeout | undefined;
   #partialLine = "";
   #stateLost = false;
   #state: "open" | "gone" | "detached" = "open";
@@ -60,8 +62,10 @@ export class SpoolShell implements Shell {
     return Promise.resolve(findIn(this.#spool, id));
   }
 
+  /** Later and many at once: the next command is not kept waiting for the tidying up after the last. */
   forget(id: string): void {
-    setImmediate(() => this.#spool.remove(id)).unref();
+    this.#forgotten.push(id);
+    this.#tidyLater ??= setTimeout(() => this.#tidy(), tidyDelayMs).unref();
   }
 
   detach(): void {
@@ -163,6 +167,11 @@ export class SpoolShell implements Shell {
     return flight;
   }
 
+  #tidy(): void {
+    this.#tidyLater = undefined;
+    for (const id of this.#forgotten.splice(0)) this.#spool.remove(id);
+  }
+
   #rest(): void {
     this.#done.unref();
   }
@@ -186,6 +195,7 @@ export interface Keeper {
   kill(): void;
 }
 
+const tidyDelayMs = 250;
 const firstTickMs = 25;
 const slowestTickMs = 100;
 

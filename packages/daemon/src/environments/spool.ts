@@ -18,6 +18,8 @@ import { join } from "node:path";
  */
 export class Spool {
   readonly folder: string;
+  /** Commands that lasted long enough to get a limit file. */
+  readonly #limited = new Set<string>();
 
   constructor(folder: string) {
     this.folder = folder;
@@ -57,6 +59,7 @@ export class Spool {
     const path = this.#path(id, "limit");
     unlinkIfThere(path);
     writeNew(path, `${seconds}\n`);
+    this.#limited.add(id);
   }
 
   /** The bytes of an output from `from` on, at most `limit`, and its whole size now. */
@@ -70,7 +73,18 @@ export class Spool {
 
   /** The command's text goes first and its ending last: cut short, it can neither run again nor look begun. */
   remove(id: string): void {
-    for (const extension of ["cmd", "limit", "out", "err", "rc"] as const) unlinkIfThere(this.#path(id, extension));
+    const limit = this.#limited.delete(id) ? (["limit"] as const) : [];
+    for (const extension of ["cmd", ...limit, "out", "err", "rc"] as const) unlinkIfThere(this.#path(id, extension));
+  }
+
+  /** The keeper reads `go` for as long as it lives. */
+  isLivedIn(): boolean {
+    try {
+      closeSync(this.openFifo("go", constants.O_WRONLY));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Throws when there is no such FIFO, or, opened for writing alone, nobody who reads it. */

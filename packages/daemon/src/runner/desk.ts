@@ -4,11 +4,14 @@ import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
 import type { Surroundings } from "../tools/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
+/** What nobody waits for goes with what somebody does: one commit instead of two. */
+const longestWaitMs = 5;
+
 /**
  * The desk of one run: the session's history in memory, and the pipeline to the log.
  *
  * 1. An event is applied to the history when it is recorded; the log gets events in the same order.
- * 2. Events recorded until the next `durable` (or the end of this round of the event loop) travel as one append.
+ * 2. Events recorded until the next `durable` travel as one append, a few milliseconds later at the latest.
  * 3. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
  */
 export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
@@ -19,7 +22,7 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   #interruption = new AbortController();
   #unsent: NewEvent[] = [];
   #afterUnsent: (() => void)[] = [];
-  #sendSoon: NodeJS.Immediate | undefined;
+  #sendSoon: NodeJS.Timeout | undefined;
   #sent: Promise<void> = Promise.resolve();
   #over: RunOver | undefined;
   #lastTold: number;
@@ -44,7 +47,7 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
       this.#unsent.push(each);
     }
     if (this.history.activity === undefined && this.#interruption.signal.aborted) this.#interruption = new AbortController();
-    this.#sendSoon ??= setImmediate(() => this.#send());
+    this.#sendSoon ??= setTimeout(() => this.#send(), longestWaitMs);
   }
 
   async durable(): Promise<void> {
@@ -83,7 +86,7 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   }
 
   #send(): void {
-    clearImmediate(this.#sendSoon);
+    clearTimeout(this.#sendSoon);
     this.#sendSoon = undefined;
     if (this.#unsent.length === 0 || this.#over !== undefined) return;
     const events = this.#unsent;

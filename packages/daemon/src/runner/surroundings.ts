@@ -8,9 +8,9 @@ import { prepareWorkspace } from "../workspaces/index.ts";
 /**
  * A session's workspace and environment, prepared on first use and found again by what the log says.
  *
- * 1. An environment is recorded as opened before any command starts in it (the call's own record waits for it).
- * 2. An environment found gone is recorded as closed before another is opened; what it wrote down stays
- *    readable until this run has let go.
+ * 1. That an environment is open is durable before any command starts in it.
+ * 2. An environment found gone is recorded as closed only when another is opened: until then its calls are
+ *    judged by what it wrote down.
  */
 export class SessionSurroundings implements Surroundings {
   readonly #desk: Desk;
@@ -84,11 +84,7 @@ export class SessionSurroundings implements Surroundings {
   async #lookUp(): Promise<Found> {
     const state = this.#desk.history.environment;
     if (state === undefined) return { kind: "none" };
-    const found = await this.#world.driver.reopen(state);
-    if (found.kind === "gone") {
-      this.#desk.record(event("environment.closed", { id: state.id, reason: "it was found ended" }));
-    }
-    return found;
+    return await this.#world.driver.reopen(state);
   }
 
   async #openNew(): Promise<Environment> {
@@ -102,7 +98,10 @@ export class SessionSurroundings implements Surroundings {
       network: wish.network,
       variables: workspace.variables,
     });
+    const before = this.#desk.history.environment;
+    if (before !== undefined) this.#desk.record(event("environment.closed", { id: before.id, reason: "it was found ended" }));
     this.#desk.record(event("environment.opened", { state: environment.state }));
+    await this.#desk.durable();
     return environment;
   }
 
@@ -116,7 +115,8 @@ export class SessionSurroundings implements Surroundings {
       branch: `corral/${session}`,
       ...(owner === undefined ? {} : { owner }),
     });
-    this.#desk.record(event("workspace.prepared", workspace));
+    const { path, branch, base, readable, variables } = workspace;
+    this.#desk.record(event("workspace.prepared", { path, branch, base, readable: [...readable], variables: { ...variables } }));
     return workspace;
   }
 }

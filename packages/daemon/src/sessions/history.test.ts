@@ -24,6 +24,14 @@ const requested = event("call.requested", {
   arguments: { command: "ls" },
 });
 const started = event("call.started", { id: "cal_1", attempt: 1 });
+const state = {
+  version: 1,
+  id: "env_1",
+  kind: "jail",
+  network: "off",
+  workspace: "/w",
+  supervisor: { pid: 1, startTime: "1", bootId: "b" },
+} as const;
 const begun: NewEvent[] = [settings, admitted, opened, promoted, prepared, dispatched];
 
 describe("a session's history", () => {
@@ -100,15 +108,14 @@ describe("a session's history", () => {
     expect(history.activity).toMatchObject({ turns: 0, waitingOn: undefined, unanswered: true });
   });
 
+  test("a call that had started is beyond asking once its environment is closed", () => {
+    const closing = [event("environment.opened", { state }), event("environment.closed", { id: "env_1", reason: "ended" })];
+    const lost = (events: NewEvent[]) => foldHistory(events).activity?.turn?.calls[0]?.environmentClosed;
+    expect(lost([...begun, requested, started, ...closing])).toBe(true);
+    expect(lost([...begun, requested, ...closing, started])).toBe(false);
+  });
+
   test("an environment found ended is no longer the session's", () => {
-    const state = {
-      version: 1,
-      id: "env_1",
-      kind: "jail",
-      network: "off",
-      workspace: "/w",
-      supervisor: { pid: 1, startTime: "1", bootId: "b" },
-    } as const;
     const events = [settings, event("environment.opened", { state })];
     expect(foldHistory(events).environment).toEqual(state);
     expect(

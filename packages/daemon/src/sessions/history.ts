@@ -71,6 +71,8 @@ export interface Call {
   readonly malformed: string | undefined;
   /** 0: requested and never started. */
   attempt: number;
+  /** It had started, and the environment of that time is closed: nobody can ask how it ended any more. */
+  environmentClosed: boolean;
   /** A person chose to run it again although its last attempt may have done something. */
   retryDecided: boolean;
   end: CallEnd | undefined;
@@ -111,7 +113,9 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
       history.environment = data.state;
       return;
     case "environment.closed":
-      if (history.environment?.id === data.id) history.environment = undefined;
+      if (history.environment?.id !== data.id) return;
+      history.environment = undefined;
+      for (const call of history.activity?.turn?.calls ?? []) call.environmentClosed ||= call.attempt > 0;
       return;
     case "input.admitted":
       history.inbox.set(data.id, data.text);
@@ -192,6 +196,7 @@ function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewE
         arguments: data.arguments,
         malformed: data.malformed,
         attempt: 0,
+        environmentClosed: false,
         retryDecided: false,
         end: undefined,
       });
@@ -207,6 +212,7 @@ function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
   switch (type) {
     case "call.started":
       call.attempt = data.attempt;
+      call.environmentClosed = false;
       call.retryDecided = false;
       return;
     case "call.settled":

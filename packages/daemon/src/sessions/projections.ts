@@ -48,7 +48,21 @@ const unknownCalls: Projection = {
   },
 };
 
-export const sessionProjections: readonly Projection[] = [sessions, inputs, unknownCalls];
+/** Environments that were opened and of which no end is recorded. */
+const environments: Projection = {
+  table: "environments",
+  version: 1,
+  columns: { session: "text", state: "text" },
+  changes: (stored) => {
+    if (stored.type === "environment.opened") {
+      const { state } = stored.data;
+      return [{ key: state.id, set: { session: stored.stream, state: JSON.stringify(state) } }];
+    }
+    return stored.type === "environment.closed" ? [{ key: stored.data.id, delete: true }] : [];
+  },
+};
+
+export const sessionProjections: readonly Projection[] = [sessions, inputs, unknownCalls, environments];
 
 function sessionChanges(stored: StoredEvent): readonly Change[] {
   const key = stored.stream;

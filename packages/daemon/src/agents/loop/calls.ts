@@ -31,7 +31,7 @@ export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Prom
   const tool = toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   const context = contextFor(desk, call, call.attempt);
-  const known = (await tool.recover?.(context)) ?? guess(tool);
+  const known = (call.environmentClosed ? undefined : await tool.recover?.(context)) ?? guess(tool);
   switch (known.kind) {
     case "done":
       return desk.record(event("call.settled", { id: call.id, result: known.result, recovered: true }));

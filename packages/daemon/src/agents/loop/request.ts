@@ -5,16 +5,30 @@ import type { Toolbox } from "../../tools/index.ts";
 
 /** The conversation as a model request. Calls carry Corral's own ids, which never repeat. */
 export function buildRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): ModelRequest {
-  return {
-    model,
-    system,
-    tools: toolbox.offers,
-    messages: entries.flatMap((entry) => (entry.kind === "input" ? [said(entry.text)] : turnMessages(entry, toolbox))),
-  };
+  return { model, system, tools: toolbox.offers, messages: entries.flatMap((entry) => messagesOf(entry, toolbox)) };
 }
 
-export function hashRequest(request: ModelRequest): string {
-  return createHash("sha256").update(JSON.stringify(request)).digest("base64url");
+/**
+ * Tells whether two requests ask the same. Each turn's hash takes in that of the turn before it, so
+ * that only what came since has to be read.
+ */
+export function hashRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): string {
+  const last = entries.findLastIndex((entry) => entry.kind === "turn");
+  const turn = entries[last];
+  const earlier = turn?.kind === "turn" ? turn.requestHash : JSON.stringify({ system, tools: toolbox.offers });
+  const since = entries.slice(Math.max(0, last)).flatMap((entry) => messagesOf(entry, toolbox));
+  return createHash("sha256").update(JSON.stringify([model, earlier, since])).digest("base64url");
+}
+
+/** What a settled turn or an input is in a request never changes. */
+const settledMessages = new WeakMap<Entry, readonly Message[]>();
+
+function messagesOf(entry: Entry, toolbox: Toolbox): readonly Message[] {
+  const known = settledMessages.get(entry);
+  if (known !== undefined) return known;
+  const messages = entry.kind === "input" ? [said(entry.text)] : turnMessages(entry, toolbox);
+  if (entry.kind === "input" || entry.outcome !== undefined) settledMessages.set(entry, messages);
+  return messages;
 }
 
 function said(text: string): Message {

@@ -1,4 +1,5 @@
-import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import { CorralError, environmentId, type EnvironmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import { readdir } from "node:fs/promises";
 import { chownSync, lstatSync, mkdirSync, readlinkSync, rmSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { scriptsInside } from "../keeper.ts";
@@ -92,6 +93,15 @@ class JailDriver implements EnvironmentDriver {
     return { kind: "gone", results: resultsIn(new Spool(join(folder, "spool")), { trusted }) };
   }
 
+  async sweep(onRecord: ReadonlySet<EnvironmentId>): Promise<void> {
+    for (const name of await readdir(this.#environments).catch(() => [])) {
+      const id = environmentId.safeParse(name);
+      if (!id.success || onRecord.has(id.data)) continue;
+      const folder = this.#folder(id.data);
+      if (!new Spool(join(folder, "spool")).isLivedIn()) await removeFolder(folder);
+    }
+  }
+
   async #start(bubblewrap: string, plan: EnvironmentPlan, spool: string): Promise<ProcessIdentity> {
     const user = jailUser();
     const made = makeJailFiles(this.#environments, user);
@@ -140,6 +150,7 @@ function environmentAt(folder: string, state: EnvironmentState): Environment {
       return shell.isOpen;
     },
     detach: () => shell.detach(),
+    kill: () => endProcess(supervisor),
     end: async () => {
       await endProcess(supervisor);
       shell.detach();

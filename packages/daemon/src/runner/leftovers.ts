@@ -1,0 +1,49 @@
+import { type EnvironmentState, environmentState, event, type SessionId } from "@corral/protocol";
+import type { EnvironmentDriver } from "../environments/index.ts";
+import type { Log, Row } from "../log/index.ts";
+
+/**
+ * Environments that nobody holds any more, when the daemon stops or has just started. They are found
+ * by what the log says of them, never by looking for processes, so a stranger is never touched.
+ */
+
+/**
+ * Ends the environments of sessions at rest and records it. `all`: ends the processes of busy ones
+ * too, and leaves their record and what they wrote down for the next start to judge.
+ */
+export async function endEnvironments(log: Log, driver: EnvironmentDriver, which: "resting" | "all"): Promise<void> {
+  for (const row of await log.rows("environments")) {
+    const resting = await rests(log, row["session"] as SessionId);
+    if (!resting && which === "resting") continue;
+    const found = await driver.reopen(stateOf(row));
+    if (found.kind === "open") await (resting ? found.environment.end() : found.environment.kill());
+    if (resting) await recordClosed(log, row);
+  }
+}
+
+/** Removes the folders of environments whose end is on record. */
+export async function sweepEnvironments(log: Log, driver: EnvironmentDriver): Promise<void> {
+  const open = await log.rows("environments");
+  await driver.sweep(new Set(open.map((row) => stateOf(row).id)));
+}
+
+async function recordClosed(log: Log, row: Row): Promise<void> {
+  const { id } = stateOf(row);
+  await log.append({
+    stream: row["session"] as SessionId,
+    actor: "corral",
+    events: [event("environment.closed", { id, reason: "the daemon stopped" })],
+    guards: [{ table: "environments", key: id, is: {} }],
+  });
+}
+
+/** Nothing of it runs or will run by itself. */
+async function rests(log: Log, session: SessionId): Promise<boolean> {
+  const row = await log.row("sessions", session);
+  if (row === undefined) return true;
+  return row["open"] === 0 || (JSON.parse(row["state"] as string) as { state: string }).state === "waiting";
+}
+
+function stateOf(row: Row): EnvironmentState {
+  return environmentState.parse(JSON.parse(row["state"] as string));
+}
