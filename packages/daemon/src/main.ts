@@ -37,7 +37,9 @@ try {
       }),
     driver: openJailDriver({ home }),
   });
-  process.stdout.write(`${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`);
+  process.stdout.write(
+    `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
+  );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
   await daemon.stopped;
   process.exit(0);

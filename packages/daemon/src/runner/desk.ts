@@ -43,7 +43,8 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
       applyEvent(this.history, each);
       this.#unsent.push(each);
     }
-    if (this.history.activity === undefined && this.#interruption.signal.aborted) this.#interruption = new AbortController();
+    if (this.history.activity === undefined && this.#interruption.signal.aborted)
+      this.#interruption = new AbortController();
     this.#sendSoon ??= setImmediate(() => this.#send());
   }
 

@@ -108,7 +108,9 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       return await running.ended;
     } finally {
       post.running = undefined;
-      await log.releaseLease(lease).catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
+      await log
+        .releaseLease(lease)
+        .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
     }
   }
 

@@ -57,7 +57,10 @@ describe("admission", () => {
   test("concurrent exact retries admit one input", async () => {
     const hello = input("hello");
     const all = await Promise.all(Array.from({ length: 10 }, () => sessions.admit(id, hello, "test")));
-    expect(all.map((each) => each.kind).toSorted()).toEqual(["admitted", ...Array.from({ length: 9 }, () => "duplicate")]);
+    expect(all.map((each) => each.kind).toSorted()).toEqual([
+      "admitted",
+      ...Array.from({ length: 9 }, () => "duplicate"),
+    ]);
     const admitted = (await log.read({ after: 0, stream: id })).filter((each) => each.type === "input.admitted");
     expect(admitted).toHaveLength(1);
   });

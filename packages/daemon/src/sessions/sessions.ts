@@ -50,9 +50,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
         stream: id,
         actor,
         expectedVersion: 0,
-        events: [
-          event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit }),
-        ],
+        events: [event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit })],
       });
       return await view(id);
     },

@@ -48,7 +48,9 @@ export interface TestSession {
   events(): Promise<readonly StoredEvent[]>;
 }
 
-export async function startTestDaemon(options: { wish?: Partial<CreateSession>; attempts?: number } = {}): Promise<TestDaemon> {
+export async function startTestDaemon(
+  options: { wish?: Partial<CreateSession>; attempts?: number } = {},
+): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
   const repository = makeRepository(join(folder, "repository"));

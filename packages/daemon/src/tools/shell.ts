@@ -55,6 +55,9 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     ];
     const stderr = result.stderr === "" ? "" : `stderr:\n${result.stderr}`;
     const text = [result.stdout, stderr, ...notes].filter((line) => line !== "").join("\n");
-    return { outcome: result.exitCode === 0 && !result.timedOut ? "ok" : "error", text: text === "" ? "(no output)" : text };
+    return {
+      outcome: result.exitCode === 0 && !result.timedOut ? "ok" : "error",
+      text: text === "" ? "(no output)" : text,
+    };
   },
 };

@@ -32,7 +32,9 @@ function turnMessages(turn: Turn, toolbox: Toolbox): Message[] {
 /** What earlier attempts said was said to nobody; reasoning without its end cannot be sent back. */
 function spokenParts(turn: Turn): AssistantPart[] {
   return turn.said
-    .filter((part) => part.attempt === turn.attempt && part.text.trim() !== "" && !(part.cut && part.kind === "reasoning"))
+    .filter(
+      (part) => part.attempt === turn.attempt && part.text.trim() !== "" && !(part.cut && part.kind === "reasoning"),
+    )
     .map(({ kind, text, providerMetadata }) => ({ kind, text, ...(providerMetadata && { providerMetadata }) }));
 }
 
@@ -45,7 +47,11 @@ function callResult(call: Call, toolbox: Toolbox): ToolResult {
   const error = (text: string): ToolResult => ({ id, tool, outcome: "error", text });
   switch (end?.kind) {
     case "settled":
-      return { id, tool, ...(toolbox.get(tool)?.describe(end.result) ?? { outcome: "ok", text: JSON.stringify(end.result) }) };
+      return {
+        id,
+        tool,
+        ...(toolbox.get(tool)?.describe(end.result) ?? { outcome: "ok", text: JSON.stringify(end.result) }),
+      };
     case "failed":
       return error(end.message);
     case "interrupted":
