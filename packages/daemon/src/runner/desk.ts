@@ -1,7 +1,6 @@
 import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
-import { type Desk, RunOver } from "../agents/index.ts";
+import { type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
-import type { Surroundings } from "../tools/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
 /**

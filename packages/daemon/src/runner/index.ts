@@ -1,3 +1,2 @@
-export { type Foreman, type ForemanOptions, openForeman } from "./foreman.ts";
-export type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
-export type { RunWorld } from "./run.ts";
+export { openForeman } from "./foreman.ts";
+export type { RunnerHost } from "./port.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { CorralError, event, newId, type SessionId } from "@corral/protocol";
-import type { Desk } from "../agents/index.ts";
+import type { Desk, Surroundings } from "../agents/index.ts";
 import type { CommandResults, Environment, EnvironmentDriver } from "../environments/index.ts";
-import type { Surroundings } from "../tools/index.ts";
 import { prepareWorkspace } from "../workspaces/index.ts";
 
 /**

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createSession, event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/open.ts";
+import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
 import { sessionProjections } from "./projections.ts";
 import { openSessions, type Sessions } from "./sessions.ts";

@@ -97,7 +97,7 @@ describe("the file", () => {
   });
 });
 
-const child = fileURLToPath(new URL("./durability-child.ts", import.meta.url));
+const child = fileURLToPath(new URL("./testing/durability-child.ts", import.meta.url));
 
 /** What the main thread did to the write-ahead log before each line of the marker, by the kernel's word. */
 function traced(what: "synced" | "unsynced"): string[] {
