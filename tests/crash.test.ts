@@ -92,7 +92,7 @@ describe("kill -9", () => {
     const events = await commandRuns(stage, session);
     await daemon.kill();
     const opened = events.find((each) => each.type === "environment.opened");
-    const { pid } = (opened?.data as { state: { supervisor: { pid: number } } }).state.supervisor;
+    const { pid } = (opened!.data as { state: { supervisor: { pid: number } } }).state.supervisor;
     process.kill(pid, "SIGKILL");
     await stage.serve();
     const client = stage.client();

@@ -157,7 +157,7 @@ function officeOf(log: Log, session: SessionId, lease: Lease): Office {
     async append(events) {
       await log.append({ stream: session, actor: `agent:${session}`, fence: lease.fence, events });
     },
-    promote: async (activity) => await promote(log, lease, activity as ActivityId | undefined),
+    promote: (activity) => promote(log, lease, activity as ActivityId | undefined),
     emit: (delta) => log.live.emit(delta),
   };
 }

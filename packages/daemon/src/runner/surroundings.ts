@@ -27,7 +27,7 @@ export class SessionSurroundings implements Surroundings {
     const current = await this.#current?.catch(() => undefined);
     if (current?.isOpen === true) return current;
     if (current !== undefined) this.#closed(current);
-    return await (this.#current ??= this.#open().catch((error: unknown) => {
+    return (this.#current ??= this.#open().catch((error: unknown) => {
       this.#current = undefined;
       throw error;
     }));
@@ -59,14 +59,14 @@ export class SessionSurroundings implements Surroundings {
   }
 
   async #currentOrFound(): Promise<Environment | undefined> {
-    if (this.#current !== undefined) return await this.#current.catch(() => undefined);
+    if (this.#current !== undefined) return this.#current.catch(() => undefined);
     const found = await this.#find();
     return found.kind === "open" ? found.environment : undefined;
   }
 
   async #open(): Promise<Environment> {
     const found = await this.#find();
-    return found.kind === "open" ? found.environment : await this.#openNew();
+    return found.kind === "open" ? found.environment : this.#openNew();
   }
 
   #closed({ state }: Environment): void {

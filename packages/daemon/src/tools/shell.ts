@@ -25,7 +25,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
 
   async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput }) {
     const { shell } = await surroundings.environment();
-    return await shell.run({ id, text: command, timeoutMs, signal, onOutput });
+    return shell.run({ id, text: command, timeoutMs, signal, onOutput });
   },
 
   async recover({ id, surroundings }) {
