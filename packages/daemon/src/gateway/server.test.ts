@@ -278,5 +278,20 @@ test("an unexpected error lets nothing out but is logged, and an expected one ke
     code: "project.not-a-repo",
     hint: "git init",
   });
+  expect(failing.logged.length).toBe(1);
+  await failing.close();
+});
+
+test("of a log that cannot be written the client hears, and the operator too", async () => {
+  const full = new CorralError("log.unwritable", "The disk is full", { retry: "later", hint: "Make room" });
+  const failing = await openTestGateway({ projects: { ...gate.projects, list: () => Promise.reject(full) } });
+  const response = await failing.request("/api/projects");
+  expect({ status: response.status, ...(await response.json()) }).toMatchObject({
+    status: 503,
+    code: "log.unwritable",
+    retry: "later",
+    hint: "Make room",
+  });
+  expect(failing.logged).toEqual([{ err: full, route: "GET /api/projects" }]);
   await failing.close();
 });
