@@ -160,7 +160,11 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       const stubborn = "setsid sh -c 'trap \"\" TERM; sleep 4321; sleep 4322' & setsid sleep 4323 & echo out; wait";
       const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 200 });
       expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, shellRespawned: true });
-      expect(await run("grep -al 'sleep.432[1-3]' /proc/[0-9]*/cmdline")).toMatchObject({ exitCode: 1, stdout: "" });
+      // Others may end while they are looked at, so only what was found counts.
+      const find = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep '^432[1-3]$'";
+      expect(await run(find)).toMatchObject({ exitCode: 1, stdout: "" });
+      const seen = await run(`sleep 4323 & until ${find}; do :; done; kill $!`);
+      expect(seen).toMatchObject({ exitCode: 0, stdout: "4323\n" });
     });
 
     test("an aborted command ends and gives what it had written", async () => {
