@@ -29,6 +29,7 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 
 /** Slices of the daemon, each with the slices it may import besides itself and the protocol. */
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
+  home: [],
   log: [],
   environments: [],
   providers: [],
@@ -48,13 +49,13 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   mail: ["log", "sessions"],
   automation: ["log", "sessions", "tasks"],
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
-  agents: ["providers", "models", "tools", "environments", "rules"],
+  agents: ["providers", "models", "sessions", "tools", "environments", "rules"],
   runner: ["log", "sessions", "workspaces", "environments", "agents", "usage"],
   plugins: [],
   gateway: "every slice",
 };
 
-/** Folders of a seam that hold its drivers. Only the wiring names them. */
+/** Folders of a seam that hold its drivers, each with a door of its own. Only the programs name them. */
 export const drivers: Readonly<Record<string, readonly string[] | "every folder">> = {
   log: ["sqlite", "postgres"],
   environments: ["jail", "container", "local"],
@@ -63,8 +64,18 @@ export const drivers: Readonly<Record<string, readonly string[] | "every folder"
   runner: ["inline", "process"],
 };
 
-/** The daemon's files that put slices and drivers together. Nobody imports them but the test kit. */
-export const wiring: readonly string[] = ["main.ts", "runner-main.ts"];
+/** The daemon's programs, which choose the drivers. Nobody imports them. */
+export const programs: readonly string[] = ["main.ts", "runner-main.ts"];
 
-/** The files through which a slice is entered from outside. */
+/**
+ * What else stands outside of the slices, for the programs and the test kit: `daemon.ts` puts the slices together and
+ * names no driver, for it is given what the program chose.
+ */
+export const parts: readonly string[] = ["daemon.ts", "version.ts"];
+
+/** The files through which a slice, or a driver, is entered from outside. */
 export const doors: readonly string[] = ["index.ts", "port.ts"];
+
+/** Folders, and files by their name, that are for tests alone, wherever they are. */
+export const testFolders: readonly string[] = ["conformance", "testing"];
+export const testFiles: readonly string[] = ["conformance.ts", "testing.ts"];

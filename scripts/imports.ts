@@ -1,6 +1,18 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path/posix";
-import { doors, drivers, externals, packages, rootFolders, slices, testKit, wiring } from "./import-table.ts";
+import { basename, dirname, join, normalize } from "node:path/posix";
+import {
+  doors,
+  drivers,
+  externals,
+  packages,
+  parts,
+  programs,
+  rootFolders,
+  slices,
+  testFiles,
+  testFolders,
+  testKit,
+} from "./import-table.ts";
 import { readImports } from "./read-imports.ts";
 
 /** Sources by their path from the root, with "/" between folders. */
@@ -27,7 +39,7 @@ export function readSources(root: string): Sources {
 type Place =
   | { readonly in: "root"; readonly folder: string }
   | { readonly in: "package"; readonly package: string; readonly path: string }
-  | { readonly in: "wiring"; readonly path: string }
+  | { readonly in: "wiring"; readonly path: string; readonly file: string }
   | { readonly in: "testing"; readonly path: string }
   | {
       readonly in: "slice";
@@ -51,8 +63,12 @@ function placeOf(path: string): Place {
   const [slice = "", ...inside] = rest;
   if (src !== "src") return { in: "nowhere", path };
   if (slice === "testing" && inside.length > 0) return { in: "testing", path };
-  if (inside.length === 0) return { in: wiring.includes(testedFile(slice)) ? "wiring" : "nowhere", path };
-  return inSlice(slice, inside);
+  return inside.length === 0 ? aboveSlices(path) : inSlice(slice, inside);
+}
+
+function aboveSlices(path: string): Place {
+  const file = testedFile(basename(path));
+  return [...programs, ...parts].includes(file) ? { in: "wiring", path, file } : { in: "nowhere", path };
 }
 
 function inSlice(slice: string, inside: readonly string[]): Place {
@@ -64,13 +80,15 @@ function inSlice(slice: string, inside: readonly string[]): Place {
     slice,
     driver: isDriver ? folder : undefined,
     inside: (isDriver ? below : inside).join("/"),
-    isTest: isTestFile(inside.at(-1) ?? ""),
+    isTest: isTestPath(inside.join("/")),
   };
 }
 
-/** Tests, suites for drivers, and what a slice's tests share. */
-function isTestFile(name: string): boolean {
-  return /\.test\.tsx?$/.test(name) || name === "conformance.ts" || name === "testing.ts";
+/** Tests, suites for drivers, and what tests share. */
+function isTestPath(path: string): boolean {
+  const name = basename(path);
+  const folders = dirname(path).split("/");
+  return /\.test\.tsx?$/.test(name) || testFiles.includes(name) || folders.some((each) => testFolders.includes(each));
 }
 
 function testedFile(name: string): string {
@@ -86,7 +104,8 @@ function targetOf(path: string, specifier: string): Target {
 const inTable = "(table: scripts/import-table.ts)";
 
 function computed(from: Place): string | undefined {
-  return from.in === "root" ? undefined : `a package names what it imports, so that the table can be held ${inTable}`;
+  if (from.in === "root" || isTest(from)) return undefined;
+  return `a package names what it imports, so that the table can be held ${inTable}`;
 }
 
 function faultOf(from: Place, target: Target): string | undefined {
@@ -117,7 +136,7 @@ function rowOf(from: Place): readonly [owner: string, allowed: readonly string[]
   if (from.in === "root") return [from.folder, rootFolders[from.folder] ?? []];
   const owner = from.in === "package" ? from.package : "daemon";
   const allowed = packages[owner] ?? [];
-  return [owner, from.in === "package" && isTestFile(from.path) ? [...allowed, testKit] : allowed];
+  return [owner, from.in === "package" && isTest(from) ? [...allowed, testKit] : allowed];
 }
 
 function pathFault(from: Place, to: Place): string | undefined {
@@ -140,7 +159,9 @@ function daemonFault(from: Place, to: Place): string | undefined {
   if (isTest(from) && to.in === "testing") return undefined;
   if (to.in === "testing") return `testing/ is for tests only ${inTable}`;
   if (to.in === "wiring") {
-    return from.in === "testing" || isTest(from) ? undefined : `nothing imports the wiring ${inTable}`;
+    return isTest(from) || (from.in === "wiring" && parts.includes(to.file))
+      ? undefined
+      : `${to.file} is for ${parts.includes(to.file) ? "the programs and " : ""}tests only ${inTable}`;
   }
   if (to.in !== "slice") return undefined;
   return sliceFault(from, to);
@@ -156,8 +177,8 @@ function sliceFault(from: Place, to: SlicePlace): string | undefined {
     const fault = rowFault(from, to);
     if (fault !== undefined) return fault;
   }
-  if (to.driver !== undefined && from.in === "slice" && !from.isTest) {
-    return `the driver ${to.slice}/${to.driver} is named only by ${list(wiring)} ${inTable}`;
+  if (to.driver !== undefined && !mayNameDrivers(from)) {
+    return `the driver ${to.slice}/${to.driver} is named only by ${list(programs)} ${inTable}`;
   }
   return own || isDoor(to) ? undefined : `${to.slice} is entered only through ${list(doors)} ${inTable}`;
 }
@@ -176,9 +197,13 @@ function isDoor(to: SlicePlace): boolean {
   return doors.includes(to.inside) || to.isTest;
 }
 
+function mayNameDrivers(from: Place): boolean {
+  return isTest(from) || (from.in === "wiring" && programs.includes(from.file));
+}
+
 function isTest(place: Place): boolean {
   if (place.in === "slice") return place.isTest;
-  return place.in === "testing" || (place.in === "wiring" && isTestFile(place.path));
+  return place.in === "testing" || ((place.in === "wiring" || place.in === "package") && isTestPath(place.path));
 }
 
 function list(names: readonly string[]): string {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@corral/client";
 import { callsTool, says } from "@corral/daemon/testing";
-import { newId, type SessionId } from "@corral/protocol";
+import { newId, type SessionId, type WireEvent } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { eventsUntil, setStage, type Stage } from "./story.ts";
 
@@ -89,10 +89,10 @@ describe("kill -9", () => {
     const daemon = await stage.serve();
     const session = await prompted(stage, "go");
     (await stage.model.nextRequest()).answer(callsTool("shell", { command: "echo a >> c; sleep 1000" }));
-    const events = await commandRuns(stage, session);
+    await commandRuns(stage, session);
+    const opened = (await eventsUntil(stage.client(), "environment.opened", { session })).at(-1) as WireEvent;
+    const { pid } = (opened.data as { state: { supervisor: { pid: number } } }).state.supervisor;
     await daemon.kill();
-    const opened = events.find((each) => each.type === "environment.opened");
-    const { pid } = (opened?.data as { state: { supervisor: { pid: number } } }).state.supervisor;
     process.kill(pid, "SIGKILL");
     await stage.serve();
     const client = stage.client();
@@ -117,14 +117,12 @@ async function prompted(stage: Stage, text: string): Promise<SessionId> {
 }
 
 /** The command has begun: its first line is in the file. */
-async function commandRuns(stage: Stage, session: SessionId) {
-  const events = await eventsUntil(stage.client(), "call.started", { session });
+async function commandRuns(stage: Stage, session: SessionId): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (workspaceFile(stage, session, "c") !== "a\n") {
     if (Date.now() > deadline) throw new Error("the command did not begin");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return events;
 }
 
 function workspaceFile(stage: Stage, session: SessionId, name: string): string | undefined {

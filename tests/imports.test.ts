@@ -96,10 +96,46 @@ describe("an edge that the table does not list is found", () => {
       "packages/daemon/src/log/index.ts:1 imports ./conformance.ts: conformance.ts is for tests only",
     ],
     [
-      "the wiring imported",
+      "a program imported",
       "packages/daemon/src/gateway/serve.ts",
       'import { start } from "../main.ts";',
-      "packages/daemon/src/gateway/serve.ts:1 imports ../main.ts: nothing imports the wiring",
+      "packages/daemon/src/gateway/serve.ts:1 imports ../main.ts: main.ts is for tests only",
+    ],
+    [
+      "a program imported by what is put together for it",
+      "packages/daemon/src/daemon.ts",
+      'import { start } from "./main.ts";',
+      "packages/daemon/src/daemon.ts:1 imports ./main.ts: main.ts is for tests only",
+    ],
+    [
+      "what puts the slices together, imported by a slice",
+      "packages/daemon/src/gateway/serve.ts",
+      'import { startDaemon } from "../daemon.ts";',
+      "packages/daemon/src/gateway/serve.ts:1 imports ../daemon.ts: daemon.ts is for the programs and tests only",
+    ],
+    [
+      "a driver named where the slices are put together",
+      "packages/daemon/src/daemon.ts",
+      'import { openSqliteLog } from "./log/sqlite/index.ts";',
+      "packages/daemon/src/daemon.ts:1 imports ./log/sqlite/index.ts: the driver log/sqlite is named only by main.ts, runner-main.ts",
+    ],
+    [
+      "a driver's test support used by the driver",
+      "packages/daemon/src/log/sqlite/open.ts",
+      'import { driver } from "./testing/driver.ts";',
+      "packages/daemon/src/log/sqlite/open.ts:1 imports ./testing/driver.ts: testing/driver.ts is for tests only",
+    ],
+    [
+      "a file of a driver's suite used by production code",
+      "packages/daemon/src/log/live.ts",
+      'import { inputs } from "./conformance/fixture.ts";',
+      "packages/daemon/src/log/live.ts:1 imports ./conformance/fixture.ts: conformance/fixture.ts is for tests only",
+    ],
+    [
+      "the runner reaching past the agent for its tools",
+      "packages/daemon/src/runner/desk.ts",
+      'import type { Surroundings } from "../tools/index.ts";',
+      "packages/daemon/src/runner/desk.ts:1 imports ../tools/index.ts: runner may import log, sessions, workspaces, environments, agents, usage, not tools",
     ],
     [
       "a file of the daemon in no slice",
@@ -167,6 +203,21 @@ describe("an edge that the table lists passes", () => {
       "packages/daemon/src/main.ts",
       'import { openJail } from "./environments/jail/index.ts";',
     ],
+    [
+      "the slices put together, in a program",
+      "packages/daemon/src/main.ts",
+      'import { startDaemon } from "./daemon.ts";',
+    ],
+    [
+      "a slice where the slices are put together",
+      "packages/daemon/src/daemon.ts",
+      'import { openHome } from "./home/index.ts";',
+    ],
+    [
+      "the history that an agent continues",
+      "packages/daemon/src/agents/loop/request.ts",
+      'import type { Turn } from "../../sessions/index.ts";',
+    ],
     ["any slice in the gateway", "packages/daemon/src/gateway/tasks.ts", 'import { tasks } from "../tasks/index.ts";'],
     ["the test kit in a test", "packages/daemon/src/mail/send.test.ts", 'import { start } from "../testing/index.ts";'],
     [
@@ -190,6 +241,12 @@ describe("an edge that the table lists passes", () => {
       "packages/client/src/events.test.ts",
       'import { start } from "@corral/daemon/testing";',
     ],
+    [
+      "the suite in a driver's test support",
+      "packages/daemon/src/log/sqlite/testing/driver.ts",
+      'import type { LogDriver } from "../../conformance/fixture.ts";',
+    ],
+    ["a computed import in a suite", "packages/daemon/src/log/conformance/writer.ts", "await import(module);"],
     ["a computed import outside of packages", "bench/run.ts", "await import(`./${name}.ts`);"],
   ];
   test.each(cases)("%s", (_, path, source) => {

@@ -89,7 +89,7 @@ describe("corral run", () => {
       .split("\n")
       .map((line) => wireEvent.parse(JSON.parse(line)))
       .find((each) => each.type === "call.settled");
-    const { stdout, stderr } = (settled?.data as { result: { stdout: string; stderr: string } }).result;
+    const { stdout, stderr } = (settled!.data as { result: { stdout: string; stderr: string } }).result;
     expect(stdout).not.toContain("the user's own words");
     expect(stderr).toContain("private.txt");
     expect(stdout).not.toContain("daemon.json");

@@ -158,7 +158,7 @@ export async function eventsUntil(
 }
 
 /** The processes whose parent this is. */
-export function childrenOf(parent: number): readonly number[] {
+function childrenOf(parent: number): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

@@ -31,18 +31,19 @@ export async function startCorral(modelUrl: string): Promise<Corral> {
   if (!existsSync(cli)) throw new Error("There is no bundle yet: npm run build");
   const folder = mkdtempSync(join(tmpdir(), "corral-bench-"));
   const env = environmentIn(folder, modelUrl);
-  const { child, said } = await startNode<{ url: string; pid: number }>([cli, "serve", "--json", "--port", "0"], env);
+  const { child, said } = await startNode([cli, "serve", "--json", "--port", "0"], env);
+  const { url, pid } = said as { url: string; pid: number };
   const token = readFileSync(join(folder, "home", "token"), "utf8").trim();
-  const post = (path: string, body: object) => call(said.url, token, path, body);
+  const post = (path: string, body: object) => call(url, token, path, body);
   const project = (await post("/api/projects", { path: makeRepo(folder) })) as { id: string };
 
   return {
-    pid: said.pid,
+    pid,
     async createSession() {
       const created = { projectId: project.id, model: "anthropic/claude-sonnet-4-5", turnLimit: 100 };
       return ((await post("/api/sessions", created)) as { id: string }).id;
     },
-    prompt: (sessions, text) => promptAll({ url: said.url, token, post }, sessions, text),
+    prompt: (sessions, text) => promptAll({ url, token, post }, sessions, text),
     async stop() {
       try {
         await promisify(execFile)(process.execPath, [cli, "stop", "--now"], { env, timeout: 30_000 });

@@ -8,6 +8,6 @@ export interface FloorFigures {
 
 /** Runs one floor script to its end. */
 export async function measureFloor(script: string, args: readonly (string | number)[]): Promise<FloorFigures> {
-  const { said } = await startNode<FloorFigures>([`bench/floors/${script}.ts`, ...args.map(String)], process.env);
-  return said;
+  const { said } = await startNode([`bench/floors/${script}.ts`, ...args.map(String)], process.env);
+  return said as FloorFigures;
 }

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Starts a Node program and resolves with its first line of output, parsed. */
-export async function startNode<T>(
+export async function startNode(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<{ readonly child: ChildProcess; readonly said: T }> {
+): Promise<{ readonly child: ChildProcess; readonly said: unknown }> {
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-4000)));
@@ -21,7 +21,7 @@ export async function startNode<T>(
     });
     child.once("close", (code) => reject(new Error(`${args.join(" ")} ended with ${code}:\n${errors}`)));
   });
-  return { child, said: JSON.parse(await line) as T };
+  return { child, said: JSON.parse(await line) as unknown };
 }
 
 /** Asks a process to end and waits for it; kills it when it does not within ten seconds. */

@@ -6,7 +6,7 @@ export interface Process {
 }
 
 /** A process and all below it. One that ends while being looked at is left out. */
-export function treeOf(pid: number): readonly Process[] {
+function treeOf(pid: number): readonly Process[] {
   const found: Process[] = [];
   const children = new Map<number, Process[]>();
   for (const entry of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {

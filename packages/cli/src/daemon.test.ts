@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connectDaemon, findDaemon, isAlive } from "./daemon.ts";
@@ -65,6 +66,24 @@ test("stop waits until the daemon is gone and can be repeated", async () => {
   expect(await dispatch(["stop"], stand.world)).toBe(0);
   expect(stand.written).toEqual({ out: "", err: "stopped\nno daemon is running\n" });
 });
+
+test.runIf(process.platform === "linux")(
+  "a process that ended counts as gone before its parent collects it",
+  async () => {
+    // What `cat` finds as its child was started by the shell, so it never asks after it.
+    const parent = spawn("/bin/sh", ["-c", "sleep 1000 & echo $!; exec cat"], { stdio: ["pipe", "pipe", "inherit"] });
+    const lines = createInterface({ input: parent.stdout })[Symbol.asyncIterator]();
+    const pid = Number((await lines.next()).value);
+    parent.stdin.write("it is cat by now\n");
+    await lines.next();
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    expect(process.kill(pid, 0)).toBe(true);
+    parent.kill();
+    await once(parent, "exit");
+  },
+);
 
 test("what a dead daemon left behind is not trusted with the token", async () => {
   const stranger = new Stage();

@@ -78,11 +78,25 @@ export function movedDaemon(home: string, from: Endpoint): Endpoint | undefined 
   return now === undefined || (now.url === from.url && now.token === from.token) ? undefined : now;
 }
 
-/** A process that is not ours to signal is not our daemon either. */
+/**
+ * A process that is not ours to signal is not our daemon either. A zombie is gone: it runs nothing more, however late
+ * its parent is to collect it.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+  } catch {
+    return false;
+  }
+  return !isZombie(pid);
+}
+
+/** Where there is no /proc nothing tells, and it is taken for alive. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name in parentheses may hold any character, so the state is looked for behind the last of them.
+    return stat.startsWith("Z", stat.lastIndexOf(")") + 2);
   } catch {
     return false;
   }

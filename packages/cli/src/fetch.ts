@@ -26,7 +26,7 @@ function answerOf(response: IncomingMessage): Answer {
     async json() {
       let text = "";
       for await (const chunk of response.setEncoding("utf8")) text += chunk;
-      return JSON.parse(text);
+      return JSON.parse(text) as unknown;
     },
     body: {
       getReader() {

@@ -36,7 +36,11 @@ const said = (text: string) => event("turn.said", { id: "trn_a", part: "prt_a", 
 const onlySession = () => stage.sessions[0] as SessionView;
 
 test("a run registers the project, opens a session, sends the prompt and shows what happens", async () => {
-  play(event("workspace.prepared", { path: "/w/1", branch: "corral/1", base: "abc", readable: [], variables: {} }), said("Done."), settled("done"));
+  play(
+    event("workspace.prepared", { path: "/w/1", branch: "corral/1", base: "abc", readable: [], variables: {} }),
+    said("Done."),
+    settled("done"),
+  );
   expect(await corral("run", "--model", "rehearsal/x", "fix", "it")).toBe(0);
   expect(stand.written).toEqual({ out: "Done.\n", err: `session ${onlySession().id}\nworkspace /w/1\n` });
   expect(stage.log.find(({ type }) => type === "input.admitted")?.data).toMatchObject({ text: "fix it" });

@@ -10,7 +10,7 @@ declare const CORRAL_BUNDLED: boolean | undefined;
 
 /** The program that is the daemon. */
 export function daemonEntry(): string {
-  const bundled = typeof CORRAL_BUNDLED !== "undefined" && CORRAL_BUNDLED === true;
+  const bundled = typeof CORRAL_BUNDLED !== "undefined" && CORRAL_BUNDLED;
   return fileURLToPath(new URL(bundled ? "./daemon.js" : "../../daemon/src/main.ts", import.meta.url));
 }
 

@@ -1,4 +1,4 @@
-import { type EventData, type EventType, type PartId, type WireEvent } from "@corral/protocol";
+import { type EventData, type EventType, type PartId } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { Transcript } from "./transcript.ts";
 
@@ -15,7 +15,7 @@ function stage() {
       approximateCreationTime: "",
       type,
       data,
-    } as WireEvent);
+    });
   const say = (part: PartId, offset: number, piece: string) =>
     transcript.delta({ kind: "text", session: "ses_a", part, offset, text: piece });
   const said = (part: PartId, whole: string) => event("turn.said", { id: "trn_a", part, kind: "text", text: whole });

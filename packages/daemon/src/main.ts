@@ -4,9 +4,9 @@ import { parseArgs } from "node:util";
 import { CorralError } from "@corral/protocol";
 import { pino } from "pino";
 import { startDaemon } from "./daemon.ts";
-import { openJailDriver } from "./environments/jail/jail.ts";
-import { openSqliteLog } from "./log/sqlite/open.ts";
-import { openProcessHost } from "./runner/process/host.ts";
+import { openJailDriver } from "./environments/jail/index.ts";
+import { openSqliteLog } from "./log/sqlite/index.ts";
+import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
 
 /** The exit code of a daemon that finds its home taken by another. */
@@ -37,7 +37,9 @@ try {
       }),
     driver: openJailDriver({ home }),
   });
-  process.stdout.write(`${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`);
+  process.stdout.write(
+    `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
+  );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
   await daemon.stopped;
   process.exit(0);

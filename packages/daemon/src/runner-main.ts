@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
-import { openLoop } from "./agents/index.ts";
-import { jailOwner, openJailDriver } from "./environments/jail/jail.ts";
+import { openLoop } from "./agents/loop/index.ts";
+import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
+import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
-import type { ToRunner } from "./runner/process/messages.ts";
-import { serveRuns } from "./runner/process/worker.ts";
+import { serveRuns, type ToRunner } from "./runner/process/index.ts";
 import { openToolbox, shellTool } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
@@ -14,10 +14,12 @@ if (home === undefined || process.send === undefined) throw new Error("a runner 
 process.on("disconnect", () => process.exit(0));
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
 
+const providers = openProviders(process.env, [anthropic]);
+
 serveRuns(
   {
     home,
-    agent: openLoop({ findModel: openProviders(process.env).find, toolbox: openToolbox([shellTool]) }),
+    agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox([shellTool]) }),
     driver: openJailDriver({ home }),
     owner: jailOwner(),
   },

@@ -1,2 +1,2 @@
-export { type LoopParts, openLoop } from "./loop/loop.ts";
-export { type AgentKind, type Desk, RunOver, type TurnEnd } from "./port.ts";
+export type { Surroundings } from "../tools/index.ts";
+export { type AgentKind, type Desk, RunOver } from "./port.ts";

@@ -24,7 +24,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
   describe(`${name} environment`, () => {
     const cleanUps: (() => Promise<void> | void)[] = [];
     afterEach(async () => {
-      for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+      for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
     });
 
     function newPlace(): { home: string; workspace: string; driver: EnvironmentDriver } {

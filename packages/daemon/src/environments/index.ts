@@ -1,2 +1,1 @@
-export { jailOwner, type JailOptions, openJailDriver } from "./jail/jail.ts";
-export type { Command, CommandResults, Environment, EnvironmentDriver, EnvironmentPlan, Shell } from "./port.ts";
+export type { CommandResults, Environment, EnvironmentDriver } from "./port.ts";

@@ -26,7 +26,6 @@ export class SpoolShell implements Shell {
   readonly #flights = new Map<string, Flight>();
   #current: Airborne | undefined;
   readonly #forgotten: string[] = [];
-  #tidyLater: NodeJS.Timeout | undefined;
   #partialLine = "";
   #stateLost = false;
   #state: "open" | "gone" | "detached" = "open";
@@ -64,8 +63,7 @@ export class SpoolShell implements Shell {
 
   /** Later and many at once: the next command is not kept waiting for the tidying up after the last. */
   forget(id: string): void {
-    this.#forgotten.push(id);
-    this.#tidyLater ??= setTimeout(() => this.#tidy(), tidyDelayMs).unref();
+    if (this.#forgotten.push(id) === 1) setTimeout(() => this.#tidy(), tidyDelayMs).unref();
   }
 
   detach(): void {
@@ -168,7 +166,6 @@ export class SpoolShell implements Shell {
   }
 
   #tidy(): void {
-    this.#tidyLater = undefined;
     for (const id of this.#forgotten.splice(0)) this.#spool.remove(id);
   }
 

@@ -1,1 +1,1 @@
-export { type Gateway, type GatewayParts, openGateway } from "./server.ts";
+export { openGateway } from "./server.ts";

@@ -34,8 +34,9 @@ export function rawProblem(error: CorralError): string {
   ].join("\r\n");
 }
 
+/** Whether it concerns the client alone; of what is wrong with the daemon or its files the operator hears too. */
 export function isExpected(error: unknown): boolean {
-  return problemOf(error).code !== "internal";
+  return !["internal", "log.unwritable", "log.damaged"].includes(problemOf(error).code);
 }
 
 const unexpected = new CorralError("internal", "The daemon made a mistake", {

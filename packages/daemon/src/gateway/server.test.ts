@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import { CorralError, newId } from "@corral/protocol";
+import { CorralError, event, newId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openTestGateway, testToken } from "./testing.ts";
 
@@ -8,7 +8,7 @@ let gate: Awaited<ReturnType<typeof openTestGateway>>;
 beforeEach(async () => {
   gate = await openTestGateway();
 });
-afterEach(() => gate.gateway.close());
+afterEach(() => gate.close());
 
 /** A request with headers that `fetch` would not send. */
 function raw(
@@ -25,12 +25,6 @@ function raw(
     });
     sent.on("error", reject).end(body);
   });
-}
-
-async function newSession() {
-  const project = await (await gate.post("/api/projects", { path: "/repo" })).json();
-  const session = await (await gate.post("/api/sessions", { projectId: project.id })).json();
-  return { project, session };
 }
 
 const authorization = `Bearer ${testToken}`;
@@ -133,7 +127,7 @@ describe("what a request must look like", () => {
   });
 
   test("a field of the wrong shape is named", async () => {
-    const { session } = await newSession();
+    const { session } = await gate.newSession();
     const response = await gate.post(`/api/sessions/${session.id}/inputs`, { id: "../etc", text: 7 });
     expect({ status: response.status, ...(await response.json()) }).toMatchObject({
       status: 400,
@@ -177,7 +171,7 @@ describe("what a request must look like", () => {
 
 describe("what is done", () => {
   test("an input is admitted once, told when it is a duplicate, and refused when it differs", async () => {
-    const { session } = await newSession();
+    const { session } = await gate.newSession();
     const input = { id: newId("input"), text: "hello" };
     const send = async (body: object) => {
       const response = await gate.post(`/api/sessions/${session.id}/inputs`, body);
@@ -188,33 +182,46 @@ describe("what is done", () => {
     expect(await send(input)).toEqual({ status: 200, body: { kind: "duplicate", input: view, seq: 3 } });
     expect(await send({ ...input, text: "other" })).toMatchObject({
       status: 409,
-      body: { code: "input.conflict", title: "This input id was used for another text" },
+      body: { code: "input.conflict", title: "this id was admitted before with another body" },
     });
   });
 
   test("projects and sessions can be listed and read", async () => {
-    const { project, session } = await newSession();
+    const { project, session } = await gate.newSession();
     const read = async (path: string) => (await gate.request(path)).json();
-    expect(await read("/api/projects")).toEqual({ projects: [project] });
+    expect(await read("/api/projects")).toEqual({ projects: [{ ...project, seq: 2 }] });
     expect(await read("/api/sessions")).toEqual({ sessions: [session] });
     expect(await read(`/api/sessions/${session.id}`)).toEqual(session);
     expect(await read("/api/sessions/ses_none")).toMatchObject({ status: 404, code: "not-found" });
     expect(await read("/api/sessions/ses_none/events")).toMatchObject({ status: 404, code: "not-found" });
   });
 
-  test("interrupting nothing says so, and deciding nothing is a conflict", async () => {
-    const { session } = await newSession();
-    const path = `/api/sessions/${session.id}`;
-    expect(await (await gate.post(`${path}/interrupt`, {})).json()).toEqual({ kind: "nothing-running" });
-    expect(await (await gate.post(`${path}/recovery`, { call: "cal_lost", decision: "retry" })).json()).toEqual({
-      kind: "decided",
+  test("interrupting says whether anything runs, and what does not wait for a decision is a conflict", async () => {
+    const { session } = await gate.newSession();
+    const send = async (path: string, body: object) => {
+      const response = await gate.post(`/api/sessions/${session.id}/${path}`, body);
+      return { status: response.status, body: await response.json() };
+    };
+    const nothing = { status: 409, body: { code: "recovery.nothing" } };
+    expect(await send("interrupt", {})).toEqual({ status: 200, body: { kind: "nothing-running" } });
+    expect(await send("recovery", { call: "cal_lost", decision: "retry" })).toMatchObject(nothing);
+    await gate.add(
+      session.id,
+      event("activity.opened", { id: "act_1" }),
+      event("call.unknown", { id: "cal_lost", reason: "the jail ended" }),
+      event("activity.waiting", { id: "act_1", on: "recovery" }),
+    );
+    expect(await send("recovery", { call: "cal_other", decision: "retry" })).toMatchObject(nothing);
+    expect(await send("recovery", { call: "cal_lost", decision: "retry" })).toEqual({
+      status: 200,
+      body: { kind: "decided" },
     });
-    const refused = await gate.post(`${path}/recovery`, { call: "cal_other", decision: "retry" });
-    expect(await refused.json()).toMatchObject({ status: 409, code: "recovery.nothing" });
+    expect(await send("recovery", { call: "cal_lost", decision: "retry" })).toMatchObject(nothing);
+    expect(await send("interrupt", {})).toEqual({ status: 202, body: { kind: "requested" } });
   });
 
   test("events come in pages with a cursor", async () => {
-    const { session } = await newSession();
+    const { session } = await gate.newSession();
     const read = async (path: string) => (await gate.request(path)).json();
     const first = await read("/api/events?limit=1");
     expect(first).toMatchObject({ events: [{ seq: 1, type: "project.registered" }], next: 1 });
@@ -271,5 +278,20 @@ test("an unexpected error lets nothing out but is logged, and an expected one ke
     code: "project.not-a-repo",
     hint: "git init",
   });
-  await failing.gateway.close();
+  expect(failing.logged.length).toBe(1);
+  await failing.close();
+});
+
+test("of a log that cannot be written the client hears, and the operator too", async () => {
+  const full = new CorralError("log.unwritable", "The disk is full", { retry: "later", hint: "Make room" });
+  const failing = await openTestGateway({ projects: { ...gate.projects, list: () => Promise.reject(full) } });
+  const response = await failing.request("/api/projects");
+  expect({ status: response.status, ...(await response.json()) }).toMatchObject({
+    status: 503,
+    code: "log.unwritable",
+    retry: "later",
+    hint: "Make room",
+  });
+  expect(failing.logged).toEqual([{ err: full, route: "GET /api/projects" }]);
+  await failing.close();
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { type Delta, event, newId, type PartId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openStreams } from "./sse.ts";
-import { memoryLog, openTestGateway, testToken } from "./testing.ts";
+import { openTestGateway, testToken } from "./testing.ts";
 
 const limits = { bufferLimit: 256 * 1024, stallMs: 60_000, heartbeatMs: 60_000 };
 
@@ -12,11 +12,10 @@ let gate: Awaited<ReturnType<typeof openTestGateway>>;
 beforeEach(async () => {
   gate = await openTestGateway({ streamLimits: limits });
 });
-afterEach(() => gate.gateway.close());
+afterEach(() => gate.close());
 
 async function newSession(): Promise<SessionId> {
-  const project = await (await gate.post("/api/projects", { path: "/repo" })).json();
-  return (await (await gate.post("/api/sessions", { projectId: project.id })).json()).id;
+  return (await gate.newSession()).session.id;
 }
 
 function connect(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
@@ -66,7 +65,7 @@ test("history comes first, then what happens, in frames whose id is the seq", as
   const session = await newSession();
   const client = await reader(`/api/sessions/${session}/events?follow=1`);
   await expect.poll(client.ids).toEqual(["2"]);
-  const [stored] = gate.log.add(session, said(newId("part"), "two\nlines"));
+  const [stored] = await gate.add(session, said(newId("part"), "two\nlines"));
   await expect.poll(client.ids).toEqual(["2", "3"]);
   expect(client.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
   expect(client.frames()[0]).toBe("retry: 500");
@@ -75,7 +74,7 @@ test("history comes first, then what happens, in frames whose id is the seq", as
 
 test("the cursor and Last-Event-ID leave out what was seen; the header is the newer of both", async () => {
   const session = await newSession();
-  gate.log.add(session, said("prt_a", "a"), said("prt_b", "b"));
+  await gate.add(session, said("prt_a", "a"), said("prt_b", "b"));
   const byCursor = await reader("/api/events?follow=1&after=2");
   const byHeader = await reader("/api/events?follow=1&after=1", { "last-event-id": "3" });
   await expect.poll(() => [byCursor.ids(), byHeader.ids()]).toEqual([["3", "4"], ["4"]]);
@@ -86,26 +85,27 @@ test("a session's stream has only its own events, the other one all", async () =
   const other = await newSession();
   const ofOne = await reader(`/api/sessions/${one}/events?follow=1`);
   const ofAll = await reader("/api/events?follow=1");
-  gate.log.add(other, said("prt_a", "a"));
-  gate.log.add(one, said("prt_b", "b"));
+  await gate.add(other, said("prt_a", "a"));
+  await gate.add(one, said("prt_b", "b"));
   await expect
     .poll(() => [ofOne.ids(), ofAll.ids()])
     .toEqual([
-      ["2", "6"],
-      ["1", "2", "3", "4", "5", "6"],
+      ["2", "5"],
+      ["1", "2", "3", "4", "5"],
     ]);
 });
 
 test("deltas begin with the text so far, carry no id, and never follow the event that closes their part", async () => {
   const session = await newSession();
-  gate.log.open.push(textDelta(session, "prt_a", 0, "so far"));
+  gate.log.live.emit(textDelta(session, "prt_a", 0, "so far"));
   const client = await reader(`/api/sessions/${session}/events?follow=1`);
   await expect.poll(client.told).toEqual([2, "so far"]);
-  gate.log.emit(textDelta(session, "prt_a", 6, ", so good"));
+  gate.log.live.emit(textDelta(session, "prt_a", 6, ", so good"));
   await expect.poll(client.told).toEqual([2, "so far", ", so good"]);
-  gate.log.add(session, said("prt_a", "so far, so good"));
+  await gate.add(session, said("prt_a", "so far, so good"));
   await expect.poll(client.told).toEqual([2, "so far", ", so good", 3]);
-  gate.log.emit(textDelta(session, "prt_a", 6, "late"), textDelta(session, "prt_b", 0, "next"));
+  gate.log.live.emit(textDelta(session, "prt_a", 6, "late"));
+  gate.log.live.emit(textDelta(session, "prt_b", 0, "next"));
   await expect.poll(client.told).toEqual([2, "so far", ", so good", 3, "next"]);
   expect(
     client
@@ -120,7 +120,7 @@ test("an event is encoded once for any number of readers", async () => {
   const clients = await Promise.all(
     Array.from({ length: 5 }, () => reader(`/api/sessions/${session}/events?follow=1`)),
   );
-  await expect.poll(() => gate.log.subscribers).toBe(5);
+  await expect.poll(gate.subscribers).toBe(5);
   let encodings = 0;
   const counting = {
     id: "trn_1" as const,
@@ -129,9 +129,10 @@ test("an event is encoded once for any number of readers", async () => {
     text: "x",
     toJSON: () => ({ n: ++encodings }),
   };
-  gate.log.add(session, event("turn.said", counting));
+  await gate.add(session, event("turn.said", counting));
   for (const client of clients) await expect.poll(client.ids).toEqual(["2", "3"]);
-  expect(encodings).toBe(1);
+  // Once for the file and once for all who read.
+  expect(encodings).toBe(2);
 });
 
 test("a client that reads nothing is dropped alone and comes back by its cursor", async () => {
@@ -141,11 +142,11 @@ test("a client that reads nothing is dropped alone and comes back by its cursor"
   const stuck = await connect(path);
   const dropped = new Promise((resolve) => stuck.on("close", resolve).on("error", () => undefined));
   stuck.pause();
-  await expect.poll(() => gate.log.subscribers).toBe(2);
+  await expect.poll(gate.subscribers).toBe(2);
   const big = "x".repeat(1_000_000);
   let last = 2;
-  while (gate.log.subscribers === 2) {
-    last = gate.log.add(session, said(newId("part"), big))[0]?.seq ?? last;
+  while (gate.subscribers() === 2) {
+    last = (await gate.add(session, said(newId("part"), big)))[0]?.seq ?? last;
     await expect.poll(() => quick.ids().at(-1)).toBe(String(last));
   }
   stuck.resume();
@@ -158,7 +159,7 @@ test("a client that reads nothing is dropped alone and comes back by its cursor"
 test("history larger than the buffer waits for a slow reader instead of dropping it", async () => {
   const session = await newSession();
   const big = "x".repeat(100_000);
-  gate.log.add(session, ...Array.from({ length: 100 }, () => said(newId("part"), big)));
+  await gate.add(session, ...Array.from({ length: 100 }, () => said(newId("part"), big)));
   const slow = await connect(`/api/sessions/${session}/events?follow=1`);
   slow.pause();
   await expect.poll(() => slow.readableLength).toBeGreaterThan(0);
@@ -171,10 +172,9 @@ test("history larger than the buffer waits for a slow reader instead of dropping
 });
 
 test("a reader of history who stalls is dropped", async () => {
-  const log = memoryLog();
-  log.add("ses_a", ...Array.from({ length: 200 }, () => said(newId("part"), "x".repeat(100_000))));
+  await gate.add("ses_a", ...Array.from({ length: 200 }, () => said(newId("part"), "x".repeat(100_000))));
   const errors: unknown[] = [];
-  const streams = openStreams(log, (error) => errors.push(error), { ...limits, stallMs: 50 });
+  const streams = openStreams(gate.log, (error) => errors.push(error), { ...limits, stallMs: 50 });
   const server = createServer((_request, response) => streams.open(response, { after: 0, session: undefined }));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
@@ -201,15 +201,15 @@ test("a heartbeat keeps a quiet stream alive", async () => {
     if (text.includes(":\n\n:\n\n")) break;
   }
   expect(text).toMatch(/^retry: 500\n\n(:\n\n)+$/);
-  await brisk.gateway.close();
+  await brisk.close();
 });
 
 test("closing ends streams cleanly and lets go of the log", async () => {
   const session = await newSession();
   const client = await reader(`/api/sessions/${session}/events?follow=1`);
-  await expect.poll(() => gate.log.subscribers).toBe(1);
+  await expect.poll(gate.subscribers).toBe(1);
   await gate.gateway.close();
   await expect.poll(client.ended).toBe(true);
   expect(client.response.complete).toBe(true);
-  expect(gate.log.subscribers).toBe(0);
+  expect(gate.subscribers()).toBe(0);
 });

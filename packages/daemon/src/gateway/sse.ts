@@ -27,7 +27,7 @@ export interface StreamLimits {
   readonly heartbeatMs: number;
 }
 
-export const usualLimits: StreamLimits = { bufferLimit: 4 * 1024 * 1024, stallMs: 30_000, heartbeatMs: 15_000 };
+const usualLimits: StreamLimits = { bufferLimit: 4 * 1024 * 1024, stallMs: 30_000, heartbeatMs: 15_000 };
 
 export function openStreams(
   log: Pick<Log, "read" | "tail" | "live">,

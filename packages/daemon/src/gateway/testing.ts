@@ -1,31 +1,32 @@
-import { EventEmitter, on } from "node:events";
-import {
-  CorralError,
-  type Delta,
-  type InputView,
-  type NewEvent,
-  newId,
-  type ProjectView,
-  type SessionId,
-  type SessionView,
-  type StoredEvent,
-} from "@corral/protocol";
-import type { Log } from "../log/port.ts";
-import { type Gateway, type GatewayParts, openGateway } from "./server.ts";
-import type { Projects } from "../projects/index.ts";
-import type { Sessions } from "../sessions/index.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NewEvent, ProjectView, SessionView } from "@corral/protocol";
+import type { Log } from "../log/index.ts";
+import { openSqliteLog } from "../log/sqlite/index.ts";
+import { openProjects, projectProjections } from "../projects/index.ts";
+import { openSessions, sessionProjections } from "../sessions/index.ts";
+import { makeRepository } from "../testing/repository.ts";
+import { type GatewayParts, openGateway } from "./server.ts";
 
 export const testToken = "a-token-for-tests";
 
-/** A gateway on a free port over slices in memory. */
+/** A gateway on a free port over the real slices, with a log in a folder of its own. Nothing runs the sessions. */
 export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
-  const log = memoryLog();
-  const slices = memorySlices(log);
+  const folder = mkdtempSync(join(tmpdir(), "corral-gateway-"));
+  const log = await openSqliteLog({
+    file: join(folder, "corral.db"),
+    projections: [...projectProjections, ...sessionProjections],
+  });
+  const projects = openProjects(log);
+  const sessions = openSessions(log, { defaultModel: "rehearsal/any", mayOpen: () => Promise.resolve() });
+  const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   const logged: object[] = [];
-  const gateway: Gateway = await openGateway({
-    log,
-    ...slices,
+  const gateway = await openGateway({
+    log: watched.log,
+    projects,
+    sessions,
     token: testToken,
     version: "1.2.3",
     port: 0,
@@ -37,121 +38,52 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     fetch(gateway.url + path, { ...init, headers: { authorization: `Bearer ${testToken}`, ...init.headers } });
   const post = (path: string, body: unknown) =>
     request(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-  return { log, ...slices, stops, logged, gateway, request, post };
-}
+  let repository: string | undefined;
 
-export interface MemoryLog extends Pick<Log, "read" | "tail" | "live"> {
-  add(stream: string, ...events: NewEvent[]): StoredEvent[];
-  emit(...deltas: Delta[]): void;
-  /** What `live.subscribe` begins with. */
-  readonly open: Delta[];
-  readonly subscribers: number;
-}
-
-export function memoryLog(): MemoryLog {
-  const events: StoredEvent[] = [];
-  const open: Delta[] = [];
-  const hub = new EventEmitter().setMaxListeners(0);
-  const listeners = new Set<(deltas: readonly Delta[]) => void>();
-  const after = (seq: number, stream: string | undefined) =>
-    events.filter((event) => event.seq > seq && (stream === undefined || event.stream === stream));
   return {
-    open,
-    get subscribers() {
-      return listeners.size;
+    log,
+    projects,
+    stops,
+    logged,
+    gateway,
+    request,
+    post,
+    subscribers: watched.count,
+    /** As a runner would. */
+    add: (stream: string, ...events: readonly NewEvent[]) => log.append({ stream, actor: "agent", events }),
+    /** A session of the one project there is. */
+    async newSession(): Promise<{ project: ProjectView; session: SessionView }> {
+      repository ??= makeRepository(join(folder, "demo"));
+      const project = await (await post("/api/projects", { path: repository })).json();
+      const session = await (await post("/api/sessions", { projectId: project.id })).json();
+      return { project, session };
     },
-    add(stream, ...added) {
-      const stored = added.map((event, index) => ({
-        ...event,
-        seq: events.length + index + 1,
-        stream,
-        version: after(0, stream).length + index + 1,
-        typeVersion: 1,
-        actor: "operator",
-        approximateCreationTime: "2026-01-01T00:00:00.000Z",
-      }));
-      events.push(...stored);
-      hub.emit("commit");
-      return stored;
-    },
-    emit(...deltas) {
-      for (const listener of listeners) listener(deltas);
-    },
-    read: async (range) => after(range.after, range.stream).slice(0, range.limit ?? 1000),
-    async *tail(cursor, signal) {
-      let seen = cursor.after;
-      const commits = on(hub, "commit", { signal });
-      try {
-        for (;;) {
-          const fresh = after(seen, cursor.stream);
-          if (fresh.length > 0) yield fresh;
-          seen = Math.max(seen, events.length);
-          await commits.next();
-        }
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
-    },
-    live: {
-      emit: () => undefined,
-      subscribe(_filter, listener) {
-        listeners.add(listener);
-        if (open.length > 0) listener(open);
-        return () => listeners.delete(listener);
-      },
+    async close() {
+      await gateway.close();
+      await log.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function memorySlices(log: MemoryLog): { sessions: Sessions; projects: Projects } {
-  const projects = new Map<string, ProjectView>();
-  const sessions = new Map<string, SessionView>();
-  const inputs = new Map<string, { input: InputView; seq: number }>();
-  const known = (id: SessionId) => {
-    if (!sessions.has(id)) throw new CorralError("not-found", `There is no session ${id}`);
-  };
+/** The log, telling how many listen to its live lane: a stream does once it has sent all history. */
+function watchSubscribers(log: Log): { log: GatewayParts["log"]; count: () => number } {
+  let subscribers = 0;
   return {
-    projects: {
-      async register({ path }) {
-        const id = newId("project");
-        const [stored] = log.add(id, { type: "project.registered", data: { id, path, name: "demo" } });
-        const view = { id, path, name: "demo", seq: stored?.seq ?? 0 };
-        projects.set(id, view);
-        return view;
-      },
-      get: async (id) => projects.get(id),
-      list: async () => [...projects.values()],
-    },
-    sessions: {
-      async create({ projectId, model = "rehearsal/any", ...rest }) {
-        if (!projects.has(projectId)) throw new CorralError("not-found", `There is no project ${projectId}`);
-        const id = newId("session");
-        const data = { projectId, title: "", model, ...rest };
-        const [stored] = log.add(id, { type: "session.created", data });
-        const view: SessionView = { id, ...data, state: { state: "idle" }, seq: stored?.seq ?? 0 };
-        sessions.set(id, view);
-        return view;
-      },
-      get: async (id) => sessions.get(id),
-      list: async () => [...sessions.values()],
-      async admit(id, input) {
-        known(id);
-        const before = inputs.get(input.id);
-        if (before !== undefined && before.input.text !== input.text)
-          return { kind: "conflict", reason: "This input id was used for another text" };
-        if (before !== undefined) return { kind: "duplicate", ...before };
-        const [stored] = log.add(id, { type: "input.admitted", data: input });
-        const admitted = { input: { ...input, state: "waiting" as const, activityId: null }, seq: stored?.seq ?? 0 };
-        inputs.set(input.id, admitted);
-        return { kind: "admitted", ...admitted };
-      },
-      async interrupt(id) {
-        known(id);
-        return { kind: "nothing-running" };
-      },
-      async decide(id, { call }) {
-        known(id);
-        return { kind: call === "cal_lost" ? "decided" : "nothing-to-decide" };
+    count: () => subscribers,
+    log: {
+      read: (range) => log.read(range),
+      tail: (cursor, signal) => log.tail(cursor, signal),
+      live: {
+        emit: (delta) => log.live.emit(delta),
+        subscribe(filter, listener) {
+          const unsubscribe = log.live.subscribe(filter, listener);
+          subscribers += 1;
+          return () => {
+            subscribers -= 1;
+            unsubscribe();
+          };
+        },
       },
     },
   };

@@ -1,4 +1,4 @@
-export { type Home, openHome } from "./home.ts";
+export { openHome } from "./home.ts";
 export { removeDaemonInfo, writeDaemonInfo } from "./info.ts";
 export { lockHome } from "./lock.ts";
 export { ownerToken } from "./token.ts";

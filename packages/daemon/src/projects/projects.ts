@@ -35,7 +35,7 @@ export function openProjects(log: Log): Projects {
     async register(wish, actor) {
       const path = await repositoryAround(wish.path);
       const known = await log.row("project_paths", path);
-      if (known !== undefined) return await view(known["id"] as ProjectId);
+      if (known !== undefined) return view(known["id"] as ProjectId);
       const id = newId("project");
       try {
         await log.append({
@@ -48,9 +48,9 @@ export function openProjects(log: Log): Projects {
         if (!(error instanceof CorralError && error.code === "append.conflict")) throw error;
         const winner = await log.row("project_paths", path);
         if (winner === undefined) throw error;
-        return await view(winner["id"] as ProjectId);
+        return view(winner["id"] as ProjectId);
       }
-      return await view(id);
+      return view(id);
     },
     get: async (id) => {
       const seq = await log.head();
@@ -96,7 +96,7 @@ async function repositoryAround(path: string): Promise<string> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
+  return stat(path).then(
     () => true,
     () => false,
   );

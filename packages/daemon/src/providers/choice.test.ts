@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { anthropic } from "./anthropic/index.ts";
 import { openProviders, parseModel } from "./choice.ts";
 
 const thrown = (act: () => unknown) => {
@@ -11,7 +12,7 @@ const thrown = (act: () => unknown) => {
 };
 
 test("a provider with a key is found by the model's name", () => {
-  const providers = openProviders({ ANTHROPIC_API_KEY: " key\n" });
+  const providers = openProviders({ ANTHROPIC_API_KEY: " key\n" }, [anthropic]);
   expect([...providers.configured.keys()]).toEqual(["anthropic"]);
   const { provider, model } = providers.find("anthropic/claude-x");
   expect([provider.name, model]).toEqual(["anthropic", "claude-x"]);
@@ -20,7 +21,7 @@ test("a provider with a key is found by the model's name", () => {
 test.each([{}, { ANTHROPIC_API_KEY: "" }, { ANTHROPIC_BASE_URL: "http://127.0.0.1:1" }])(
   "a provider without a key says what to set: %o",
   (variables) => {
-    const providers = openProviders(variables);
+    const providers = openProviders(variables, [anthropic]);
     expect([...providers.configured]).toEqual([]);
     expect(thrown(() => providers.find("anthropic/claude-x"))).toEqual({
       code: "provider.refused",
@@ -30,7 +31,7 @@ test.each([{}, { ANTHROPIC_API_KEY: "" }, { ANTHROPIC_BASE_URL: "http://127.0.0.
 );
 
 test("a provider that is not there is a model nobody knows", () => {
-  expect(thrown(() => openProviders({}).find("nobody/x"))).toEqual({
+  expect(thrown(() => openProviders({}, [anthropic]).find("nobody/x"))).toEqual({
     code: "model.unknown",
     hint: "Known are: anthropic.",
   });

@@ -1,9 +1,6 @@
 import { CorralError } from "@corral/protocol";
-import { openAnthropic } from "./anthropic/index.ts";
 import { refused } from "./failure.ts";
-import type { Provider } from "./port.ts";
-
-type Variables = Readonly<Record<string, string | undefined>>;
+import type { Provider, ProviderDriver, Variables } from "./port.ts";
 
 /** The providers that the environment has keys for. */
 export interface Providers {
@@ -15,23 +12,18 @@ export interface Providers {
   find(model: string): { readonly provider: Provider; readonly model: string };
 }
 
-/** Every provider, with the variable that configures it. The conventions are the vendors' own. */
-const drivers = {
-  anthropic: { key: "ANTHROPIC_API_KEY", open: openAnthropicFrom },
-} as const;
-
-export function openProviders(variables: Variables): Providers {
-  const configured = new Map<string, Provider>();
-  for (const [name, { key, open }] of Object.entries(drivers)) {
-    const secret = variables[key]?.trim() ?? "";
-    if (secret !== "") configured.set(name, open(secret, variables));
-  }
+export function openProviders(variables: Variables, drivers: readonly ProviderDriver[]): Providers {
+  const configured = new Map(
+    drivers
+      .filter(({ keyVariable }) => (variables[keyVariable]?.trim() ?? "") !== "")
+      .map((driver) => [driver.name, driver.open(variables)]),
+  );
   return {
     configured,
     find(named) {
       const { provider: name, model } = parseModel(named);
       const provider = configured.get(name);
-      if (provider === undefined) throw missing(name);
+      if (provider === undefined) throw missing(name, drivers);
       return { provider, model };
     },
   };
@@ -47,17 +39,11 @@ export function parseModel(named: string): { readonly provider: string; readonly
   return { provider: named.slice(0, slash), model: named.slice(slash + 1) };
 }
 
-function openAnthropicFrom(apiKey: string, variables: Variables): Provider {
-  const baseUrl = variables["ANTHROPIC_BASE_URL"]?.trim() ?? "";
-  return openAnthropic(baseUrl === "" ? { apiKey } : { apiKey, baseUrl });
-}
-
-function missing(name: string): CorralError {
-  if (Object.hasOwn(drivers, name)) {
-    const { key } = drivers[name as keyof typeof drivers];
-    return refused(`There is no key for the provider ${name}.`, `Set ${key} where the daemon starts.`);
-  }
+function missing(name: string, drivers: readonly ProviderDriver[]): CorralError {
+  const driver = drivers.find((each) => each.name === name);
+  if (driver !== undefined)
+    return refused(`There is no key for the provider ${name}.`, `Set ${driver.keyVariable} where the daemon starts.`);
   return new CorralError("model.unknown", `There is no provider called "${name}".`, {
-    hint: `Known are: ${Object.keys(drivers).join(", ")}.`,
+    hint: `Known are: ${drivers.map((each) => each.name).join(", ")}.`,
   });
 }

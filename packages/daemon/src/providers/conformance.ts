@@ -11,6 +11,7 @@ import {
   stops,
   thinks,
 } from "../testing/scripted-model/index.ts";
+import type { ProviderFailure } from "./failure.ts";
 import type { ModelRequest, Provider, ReplyPiece } from "./port.ts";
 
 /** What every provider promises, held against a scripted model that speaks the driver's protocol. */
@@ -30,7 +31,10 @@ export function describeProvider(name: string, open: (url: string) => Provider):
       const pieces = collect(ask());
       return pieces.then(
         () => "nothing failed",
-        ({ code, retry, hint, retryAfterMs }) => ({ code, retry, hint, retryAfterMs }),
+        (error: unknown) => {
+          const { code, retry, hint, retryAfterMs } = error as ProviderFailure;
+          return { code, retry, hint, retryAfterMs };
+        },
       );
     };
 

@@ -1,5 +1,4 @@
-export { ProviderFailure } from "./failure.ts";
-export { openProviders, parseModel, type Providers } from "./choice.ts";
+export { openProviders } from "./choice.ts";
 export type {
   AssistantPart,
   Message,
@@ -7,6 +6,5 @@ export type {
   Provider,
   ProviderMetadata,
   ReplyPiece,
-  ToolOffer,
   ToolResult,
 } from "./port.ts";

@@ -12,6 +12,18 @@ export interface Provider {
   ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece>;
 }
 
+/** How a provider is opened. */
+export interface ProviderDriver {
+  /** The provider's name. */
+  readonly name: string;
+  /** The variable that holds its key. Without a key it is not opened. */
+  readonly keyVariable: string;
+  open(variables: Variables): Provider;
+}
+
+/** Variables of the process, as `process.env` has them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
 export interface ModelRequest {
   /** The part after the slash. */
   readonly model: string;

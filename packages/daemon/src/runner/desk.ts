@@ -1,7 +1,6 @@
 import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
-import { type Desk, RunOver } from "../agents/index.ts";
+import { type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
-import type { Surroundings } from "../tools/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
 /** What nobody waits for goes with what somebody does: one commit instead of two. */
@@ -46,7 +45,8 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
       applyEvent(this.history, each);
       this.#unsent.push(each);
     }
-    if (this.history.activity === undefined && this.#interruption.signal.aborted) this.#interruption = new AbortController();
+    if (this.history.activity === undefined && this.#interruption.signal.aborted)
+      this.#interruption = new AbortController();
     this.#sendSoon ??= setTimeout(() => this.#send(), longestWaitMs);
   }
 

@@ -108,7 +108,9 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       return await running.ended;
     } finally {
       post.running = undefined;
-      await log.releaseLease(lease).catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
+      await log
+        .releaseLease(lease)
+        .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
     }
   }
 
@@ -155,7 +157,7 @@ function officeOf(log: Log, session: SessionId, lease: Lease): Office {
     async append(events) {
       await log.append({ stream: session, actor: `agent:${session}`, fence: lease.fence, events });
     },
-    promote: async (activity) => await promote(log, lease, activity as ActivityId | undefined),
+    promote: (activity) => promote(log, lease, activity as ActivityId | undefined),
     emit: (delta) => log.live.emit(delta),
   };
 }

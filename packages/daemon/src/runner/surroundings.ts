@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { CorralError, event, newId, type SessionId } from "@corral/protocol";
-import type { Desk } from "../agents/index.ts";
+import type { Desk, Surroundings } from "../agents/index.ts";
 import type { CommandResults, Environment, EnvironmentDriver } from "../environments/index.ts";
-import type { Surroundings } from "../tools/index.ts";
 import { prepareWorkspace } from "../workspaces/index.ts";
 
 /**
@@ -28,7 +27,7 @@ export class SessionSurroundings implements Surroundings {
     const current = await this.#current?.catch(() => undefined);
     if (current?.isOpen === true) return current;
     if (current !== undefined) this.#closed(current);
-    return await (this.#current ??= this.#open().catch((error: unknown) => {
+    return (this.#current ??= this.#open().catch((error: unknown) => {
       this.#current = undefined;
       throw error;
     }));
@@ -60,14 +59,14 @@ export class SessionSurroundings implements Surroundings {
   }
 
   async #currentOrFound(): Promise<Environment | undefined> {
-    if (this.#current !== undefined) return await this.#current.catch(() => undefined);
+    if (this.#current !== undefined) return this.#current.catch(() => undefined);
     const found = await this.#find();
     return found.kind === "open" ? found.environment : undefined;
   }
 
   async #open(): Promise<Environment> {
     const found = await this.#find();
-    return found.kind === "open" ? found.environment : await this.#openNew();
+    return found.kind === "open" ? found.environment : this.#openNew();
   }
 
   #closed({ state }: Environment): void {
@@ -84,7 +83,7 @@ export class SessionSurroundings implements Surroundings {
   async #lookUp(): Promise<Found> {
     const state = this.#desk.history.environment;
     if (state === undefined) return { kind: "none" };
-    return await this.#world.driver.reopen(state);
+    return this.#world.driver.reopen(state);
   }
 
   async #openNew(): Promise<Environment> {
@@ -99,7 +98,8 @@ export class SessionSurroundings implements Surroundings {
       variables: workspace.variables,
     });
     const before = this.#desk.history.environment;
-    if (before !== undefined) this.#desk.record(event("environment.closed", { id: before.id, reason: "it was found ended" }));
+    if (before !== undefined)
+      this.#desk.record(event("environment.closed", { id: before.id, reason: "it was found ended" }));
     this.#desk.record(event("environment.opened", { state: environment.state }));
     await this.#desk.durable();
     return environment;
@@ -116,7 +116,9 @@ export class SessionSurroundings implements Surroundings {
       ...(owner === undefined ? {} : { owner }),
     });
     const { path, branch, base, readable, variables } = workspace;
-    this.#desk.record(event("workspace.prepared", { path, branch, base, readable: [...readable], variables: { ...variables } }));
+    this.#desk.record(
+      event("workspace.prepared", { path, branch, base, readable: [...readable], variables: { ...variables } }),
+    );
     return workspace;
   }
 }

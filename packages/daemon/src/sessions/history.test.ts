@@ -109,7 +109,10 @@ describe("a session's history", () => {
   });
 
   test("a call that had started is beyond asking once its environment is closed", () => {
-    const closing = [event("environment.opened", { state }), event("environment.closed", { id: "env_1", reason: "ended" })];
+    const closing = [
+      event("environment.opened", { state }),
+      event("environment.closed", { id: "env_1", reason: "ended" }),
+    ];
     const lost = (events: NewEvent[]) => foldHistory(events).activity?.turn?.calls[0]?.environmentClosed;
     expect(lost([...begun, requested, started, ...closing])).toBe(true);
     expect(lost([...begun, requested, ...closing, started])).toBe(false);

@@ -84,7 +84,7 @@ export type CallEnd =
   | { readonly kind: "interrupted"; readonly result: unknown }
   | { readonly kind: "unknown"; readonly reason: string };
 
-export function emptyHistory(): History {
+function emptyHistory(): History {
   return {
     settings: undefined,
     workspace: undefined,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createSession, event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/open.ts";
+import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
 import { sessionProjections } from "./projections.ts";
 import { openSessions, type Sessions } from "./sessions.ts";
@@ -57,7 +57,10 @@ describe("admission", () => {
   test("concurrent exact retries admit one input", async () => {
     const hello = input("hello");
     const all = await Promise.all(Array.from({ length: 10 }, () => sessions.admit(id, hello, "test")));
-    expect(all.map((each) => each.kind).toSorted()).toEqual(["admitted", ...Array.from({ length: 9 }, () => "duplicate")]);
+    expect(all.map((each) => each.kind).toSorted()).toEqual([
+      "admitted",
+      ...Array.from({ length: 9 }, () => "duplicate"),
+    ]);
     const admitted = (await log.read({ after: 0, stream: id })).filter((each) => each.type === "input.admitted");
     expect(admitted).toHaveLength(1);
   });

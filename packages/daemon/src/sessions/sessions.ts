@@ -50,11 +50,9 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
         stream: id,
         actor,
         expectedVersion: 0,
-        events: [
-          event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit }),
-        ],
+        events: [event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit })],
       });
-      return await view(id);
+      return view(id);
     },
 
     get: async (id) => {
@@ -70,7 +68,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
 
     async admit(id, input, actor) {
       await mustExist("sessions", id, "session");
-      return await admit(log, id, input, actor);
+      return admit(log, id, input, actor);
     },
 
     async interrupt(id, actor) {

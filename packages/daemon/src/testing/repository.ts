@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Makes a git repository with one commit that holds these files. */
-export function makeRepository(folder: string, files: Readonly<Record<string, string>> = { "README.md": "hello\n" }): string {
+export function makeRepository(
+  folder: string,
+  files: Readonly<Record<string, string>> = { "README.md": "hello\n" },
+): string {
   mkdirSync(folder, { recursive: true });
   const git = (...args: string[]) => execFileSync("git", ["-C", folder, ...args], { stdio: "ignore" });
   git("init", "--initial-branch=main");

@@ -12,14 +12,15 @@ import {
   type StoredEvent,
   type StoredEventOf,
 } from "@corral/protocol";
-import { openLoop } from "../agents/index.ts";
-import { jailOwner, openJailDriver } from "../environments/jail/jail.ts";
+import { openLoop } from "../agents/loop/index.ts";
+import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import type { Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/open.ts";
+import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
+import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
 import { openForeman } from "../runner/index.ts";
-import { openInlineHost } from "../runner/inline/host.ts";
+import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
 import { makeRepository } from "./repository.ts";
@@ -48,14 +49,16 @@ export interface TestSession {
   events(): Promise<readonly StoredEvent[]>;
 }
 
-export async function startTestDaemon(options: { wish?: Partial<CreateSession>; attempts?: number } = {}): Promise<TestDaemon> {
+export async function startTestDaemon(
+  options: { wish?: Partial<CreateSession>; attempts?: number } = {},
+): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
   const repository = makeRepository(join(folder, "repository"));
   const model = await startScriptedModel();
   const projections = [...projectProjections, ...sessionProjections];
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
-  const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url });
+  const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
   const host = openInlineHost({
     home,

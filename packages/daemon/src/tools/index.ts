@@ -1,3 +1,3 @@
 export { openToolbox, type Toolbox } from "./toolbox.ts";
 export { shellTool } from "./shell.ts";
-export type { Recovered, Surroundings, Tool, ToolContext } from "./tool.ts";
+export type { Surroundings, Tool, ToolContext } from "./tool.ts";

@@ -25,7 +25,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
 
   async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput }) {
     const { shell } = await surroundings.environment();
-    return await shell.run({ id, text: command, timeoutMs, signal, onOutput });
+    return shell.run({ id, text: command, timeoutMs, signal, onOutput });
   },
 
   async recover({ id, surroundings }) {
@@ -55,6 +55,9 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     ];
     const stderr = result.stderr === "" ? "" : `stderr:\n${result.stderr}`;
     const text = [result.stdout, stderr, ...notes].filter((line) => line !== "").join("\n");
-    return { outcome: result.exitCode === 0 && !result.timedOut ? "ok" : "error", text: text === "" ? "(no output)" : text };
+    return {
+      outcome: result.exitCode === 0 && !result.timedOut ? "ok" : "error",
+      text: text === "" ? "(no output)" : text,
+    };
   },
 };

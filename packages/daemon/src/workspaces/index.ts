@@ -1,1 +1,1 @@
-export { prepareWorkspace, type Workspace, type WorkspaceWish } from "./prepare.ts";
+export { prepareWorkspace } from "./prepare.ts";

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { jailOwner, openJailDriver } from "../environments/index.ts";
+import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { prepareWorkspace } from "./prepare.ts";
 
 const isRoot = process.getuid?.() === 0;

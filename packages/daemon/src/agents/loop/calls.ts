@@ -27,7 +27,7 @@ export async function takeCall(
 
 /** Takes a call to its end whose record says that it has none, after a crash or a person's decision. */
 export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Promise<void> {
-  if (call.attempt === 0 || call.retryDecided) return await runCall(desk, toolbox, call, call.attempt + 1);
+  if (call.attempt === 0 || call.retryDecided) return runCall(desk, toolbox, call, call.attempt + 1);
   const tool = toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   const context = contextFor(desk, call, call.attempt);
@@ -38,7 +38,7 @@ export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Prom
     case "unknown":
       return desk.record(event("call.unknown", { id: call.id, reason: known.reason }));
     case "run":
-      return await perform(desk, tool, call, context);
+      return perform(desk, tool, call, context);
   }
 }
 

@@ -17,7 +17,9 @@ export function hashRequest(model: string, system: string, entries: readonly Ent
   const turn = entries[last];
   const earlier = turn?.kind === "turn" ? turn.requestHash : JSON.stringify({ system, tools: toolbox.offers });
   const since = entries.slice(Math.max(0, last)).flatMap((entry) => messagesOf(entry, toolbox));
-  return createHash("sha256").update(JSON.stringify([model, earlier, since])).digest("base64url");
+  return createHash("sha256")
+    .update(JSON.stringify([model, earlier, since]))
+    .digest("base64url");
 }
 
 /** What a settled turn or an input is in a request never changes. */
@@ -46,7 +48,9 @@ function turnMessages(turn: Turn, toolbox: Toolbox): Message[] {
 /** What earlier attempts said was said to nobody; reasoning without its end cannot be sent back. */
 function spokenParts(turn: Turn): AssistantPart[] {
   return turn.said
-    .filter((part) => part.attempt === turn.attempt && part.text.trim() !== "" && !(part.cut && part.kind === "reasoning"))
+    .filter(
+      (part) => part.attempt === turn.attempt && part.text.trim() !== "" && !(part.cut && part.kind === "reasoning"),
+    )
     .map(({ kind, text, providerMetadata }) => ({ kind, text, ...(providerMetadata && { providerMetadata }) }));
 }
 
@@ -59,7 +63,11 @@ function callResult(call: Call, toolbox: Toolbox): ToolResult {
   const error = (text: string): ToolResult => ({ id, tool, outcome: "error", text });
   switch (end?.kind) {
     case "settled":
-      return { id, tool, ...(toolbox.get(tool)?.describe(end.result) ?? { outcome: "ok", text: JSON.stringify(end.result) }) };
+      return {
+        id,
+        tool,
+        ...(toolbox.get(tool)?.describe(end.result) ?? { outcome: "ok", text: JSON.stringify(end.result) }),
+      };
     case "failed":
       return error(end.message);
     case "interrupted":

@@ -1,9 +1,9 @@
 import { describeEnvironment } from "../conformance.ts";
 import { jailOwner } from "./jail.ts";
-import { openDriver } from "./driver.fixture.ts";
+import { openDriver } from "./testing/driver.ts";
 
 describeEnvironment("jail", {
   open: openDriver,
-  module: new URL("driver.fixture.ts", import.meta.url).href,
+  module: new URL("testing/driver.ts", import.meta.url).href,
   owner: jailOwner(),
 });

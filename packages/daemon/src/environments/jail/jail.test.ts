@@ -27,7 +27,7 @@ const ordinary = { uid: 1234, gid: 1234 };
 const cleanUps: (() => Promise<void> | void)[] = [];
 
 afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
 describe("the jail's walls", () => {
@@ -164,8 +164,9 @@ describe("the jail's walls", () => {
       "rm -rf .git/hooks .git/config",
       "mv .git/hooks away",
     ];
-    for (const text of tries)
-      expect(await run(text), text).toMatchObject({ exitCode: expect.not.toBeOneOf([0]) as number });
+    const succeeded: string[] = [];
+    for (const text of tries) if ((await run(text)).exitCode === 0) succeeded.push(text);
+    expect(succeeded).toEqual([]);
     expect(await run("echo x >.git/HEAD")).toMatchObject({ exitCode: 0 });
     expect(readFileSync(join(workspace, ".git/config"), "utf8")).toBe("[core]\n");
     expect(readdirSync(join(workspace, ".git/hooks"))).toEqual([]);

@@ -1,4 +1,11 @@
-import { CorralError, environmentId, type EnvironmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import {
+  CorralError,
+  environmentId,
+  type EnvironmentId,
+  type EnvironmentState,
+  newId,
+  type ProcessIdentity,
+} from "@corral/protocol";
 import { readdir } from "node:fs/promises";
 import { chownSync, lstatSync, mkdirSync, readlinkSync, rmSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";

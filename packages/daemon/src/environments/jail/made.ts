@@ -34,8 +34,8 @@ function contents({ uid, gid }: JailUser): Record<string, string> {
     hosts: "127.0.0.1 localhost corral\n::1 localhost\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
   };
-  const inEtc = Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]);
-  return { ...Object.fromEntries(inEtc), "keeper/keeper.sh": keeperScript, "keeper/worker.sh": workerScript };
+  const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
+  return { ...inEtc, "keeper/keeper.sh": keeperScript, "keeper/worker.sh": workerScript };
 }
 
 /** Another process may have made the same at the same time; one of the two stays. */

@@ -1,7 +1,7 @@
 import { event, type NewEvent, type StoredEvent } from "@corral/protocol";
 import type { Log, Projection } from "../port.ts";
 
-/** What the suite needs of a driver. It is the default export of a module, so that other processes open the same log. */
+/** What the suite needs of a driver. A module exports it as `driver`, so that other processes open the same log. */
 export interface LogDriver {
   /** Opens the log kept in this folder; a reader may lag `readerBound` events behind. */
   open(options: OpenOptions): Promise<Log>;

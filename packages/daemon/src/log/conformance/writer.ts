@@ -4,7 +4,7 @@ import { admitted, inFlight, inputs, type LogDriver } from "./fixture.ts";
 import type { Log } from "../port.ts";
 
 const [, , module, folder, what, number] = process.argv as [string, string, string, string, string, string?];
-const { default: driver } = (await import(module)) as { default: LogDriver };
+const { driver } = (await import(module)) as { driver: LogDriver };
 const log = await driver.open({ folder, projections: [inputs] });
 
 switch (what) {

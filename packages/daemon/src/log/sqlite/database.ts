@@ -84,7 +84,19 @@ export class Database {
 /** Whether another process was in the way. */
 export function isBusy(error: unknown): boolean {
   const sqliteBusy = 5;
-  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === sqliteBusy;
+  return resultCode(error) === sqliteBusy;
+}
+
+/** Whether the file is not what SQLite left there. */
+export function isDamage(error: unknown): boolean {
+  const sqliteCorrupt = 11;
+  const sqliteNotADatabase = 26;
+  return [sqliteCorrupt, sqliteNotADatabase].includes(resultCode(error));
+}
+
+/** 0 for what is not SQLite's. */
+function resultCode(error: unknown): number {
+  return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
 }
 
 /** A name of a table or column inside SQL. */

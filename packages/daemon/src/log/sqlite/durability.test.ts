@@ -37,7 +37,7 @@ describe("a disk that is full", () => {
       const output = execFileSync(process.execPath, [child, "full-disk", folder], { encoding: "utf8" });
       expect(JSON.parse(output)).toEqual({
         before: ["stored", "stored"],
-        whileFull: ["internal", "internal", "append.conflict"],
+        whileFull: ["log.unwritable", "log.unwritable", "append.conflict"],
         readable: 2,
         // What was pipelined behind the lost append under its fence must not stand without it.
         after: ["stored", "lease.stale"],
@@ -80,11 +80,22 @@ describe("the file", () => {
     const text = "this is no database, ".repeat(100);
     writeFileSync(file, text);
     await expect(openSqliteLog({ file, projections: [inputs] })).rejects.toMatchObject({
-      code: "internal",
+      code: "log.damaged",
+      retry: "never",
       message: expect.stringContaining(file),
       hint: expect.stringContaining("damaged"),
     });
     expect(readFileSync(file, "utf8")).toBe(text);
+  });
+
+  test("that cannot be made is refused with a hint", async () => {
+    writeFileSync(join(folder, "taken"), "");
+    await expect(openSqliteLog({ file: join(folder, "taken", "log.db"), projections: [] })).rejects.toMatchObject({
+      code: "log.unwritable",
+      retry: "later",
+      message: expect.stringContaining(join(folder, "taken", "log.db")),
+      hint: expect.stringContaining("can be written"),
+    });
   });
 
   test("that was cut short is refused", async () => {
@@ -93,11 +104,15 @@ describe("the file", () => {
     await log.close();
     truncateSync(file, statSync(file).size / 2);
     const opening = openSqliteLog({ file, projections: [inputs] }).then((cut) => cut.read({ after: 0 }));
-    await expect(opening).rejects.toThrow(/malformed|disk image/);
+    await expect(opening).rejects.toMatchObject({
+      code: "log.damaged",
+      message: expect.stringContaining("malformed"),
+      hint: expect.stringContaining("damaged"),
+    });
   });
 });
 
-const child = fileURLToPath(new URL("./durability-child.ts", import.meta.url));
+const child = fileURLToPath(new URL("./testing/durability-child.ts", import.meta.url));
 
 /** What the main thread did to the write-ahead log before each line of the marker, by the kernel's word. */
 function traced(what: "synced" | "unsynced"): string[] {

@@ -1,4 +1,4 @@
 import { describeLog } from "../conformance.ts";
-import driver from "./conformance-driver.ts";
+import { driver } from "./testing/driver.ts";
 
-describeLog("SQLite", driver, new URL("./conformance-driver.ts", import.meta.url).href);
+describeLog("SQLite", driver, new URL("./testing/driver.ts", import.meta.url).href);

@@ -18,6 +18,7 @@ import type { Append, Lease, LiveLane, Log, Projection, ReadRange, Row, RowQuery
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
 import type { Database } from "./database.ts";
 import { insertEvent, newestSeq, readEvents } from "./events.ts";
+import { asError, readFailure, storeFailure } from "./failures.ts";
 import { type CommitWatcher, GroupCommit, type Transaction } from "./group-commit.ts";
 import type { Projections } from "./projections.ts";
 import { Streams } from "./streams.ts";
@@ -72,8 +73,7 @@ export class SqliteLog implements Log {
   }
 
   async read(range: ReadRange): Promise<readonly StoredEvent[]> {
-    this.#requireOpen();
-    return readEvents(this.#database, range);
+    return this.#look(() => readEvents(this.#database, range));
   }
 
   async *tail(cursor: TailCursor, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[], void, undefined> {
@@ -87,18 +87,15 @@ export class SqliteLog implements Log {
   }
 
   async head(): Promise<number> {
-    this.#requireOpen();
-    return newestSeq(this.#database);
+    return this.#look(() => newestSeq(this.#database));
   }
 
   async row(table: string, key: string): Promise<Row | undefined> {
-    this.#requireOpen();
-    return this.#projections.row(table, key);
+    return this.#look(() => this.#projections.row(table, key));
   }
 
   async rows(table: string, query?: RowQuery): Promise<readonly Row[]> {
-    this.#requireOpen();
-    return this.#projections.rows(table, query);
+    return this.#look(() => this.#projections.rows(table, query));
   }
 
   async takeLease(stream: string, holder: string): Promise<Lease> {
@@ -164,7 +161,7 @@ export class SqliteLog implements Log {
       abandoned: (error) => {
         this.#appended = [];
         this.#foreignCommits = undefined;
-        return unwritable(error);
+        return storeFailure("The log could not be written", error);
       },
     };
   }
@@ -201,6 +198,15 @@ export class SqliteLog implements Log {
       });
       this.#delivered = page.at(-1)?.seq ?? last;
       this.#listeners.tell(page);
+    }
+  }
+
+  #look<T>(read: () => T): T {
+    this.#requireOpen();
+    try {
+      return read();
+    } catch (error) {
+      throw readFailure("The log could not be read", error);
     }
   }
 
@@ -248,16 +254,4 @@ function outOfDate(stream: string, expected: number, found: number): CorralError
   return new CorralError("append.conflict", `Expected ${stream} at version ${expected}, but it is at ${found}.`, {
     hint: "Read what was appended meanwhile and decide anew.",
   });
-}
-
-function unwritable(cause: unknown): CorralError {
-  return new CorralError("internal", `The log could not be written: ${asError(cause).message}.`, {
-    cause,
-    retry: "later",
-    hint: "See that the disk has room and works.",
-  });
-}
-
-export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

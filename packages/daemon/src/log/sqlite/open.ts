@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CorralError } from "@corral/protocol";
+import type { CorralError } from "@corral/protocol";
 import type { Log } from "../port.ts";
 import { Database, isBusy } from "./database.ts";
-import { asError, SqliteLog, type SqliteLogOptions } from "./log.ts";
+import { storeFailure } from "./failures.ts";
+import { SqliteLog, type SqliteLogOptions } from "./log.ts";
 import { migrate } from "./migrations.ts";
 import { Projections } from "./projections.ts";
 
 /**
  * Opens the log, making or migrating it and rebuilding changed projections first. Rejects with
- * `log.too-new` when a newer program wrote it.
+ * `log.too-new` when a newer program wrote it, `log.damaged` when the file is not whole, and `log.unwritable` when it
+ * cannot be made or written.
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
   const { file } = options;
@@ -22,7 +24,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
     return new SqliteLog(database, projections, options);
   } catch (error) {
     database.close();
-    throw error instanceof CorralError ? error : unusable(file, error);
+    throw unusable(file, error);
   }
 }
 
@@ -51,8 +53,5 @@ function inTransaction(database: Database, work: () => void): void {
 }
 
 function unusable(file: string, cause: unknown): CorralError {
-  return new CorralError("internal", `The log at ${file} cannot be opened: ${asError(cause).message}.`, {
-    cause,
-    hint: "See that the file can be written and is whole; if it is damaged, bring back a copy.",
-  });
+  return storeFailure(`The log at ${file} cannot be opened`, cause);
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { fails, type ScriptedModel, says, startScriptedModel, thinks } from "../../testing/scripted-model/index.ts";
 import { describeProvider } from "../conformance.ts";
 import type { Message, ModelRequest, ReplyPiece } from "../port.ts";
-import { openAnthropic } from "./index.ts";
+import { openAnthropic } from "./anthropic.ts";
 
 describeProvider("anthropic", (baseUrl) => openAnthropic({ apiKey: "key", baseUrl }));
 

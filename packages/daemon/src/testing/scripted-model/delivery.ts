@@ -61,6 +61,10 @@ async function streamParts(parts: readonly ReplyPart[], to: Destination): Promis
         unsent += StreamedMessage.error(part.type, part.message);
         openStream(to.response).end(unsent);
         return;
+      case "fail":
+      case "stop":
+        // Both say how the reply goes as a whole, and were looked for before.
+        break;
     }
   }
   unsent += message.finish(stop?.reason, stop?.tokens);
@@ -75,7 +79,12 @@ async function sendWhole(parts: readonly ReplyPart[], to: Destination): Promise<
     if (part.kind === "text") content.push({ type: "text", text: part.text });
     if (part.kind === "thinking") content.push({ type: "thinking", thinking: part.text, signature: part.signature });
     if (part.kind === "call")
-      content.push({ type: "tool_use", id: part.id ?? newId("toolu"), name: part.tool, input: JSON.parse(part.json) });
+      content.push({
+        type: "tool_use",
+        id: part.id ?? newId("toolu"),
+        name: part.tool,
+        input: JSON.parse(part.json) as unknown,
+      });
     if (part.kind === "wait" || part.kind === "hold") await pass(part, to.gone);
     if (part.kind === "cut") return cutOff(to.response);
     if (part.kind === "error") return sendFailure(to.response, statusOf(part.type), part);

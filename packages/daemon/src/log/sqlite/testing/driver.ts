@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { LogDriver } from "../conformance/fixture.ts";
-import { defaultTailLimits } from "../tail.ts";
-import { Database } from "./database.ts";
-import { openSqliteLog } from "./open.ts";
+import type { LogDriver } from "../../conformance/fixture.ts";
+import { defaultTailLimits } from "../../tail.ts";
+import { Database } from "../database.ts";
+import { openSqliteLog } from "../open.ts";
 
 /** The SQLite log as the conformance suite, and the processes it starts, open it. */
-const driver: LogDriver = {
+export const driver: LogDriver = {
   open: ({ folder, projections, readerBound = defaultTailLimits.backlog, onDefect }) =>
     openSqliteLog({
       file: join(folder, "log.db"),
@@ -20,4 +20,3 @@ const driver: LogDriver = {
     return answers.join("\n");
   },
 };
-export default driver;

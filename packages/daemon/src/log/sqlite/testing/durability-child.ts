@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { admitted, inputs, settled } from "../conformance/fixture.ts";
-import { openSqliteLog } from "./open.ts";
+import { admitted, inputs, settled } from "../../conformance/fixture.ts";
+import { openSqliteLog } from "../open.ts";
 
 const [, , what, folder] = process.argv as [string, string, string, string];
 const file = join(folder, "log.db");

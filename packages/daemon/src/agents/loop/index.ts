@@ -1,0 +1,1 @@
+export { openLoop } from "./loop.ts";

@@ -1,0 +1,1 @@
+export { jailOwner, openJailDriver } from "./jail.ts";

@@ -1,0 +1,29 @@
+import { CorralError } from "@corral/protocol";
+import { isDamage } from "./database.ts";
+
+/** What the store threw while it was opened or written, as an error that a person can act on. */
+export function storeFailure(what: string, cause: unknown): CorralError {
+  if (cause instanceof CorralError) return cause;
+  if (isDamage(cause)) return damaged(what, cause);
+  return new CorralError("log.unwritable", `${what}: ${asError(cause).message}.`, {
+    cause,
+    retry: "later",
+    hint: "See that the disk has room and works, and that the file belongs to you and can be written.",
+  });
+}
+
+/** What the store threw while it was read. All but damage is a mistake of the program. */
+export function readFailure(what: string, cause: unknown): unknown {
+  return isDamage(cause) ? damaged(what, cause) : cause;
+}
+
+function damaged(what: string, cause: unknown): CorralError {
+  return new CorralError("log.damaged", `${what}: ${asError(cause).message}.`, {
+    cause,
+    hint: "The file is damaged: stop the daemon and bring back a copy of it.",
+  });
+}
+
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

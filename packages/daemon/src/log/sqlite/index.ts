@@ -1,0 +1,1 @@
+export { openSqliteLog } from "./open.ts";

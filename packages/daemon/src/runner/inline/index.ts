@@ -1,0 +1,1 @@
+export { openInlineHost } from "./host.ts";
