@@ -2,12 +2,12 @@
 import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { follow, get, type WireEvent } from "./follow.ts";
 import { root, startNode, stop } from "./process.ts";
+import { scratchFolder } from "./scratch.ts";
 
 const cli = join(root, "dist", "cli.js");
 
@@ -29,7 +29,7 @@ export interface PromptFigures {
 
 export async function startCorral(modelUrl: string): Promise<Corral> {
   if (!existsSync(cli)) throw new Error("There is no bundle yet: npm run build");
-  const folder = mkdtempSync(join(tmpdir(), "corral-bench-"));
+  const folder = scratchFolder("corral-bench-");
   const env = environmentIn(folder, modelUrl);
   const { child, said } = await startNode([cli, "serve", "--json", "--port", "0"], env);
   const { url, pid } = said as { url: string; pid: number };
@@ -49,7 +49,6 @@ export async function startCorral(modelUrl: string): Promise<Corral> {
         await promisify(execFile)(process.execPath, [cli, "stop", "--now"], { env, timeout: 30_000 });
       } finally {
         await stop(child);
-        rmSync(folder, { recursive: true, force: true });
       }
     },
   };

@@ -16,6 +16,8 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => un
 
 const providers = openProviders(process.env, [anthropic]);
 
+for (const provider of providers.configured.values()) void provider.warmUp?.();
+
 serveRuns(
   {
     home,

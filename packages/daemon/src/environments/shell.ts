@@ -61,9 +61,14 @@ export class SpoolShell implements Shell {
     return Promise.resolve(findIn(this.#spool, id));
   }
 
-  /** Later and many at once: the next command is not kept waiting for the tidying up after the last. */
+  /**
+   * Large output goes at once, the files themselves with the environment or after very many commands:
+   * ext4 looks at every file deleted in the last minutes whenever it creates one, so that deleting
+   * after each command would make every command several times as slow.
+   */
   forget(id: string): void {
-    if (this.#forgotten.push(id) === 1) setTimeout(() => this.#tidy(), tidyDelayMs).unref();
+    setImmediate(() => this.#spool.shrink(id)).unref();
+    if (this.#forgotten.push(id) >= mostForgotten) this.#tidy();
   }
 
   detach(): void {
@@ -192,7 +197,7 @@ export interface Keeper {
   kill(): void;
 }
 
-const tidyDelayMs = 250;
+const mostForgotten = 2_000;
 const firstTickMs = 25;
 const slowestTickMs = 100;
 

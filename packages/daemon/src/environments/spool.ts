@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readSync,
@@ -71,6 +72,15 @@ export class Spool {
     return withRegularFile(this.#path(id, extensions[stream]), read) ?? { bytes: Buffer.alloc(0), size: 0 };
   }
 
+  /** Gives back what a command's output takes on the disk, when that is much. */
+  shrink(id: string): void {
+    for (const stream of ["out", "err"] as const) {
+      const path = this.#path(id, stream);
+      if ((lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) <= keptOutput) continue;
+      withRegularFile(path, (fd) => ftruncateSync(fd), constants.O_WRONLY);
+    }
+  }
+
   /** The command's text goes first and its ending last: cut short, it can neither run again nor look begun. */
   remove(id: string): void {
     const limit = this.#limited.delete(id) ? (["limit"] as const) : [];
@@ -112,6 +122,7 @@ export interface Ending {
 const safeId = /^[A-Za-z0-9_-]{1,100}$/;
 const extensions = { stdout: "out", stderr: "err" } as const;
 const endingLimit = 32;
+const keptOutput = 16_384;
 const endingShape = /^(\d{1,3})(?: (respawned|limit|aborted))?\n$/;
 
 function parseEnding(text: string): Ending | undefined {
@@ -119,10 +130,10 @@ function parseEnding(text: string): Ending | undefined {
   return match === null ? undefined : { exitCode: Number(match[1]), shellLost: match[2] as Ending["shellLost"] };
 }
 
-function withRegularFile<T>(path: string, use: (fd: number) => T): T | undefined {
+function withRegularFile<T>(path: string, use: (fd: number) => T, access: number = constants.O_RDONLY): T | undefined {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     return undefined;
   }

@@ -10,6 +10,8 @@ export interface Provider {
    * throws the signal's reason. Leaving the loop early closes the connection.
    */
   ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece>;
+  /** Makes ready what can be made ready without the network, so that the first request is quick. Never throws. */
+  warmUp?(): Promise<void>;
 }
 
 /** How a provider is opened. */

@@ -4,6 +4,7 @@ import { toFailure } from "./failures.ts";
 import { toPrompt, toTools } from "./prompt.ts";
 import { toPieces } from "./reply.ts";
 import { type Fetch, keepAliveFetch } from "./transport.ts";
+import { warmUp } from "./warm-up.ts";
 
 export interface AnthropicOptions {
   readonly apiKey: string;
@@ -43,7 +44,7 @@ export function openAnthropic(options: AnthropicOptions): Provider {
     }
   }
 
-  return { name: "anthropic", ask };
+  return { name: "anthropic", ask, warmUp: () => warmUp((fetch) => openAnthropic({ ...options, fetch })) };
 }
 
 /** The vendor's tools take a base without the version, the SDK one with it. */
