@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -41,6 +42,7 @@ try {
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
+  flushCompileCache();
   await daemon.stopped;
   process.exit(0);
 } catch (error) {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { openLoop } from "./agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
@@ -16,7 +17,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => un
 
 const providers = openProviders(process.env, [anthropic]);
 
-for (const provider of providers.configured.values()) void provider.warmUp?.();
+void warmUp();
 
 serveRuns(
   {
@@ -30,3 +31,9 @@ serveRuns(
     onMessage: (listener) => process.on("message", (message) => listener(message as ToRunner)),
   },
 );
+
+/** While it waits for its first work. */
+async function warmUp(): Promise<void> {
+  for (const provider of providers.configured.values()) await provider.warmUp?.();
+  flushCompileCache();
+}

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { defineCommand } from "../command.ts";
 import { wholeNumber } from "../flags.ts";
-import { daemonEntry } from "../start.ts";
+import { daemonEntry, daemonEnvironment } from "../start.ts";
 
 export const serve = defineCommand({
   name: "serve",
@@ -17,7 +17,7 @@ export const serve = defineCommand({
   async run({ port, json }, { home, variables }) {
     const number = wholeNumber("port", port) ?? 0;
     const argv = [daemonEntry(), "--home", home, "--port", String(number), ...(json === true ? ["--json"] : [])];
-    return become(process.execPath, argv, variables);
+    return become(process.execPath, argv, daemonEnvironment(home, variables));
   },
 });
 

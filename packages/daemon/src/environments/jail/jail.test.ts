@@ -236,6 +236,40 @@ describe("the jail driver", () => {
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
   });
 
+  test("gives the disk back what a forgotten command had written, and after very many its files too", async () => {
+    const { home, environment } = await openJail();
+    const { shell, state } = environment;
+    const output = join(home, "environments", state.id, "spool", "big.out");
+    await shell.run({ id: "big", text: "head -c 100000 /dev/zero", timeoutMs: 60_000 });
+    expect(statSync(output).size).toBe(100_000);
+    shell.forget("big");
+    await expect.poll(() => statSync(output).size).toBe(0);
+    for (let i = 0; i < 2_000; i++) shell.forget("big");
+    await expect.poll(() => existsSync(output)).toBe(false);
+  });
+
+  test("a killed environment ends all that runs in it and keeps what it wrote down", async () => {
+    const { environment, driver } = await openJail();
+    const { shell, state } = environment;
+    const done = await shell.run({ id: "done", text: "sleep 1000 & echo done", timeoutMs: 60_000 });
+    await environment.kill();
+    expect(isAlive(state.supervisor)).toBe(false);
+    const found = await driver.reopen(state);
+    if (found.kind !== "gone") throw new Error("it is still there");
+    expect(await found.results.find("done")).toEqual({ kind: "done", result: done });
+  });
+
+  test("sweeps away what is left of environments not on record, and none that is lived in", async () => {
+    const { home, environment, driver } = await openJail();
+    const left = newId("environment");
+    mkdirSync(join(home, "environments", left, "spool"), { recursive: true });
+    const kept = newId("environment");
+    mkdirSync(join(home, "environments", kept, "spool"), { recursive: true });
+    await driver.sweep(new Set([kept]));
+    const there = readdirSync(join(home, "environments")).filter((name) => name.startsWith("env_"));
+    expect(there.toSorted()).toEqual([environment.state.id, kept].toSorted());
+  });
+
   test("refuses with the fix when bubblewrap is missing", async () => {
     const { home, workspace } = newPlace();
     const driver = openJailDriver({ home, bubblewrap: "/nonexistent/bwrap" });

@@ -21,6 +21,15 @@ async function ask(messages: readonly Message[], more: Partial<ModelRequest> = {
   return pieces;
 }
 
+test("warming up asks nobody and leaves the provider as it was", async () => {
+  await openAnthropic({ apiKey: "secret-key", baseUrl: model.url }).warmUp?.();
+  expect(model.requests).toEqual([]);
+  model.script([says("ok")]);
+  expect(await ask([{ role: "user", text: "hi" }])).toContainEqual(
+    expect.objectContaining({ kind: "delta", text: "ok" }),
+  );
+});
+
 const ephemeral = { cache_control: { type: "ephemeral" } };
 
 test("a conversation is sent as the API wants it, marked for the prompt cache", async () => {

@@ -11,7 +11,7 @@ export async function warmUp(open: (fetch: Fetch) => Provider): Promise<void> {
   const provider = open(() => Promise.resolve(rehearsedReply()));
   for (let round = 0; round < rounds; round++) {
     await nextRound();
-    for await (const piece of provider.ask(rehearsedRequest, neverAborted)) if (piece.kind === "finish") break;
+    await Array.fromAsync(provider.ask(rehearsedRequest, neverAborted));
   }
 }
 
