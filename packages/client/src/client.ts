@@ -23,11 +23,14 @@ import {
   type StopAnswer,
   stopAnswer,
   type StopDaemon,
+  type TraceId,
 } from "@corral/protocol";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type Endpoint, type Fetch, Transport } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
+  /** All requests are of this trace; without it the daemon makes one for each. */
+  readonly traceId?: TraceId | undefined;
   readonly fetch?: Fetch;
 }
 
@@ -82,9 +85,10 @@ export interface Page extends Waiting {
 export function createClient({
   url,
   token,
+  traceId,
   fetch: fetcher = globalThis.fetch.bind(globalThis),
 }: ClientOptions): Client {
-  const transport = new Transport({ url, token }, fetcher);
+  const transport = new Transport({ url, token }, fetcher, traceId);
   const get = <T>(path: string, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
     transport.ask({ method: "GET", path, signal }, schema);
   const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>

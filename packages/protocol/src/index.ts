@@ -109,4 +109,5 @@ export {
   type WorkspaceKind,
   workspaceKind,
 } from "./session.ts";
+export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { CorralError } from "@corral/protocol";
+import { CorralError, type TraceId } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
 
 declare module "fastify" {
@@ -10,6 +10,9 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who asks, as events will name it. Empty on open routes. */
     actor: string;
+    traceId: TraceId;
+    /** Both, as what is recorded for this request takes them. */
+    readonly by: { readonly actor: string; readonly traceId: TraceId };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import swagger from "@fastify/swagger";
-import { CorralError } from "@corral/protocol";
-import Fastify from "fastify";
+import { CorralError, newTraceId, traceOf } from "@corral/protocol";
+import Fastify, { type FastifyRequest } from "fastify";
 import {
   jsonSchemaTransform,
   serializerCompiler,
@@ -33,9 +33,15 @@ export interface GatewayParts {
   readonly port: number;
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
-  /** Hears of what should not have happened. Never given a token or a request's content. */
-  readonly logger?: { error(context: object, message: string): void };
+  /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
+  readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;
+}
+
+interface GatewayLogger {
+  debug(context: object, message: string): void;
+  info(context: object, message: string): void;
+  error(context: object, message: string): void;
 }
 
 export interface Gateway {
@@ -51,7 +57,8 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     (error) => logger?.error({ err: error }, "a stream of events failed"),
     parts.streamLimits,
   );
-  const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
+  const app = await assemble(parts);
+  if (logger !== undefined) tellOfRequests(app, logger);
   const door = guard(app, ownerOnly(parts.token));
   for (const add of [daemonRoutes, projectRoutes, sessionRoutes, eventRoutes]) add(app, { ...parts, streams });
   await app.listen({ host, port: parts.port });
@@ -69,7 +76,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   };
 }
 
-async function assemble(parts: GatewayParts, onUnexpected: (route: string, error: unknown) => void): Promise<App> {
+async function assemble(parts: GatewayParts): Promise<App> {
   const app = Fastify({
     logger: false,
     bodyLimit,
@@ -86,8 +93,8 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, request, reply) => {
-    if (!isExpected(error)) onUnexpected(`${request.method} ${request.routeOptions.url ?? "?"}`, error);
-    return sendProblem(reply, problemOf(error));
+    if (!isExpected(error)) parts.logger?.error({ err: error, ...namesOf(request) }, "a request failed");
+    return sendProblem(reply, problemOf(error, request.traceId));
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request.method).toProblem()));
   await app.register(swagger, {
@@ -106,8 +113,15 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
 function guard(app: App, known: Authenticate): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
+  app.decorateRequest("traceId", "");
+  app.decorateRequest("by", {
+    getter() {
+      return { actor: this.actor, traceId: this.traceId };
+    },
+  });
   app.addHook("onRequest", (request, _reply, next) => {
     try {
+      request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
       refuseStrangers(request, door.port);
       authenticate(request, known);
       requireJson(request);
@@ -118,6 +132,21 @@ function guard(app: App, known: Authenticate): { port: number; closing: boolean 
     }
   });
   return door;
+}
+
+/** One line for each request that was answered; a stream is answered when it ends. */
+function tellOfRequests(app: App, logger: GatewayLogger): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const { statusCode: status, elapsedTime } = reply;
+    const told = { ...namesOf(request), actor: request.actor, status, ms: Math.round(elapsedTime * 10) / 10 };
+    logger[request.routeOptions.config.open === true ? "debug" : "info"](told, "a request was answered");
+    done();
+  });
+}
+
+/** The route as it was declared: addresses may hold what is nobody's business. */
+function namesOf({ traceId, method, routeOptions }: FastifyRequest): object {
+  return { traceId, route: `${method} ${routeOptions.url ?? "?"}` };
 }
 
 function unknownRoute(method: string): CorralError {

@@ -22,6 +22,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
   const sessions = openSessions(log, { defaultModel: "rehearsal/any", mayOpen: () => Promise.resolve() });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
+  /** What was told of requests that were answered. */
+  const told: object[] = [];
   const logged: object[] = [];
   const gateway = await openGateway({
     log: watched.log,
@@ -31,7 +33,11 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     version: "1.2.3",
     port: 0,
     onStop: (now) => stops.push(now),
-    logger: { error: (context) => logged.push(context) },
+    logger: {
+      debug: () => undefined,
+      info: (context) => told.push(context),
+      error: (context) => logged.push(context),
+    },
     ...changes,
   });
   const request = (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) =>
@@ -44,6 +50,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     log,
     projects,
     stops,
+    told,
     logged,
     gateway,
     request,

@@ -1,1 +1,1 @@
-export type { Change, Guard, Lease, Log, Projection, Row } from "./port.ts";
+export type { By, Change, Guard, Lease, Log, Projection, Row } from "./port.ts";

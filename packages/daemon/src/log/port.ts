@@ -1,4 +1,4 @@
-import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { Delta, NewEvent, SessionId, StoredEvent, TraceId } from "@corral/protocol";
 
 /**
  * The durable log: every driver keeps these promises, and `conformance.ts` holds them to it.
@@ -54,11 +54,16 @@ export interface Log {
   close(): Promise<void>;
 }
 
-export interface Append {
+/** On whose behalf something is recorded. */
+export interface By {
+  readonly actor: string;
+  /** The trace of the request that it comes of. */
+  readonly traceId?: TraceId;
+}
+
+export interface Append extends By {
   readonly stream: string;
   readonly events: readonly NewEvent[];
-  readonly actor: string;
-  readonly traceId?: string;
   /** The version the stream must have (0: it must not exist yet). */
   readonly expectedVersion?: number;
   /** The append is refused unless this is the stream's newest fence and its lease is held. */

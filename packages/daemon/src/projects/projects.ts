@@ -1,12 +1,12 @@
 import { stat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { CorralError, event, newId, type ProjectId, type ProjectView, type RegisterProject } from "@corral/protocol";
-import type { Log, Projection, Row } from "../log/index.ts";
+import type { By, Log, Projection, Row } from "../log/index.ts";
 
 /** The repositories that sessions may work on. */
 export interface Projects {
   /** The folder's repository as a project; registering it again gives the same one. */
-  register(wish: RegisterProject, actor: string): Promise<ProjectView>;
+  register(wish: RegisterProject, by: By): Promise<ProjectView>;
   get(id: ProjectId): Promise<ProjectView | undefined>;
   list(): Promise<readonly ProjectView[]>;
 }
@@ -32,7 +32,7 @@ export const projectProjections: readonly Projection[] = [
 
 export function openProjects(log: Log): Projects {
   return {
-    async register(wish, actor) {
+    async register(wish, by) {
       const path = await repositoryAround(wish.path);
       const known = await log.row("project_paths", path);
       if (known !== undefined) return view(known["id"] as ProjectId);
@@ -40,7 +40,7 @@ export function openProjects(log: Log): Projects {
       try {
         await log.append({
           stream: id,
-          actor,
+          ...by,
           events: [event("project.registered", { id, path, name: basename(path) })],
           guards: [{ table: "project_paths", key: path, is: null }],
         });

@@ -1,4 +1,11 @@
-import { CorralError, type ActivityId, type ProjectId, type SessionId, type StoredEvent } from "@corral/protocol";
+import {
+  CorralError,
+  type ActivityId,
+  type ProjectId,
+  type SessionId,
+  type StoredEvent,
+  type TraceId,
+} from "@corral/protocol";
 import type { Lease, Log } from "../log/index.ts";
 import { promote } from "../sessions/index.ts";
 import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
@@ -102,7 +109,8 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
     const lease = await log.takeLease(session, "runner");
     try {
-      const running = host.start(await assign(log, session, lease), officeOf(log, session, lease));
+      const assignment = await assign(log, session, lease);
+      const running = host.start(assignment, officeOf(log, assignment, lease));
       post.running = running;
       for (const stored of post.told.splice(0)) running.tell(stored);
       return await running.ended;
@@ -152,12 +160,26 @@ async function assign(log: Log, session: SessionId, lease: Lease): Promise<Assig
   return { session, fence: lease.fence, repository: (project?.["path"] as string | undefined) ?? "", events };
 }
 
-function officeOf(log: Log, session: SessionId, lease: Lease): Office {
+/** All that a run records is of the trace of the input it took up last. */
+function officeOf(log: Log, { session, events: before }: Assignment, lease: Lease): Office {
+  let traceId = lastTrace(before);
   return {
     async append(events) {
-      await log.append({ stream: session, actor: `agent:${session}`, fence: lease.fence, events });
+      await log.append({ stream: session, actor: `agent:${session}`, ...traced(traceId), fence: lease.fence, events });
     },
-    promote: (activity) => promote(log, lease, activity as ActivityId | undefined),
+    async promote(activity) {
+      const promotion = await promote(log, lease, activity as ActivityId | undefined);
+      if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
+      return promotion;
+    },
     emit: (delta) => log.live.emit(delta),
   };
+}
+
+function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {
+  return events.findLast(({ type }) => type === "input.promoted")?.traceId;
+}
+
+function traced(traceId: TraceId | undefined): { readonly traceId?: TraceId } {
+  return traceId === undefined ? {} : { traceId };
 }

@@ -11,25 +11,21 @@ import {
   type SessionState,
   type SessionView,
 } from "@corral/protocol";
-import type { Log, Row } from "../log/index.ts";
+import type { By, Log, Row } from "../log/index.ts";
 import { type Admission, admit } from "./inbox.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
   /** Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. */
-  create(wish: CreateSession, actor: string): Promise<SessionView>;
+  create(wish: CreateSession, by: By): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
   list(): Promise<readonly SessionView[]>;
   /** Durable when it resolves. Throws `not-found`. */
-  admit(id: SessionId, input: AdmitInput, actor: string): Promise<Admission>;
+  admit(id: SessionId, input: AdmitInput, by: By): Promise<Admission>;
   /** Asks the running activity to end now; what it has said and done so far is kept. */
-  interrupt(id: SessionId, actor: string): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  interrupt(id: SessionId, by: By): Promise<{ readonly kind: "requested" | "nothing-running" }>;
   /** A person's word on a call whose end nobody knows. The first one counts. */
-  decide(
-    id: SessionId,
-    decision: DecideRecovery,
-    actor: string,
-  ): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
+  decide(id: SessionId, decision: DecideRecovery, by: By): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
 }
 
 export interface SessionTerms {
@@ -40,7 +36,7 @@ export interface SessionTerms {
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
-    async create(wish, actor) {
+    async create(wish, by) {
       await mustExist("projects", wish.projectId, "project");
       const id = newId("session");
       const { projectId, mode, environment, workspace, turnLimit } = wish;
@@ -48,7 +44,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       await terms.mayOpen(environment);
       await log.append({
         stream: id,
-        actor,
+        ...by,
         expectedVersion: 0,
         events: [event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit })],
       });
@@ -66,29 +62,29 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       return (await log.rows("sessions")).map((row) => toView(row, seq));
     },
 
-    async admit(id, input, actor) {
+    async admit(id, input, by) {
       await mustExist("sessions", id, "session");
-      return admit(log, id, input, actor);
+      return admit(log, id, input, by);
     },
 
-    async interrupt(id, actor) {
+    async interrupt(id, by) {
       const { state } = await view(id);
       if (state.state !== "thinking" && state.state !== "waiting") return { kind: "nothing-running" };
       await log.append({
         stream: id,
-        actor,
+        ...by,
         events: [event("activity.interrupt-requested", { id: state.activityId })],
       });
       return { kind: "requested" };
     },
 
-    async decide(id, { call, decision }, actor) {
+    async decide(id, { call, decision }, by) {
       const { state } = await view(id);
       if (state.state !== "waiting") return { kind: "nothing-to-decide" };
       try {
         await log.append({
           stream: id,
-          actor,
+          ...by,
           events: [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })],
           guards: [{ table: "unknown_calls", key: call, is: { session: id } }],
         });
