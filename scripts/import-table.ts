@@ -30,6 +30,7 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 /** Slices of the daemon, each with the slices it may import besides itself and the protocol. */
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   home: [],
+  logging: [],
   log: [],
   environments: [],
   providers: [],

@@ -14,7 +14,10 @@ export interface DaemonParts {
   readonly port: number;
   readonly version: string;
   readonly defaultModel: string;
+  /** Each part gets a child of its own. */
   readonly logger: Logger;
+  /** Told what must be in no line of the logs. */
+  readonly hide: (secret: string) => void;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
   openHost(): RunnerHost;
   readonly driver: EnvironmentDriver;
@@ -32,12 +35,15 @@ const drainMs = 5_000;
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { logger, version } = parts;
+  const { version } = parts;
+  const logger = parts.logger.child({ component: "daemon" });
   const home = openHome(parts.home);
   const lock = lockHome(home);
   const token = ownerToken(home);
+  parts.hide(token);
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
-  const onDefect = (what: string, error?: unknown) => logger.error({ err: error }, what);
+  const foremanLogger = parts.logger.child({ component: "foreman" });
+  const onDefect = (what: string, error?: unknown) => foremanLogger.error({ err: error }, what);
   const foreman = openForeman({ log, host: parts.openHost(), onDefect });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
@@ -49,13 +55,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     token,
     version,
     port: parts.port,
+    logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await sweepEnvironments(log, parts.driver);
   await foreman.begin();
   writeDaemonInfo(home, info);
-  logger.info({ url: info.url }, "the daemon serves");
+  logger.info({ url: info.url, version }, "the daemon serves");
   return { info, token, stop, stopped: stopped.promise };
 
   async function shutDown(now: boolean): Promise<void> {
@@ -65,6 +72,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await endEnvironments(log, parts.driver, now ? "all" : "resting");
     await gateway.close();
     await log.close();
+    logger.info("the daemon has stopped");
     lock.release();
     stopped.resolve();
   }

@@ -3,9 +3,9 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CorralError } from "@corral/protocol";
-import { pino } from "pino";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
+import { openLogging } from "./logging/index.ts";
 import { openSqliteLog } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
@@ -19,7 +19,11 @@ const { values } = parseArgs({
 const { home } = values;
 if (home === undefined) throw new Error("the daemon needs --home");
 
-const logger = pino({ level: process.env["CORRAL_LOG_LEVEL"] ?? "info" }, pino.destination({ dest: 2, sync: true }));
+const { logger, relay, hide } = openLogging({
+  home,
+  variables: process.env,
+  terminal: process.stderr.isTTY ? process.stderr : undefined,
+});
 
 try {
   const daemon = await startDaemon({
@@ -28,13 +32,16 @@ try {
     version,
     defaultModel: process.env["CORRAL_MODEL"] ?? "anthropic/claude-sonnet-4-5",
     logger,
+    hide,
     openLog: (file, projections) => openSqliteLog({ file, projections }),
     openHost: () =>
       openProcessHost({
         entry: runnerEntry(),
         home,
         size: Math.min(availableParallelism(), 2),
-        onDefect: (what) => logger.error(what),
+        onDefect: (what) => logger.error({ component: "runner" }, what),
+        onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
+        onLine: relay,
       }),
     driver: openJailDriver({ home }),
   });
@@ -42,11 +49,15 @@ try {
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
+  // Its words and its exit code are Node's own, as before; the log has them too.
+  process.on("uncaughtExceptionMonitor", (err) => logger.fatal({ component: "daemon", err }, "the daemon broke"));
   flushCompileCache();
   await daemon.stopped;
   process.exit(0);
 } catch (error) {
   const problem = error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
+  if (problem.code !== "daemon.running")
+    logger.fatal({ component: "daemon", err: problem }, "the daemon did not start");
   process.stderr.write(`${JSON.stringify(problem.toProblem())}\n`);
   process.exit(problem.code === "daemon.running" ? homeTaken : 1);
 }

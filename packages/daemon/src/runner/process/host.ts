@@ -10,6 +10,10 @@ export interface ProcessHostOptions {
   /** How many runner processes share the sessions. */
   readonly size: number;
   readonly onDefect: (what: string) => void;
+  /** A line of a runner's log. */
+  readonly onLine: (line: string) => void;
+  /** What a runner printed, which no runner means to: the last words of one that breaks. */
+  readonly onWords: (pid: number, words: string) => void;
 }
 
 /**
@@ -47,14 +51,22 @@ class RunnerProcess {
   readonly #child: ChildProcess;
   readonly #runs = new Map<number, HeldRun>();
   readonly #exited = Promise.withResolvers<void>();
+  readonly #onLine: (line: string) => void;
   #nextRun = 1;
   alive = true;
 
-  constructor({ entry, home, onDefect }: ProcessHostOptions) {
-    this.#child = fork(entry, ["--home", home], { stdio: ["ignore", "inherit", "inherit", "ipc"], execArgv: [] });
+  constructor({ entry, home, onDefect, onLine, onWords }: ProcessHostOptions) {
+    this.#onLine = onLine;
+    this.#child = fork(entry, ["--home", home], { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding("utf8").on("data", (words: string) => onWords(this.pid, words.trimEnd()));
     this.#child.on("message", (message) => this.#hear(message as FromRunner));
     this.#child.on("error", (error) => onDefect(`a runner process failed: ${error.message}`));
     this.#child.on("exit", (code, signal) => this.#lost(`the runner process ended (${signal ?? code})`));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get load(): number {
@@ -90,6 +102,7 @@ class RunnerProcess {
 
   #hear(message: FromRunner): void {
     if (message.say === "ready") return;
+    if (message.say === "log") return this.#onLine(message.line);
     const held = this.#runs.get(message.run);
     if (held === undefined) return;
     switch (message.say) {

@@ -14,6 +14,8 @@ export type ToRunner =
 /** What a runner process says to the daemon. Requests are answered by `done` or `refused`. */
 export type FromRunner =
   | { readonly say: "ready" }
+  /** A line for the daemon's log. */
+  | { readonly say: "log"; readonly line: string }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly activity: string | undefined }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
