@@ -31,6 +31,7 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   home: [],
   logging: [],
+  doctor: [],
   log: [],
   environments: [],
   providers: [],

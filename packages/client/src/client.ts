@@ -3,7 +3,11 @@ import {
   admission,
   type AdmitInput,
   type CreateSession,
+  type DaemonStatus,
+  daemonStatus,
   type DecideRecovery,
+  type DoctorReport,
+  doctorReport,
   eventPage,
   type EventPage,
   health,
@@ -65,6 +69,9 @@ export interface Client {
   };
   readonly daemon: {
     stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
+    status(waiting?: Waiting): Promise<DaemonStatus>;
+    /** Examines the machine as the daemon finds it; takes a moment, for a jail is really tried. */
+    doctor(waiting?: Waiting): Promise<DoctorReport>;
     /** Sends no token, so it may be asked of a stranger. */
     health(waiting?: Waiting): Promise<Health>;
   };
@@ -116,6 +123,8 @@ export function createClient({
     },
     daemon: {
       stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
+      status: (waiting) => get("/api/status", daemonStatus, waiting),
+      doctor: (waiting) => get("/api/doctor", doctorReport, waiting),
       health: ({ signal } = {}) => transport.ask({ method: "GET", path: "/healthz", signal, open: true }, health),
     },
     events: (page = {}) => get(`/api/events${pageQuery(page)}`, eventPage, page),

@@ -1,8 +1,8 @@
-import { CorralError, type DaemonInfo } from "@corral/protocol";
+import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import type { Logger } from "pino";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway } from "./gateway/index.ts";
-import { lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
+import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
@@ -21,6 +21,8 @@ export interface DaemonParts {
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
   openHost(): RunnerHost;
   readonly driver: EnvironmentDriver;
+  /** Examines the machine. */
+  doctor(): Promise<DoctorReport>;
 }
 
 export interface Daemon {
@@ -44,19 +46,26 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
   const foremanLogger = parts.logger.child({ component: "foreman" });
   const onDefect = (what: string, error?: unknown) => foremanLogger.error({ err: error }, what);
-  const foreman = openForeman({ log, host: parts.openHost(), onDefect });
+  const host = parts.openHost();
+  const foreman = openForeman({ log, host, onDefect });
+  const sessions = openSessions(log, {
+    defaultModel: parts.defaultModel,
+    mayOpen: () => mustBeJailed(parts.driver),
+  });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
-    sessions: openSessions(log, { defaultModel: parts.defaultModel, mayOpen: () => mustBeJailed(parts.driver) }),
+    sessions,
     projects: openProjects(log),
     token,
     version,
     port: parts.port,
     logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
+    status,
+    doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await sweepEnvironments(log, parts.driver);
@@ -64,6 +73,18 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   return { info, token, stop, stopped: stopped.promise };
+
+  async function status(): Promise<DaemonStatus> {
+    return {
+      ...info,
+      home: home.folder,
+      uptimeSeconds: process.uptime(),
+      seq: await log.head(),
+      sessions: await sessions.count(),
+      runners: [...host.runners()],
+      disk: diskUse(home),
+    };
+  }
 
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");

@@ -1,8 +1,10 @@
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { CorralError } from "@corral/protocol";
+import { CorralError, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
 import { openLogging } from "./logging/index.ts";
@@ -14,10 +16,21 @@ import { isBundled, version } from "./version.ts";
 const homeTaken = 75;
 
 const { values } = parseArgs({
-  options: { home: { type: "string" }, port: { type: "string" }, json: { type: "boolean" } },
+  options: {
+    home: { type: "string" },
+    port: { type: "string" },
+    json: { type: "boolean" },
+    /** Examines the machine, prints what was found and starts nothing. */
+    probe: { type: "boolean" },
+  },
 });
 const { home } = values;
 if (home === undefined) throw new Error("the daemon needs --home");
+
+if (values.probe === true) {
+  process.stdout.write(`${JSON.stringify(await examineHere(home))}\n`);
+  process.exit(0);
+}
 
 const { logger, relay, hide } = openLogging({
   home,
@@ -44,6 +57,7 @@ try {
         onLine: relay,
       }),
     driver: openJailDriver({ home }),
+    doctor: () => examineHere(home),
   });
   process.stdout.write(
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
@@ -64,4 +78,30 @@ try {
 
 function runnerEntry(): string {
   return fileURLToPath(new URL(isBundled ? "./runner.js" : "./runner-main.ts", import.meta.url));
+}
+
+/** A home that is not there yet is not made for it: the jail is then tried in a folder that goes again. */
+async function examineHere(folder: string): Promise<DoctorReport> {
+  const { examine } = await import("./doctor/index.ts");
+  const { anthropic } = await import("./providers/anthropic/index.ts");
+  const passing = isWritable(folder) ? undefined : mkdtempSync(join(tmpdir(), "corral-doctor-"));
+  try {
+    return await examine({
+      home: folder,
+      variables: process.env,
+      probe: () => openJailDriver({ home: passing ?? folder }).probe(),
+      providers: [anthropic],
+    });
+  } finally {
+    if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -6,6 +6,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -19,6 +20,8 @@ export interface RouteParts {
   readonly streams: Streams;
   readonly version: string;
   readonly onStop: (now: boolean) => void;
+  readonly status: () => Promise<DaemonStatus>;
+  readonly doctor: () => Promise<DoctorReport>;
 }
 
 export type App = FastifyInstance<

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import swagger from "@fastify/swagger";
-import { CorralError, newTraceId, traceOf } from "@corral/protocol";
+import { CorralError, type DaemonStatus, type DoctorReport, newTraceId, traceOf } from "@corral/protocol";
 import Fastify, { type FastifyRequest } from "fastify";
 import {
   jsonSchemaTransform,
@@ -33,6 +33,10 @@ export interface GatewayParts {
   readonly port: number;
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
+  /** The daemon about itself. */
+  readonly status: () => Promise<DaemonStatus>;
+  /** The machine as the daemon finds it. */
+  readonly doctor: () => Promise<DoctorReport>;
   /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
   readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;

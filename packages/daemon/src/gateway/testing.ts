@@ -33,6 +33,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     version: "1.2.3",
     port: 0,
     onStop: (now) => stops.push(now),
+    status: () => Promise.reject(new Error("there is no daemon")),
+    doctor: () => Promise.resolve({ findings: [] }),
     logger: {
       debug: () => undefined,
       info: (context) => told.push(context),

@@ -11,6 +11,8 @@ export interface RunnerHost {
   drain(deadlineMs: number): Promise<void>;
   /** Ends at once. */
   close(): Promise<void>;
+  /** The processes that sessions run in, and how many each has in its hands. */
+  runners(): readonly { readonly pid: number; readonly sessions: number }[];
 }
 
 /** All a run needs to know at its start. */

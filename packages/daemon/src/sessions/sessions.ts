@@ -20,6 +20,8 @@ export interface Sessions {
   create(wish: CreateSession, by: By): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
   list(): Promise<readonly SessionView[]>;
+  /** How many are in each state. */
+  count(): Promise<Record<SessionState["state"], number>>;
   /** Durable when it resolves. Throws `not-found`. */
   admit(id: SessionId, input: AdmitInput, by: By): Promise<Admission>;
   /** Asks the running activity to end now; what it has said and done so far is kept. */
@@ -60,6 +62,12 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     list: async () => {
       const seq = await log.head();
       return (await log.rows("sessions")).map((row) => toView(row, seq));
+    },
+
+    async count() {
+      const counted = { idle: 0, thinking: 0, waiting: 0, failed: 0 };
+      for (const row of await log.rows("sessions")) counted[stateIn(row).state] += 1;
+      return counted;
     },
 
     async admit(id, input, by) {
@@ -121,7 +129,11 @@ function toView(row: Row, seq: number): SessionView {
     mode: row["mode"] as SessionView["mode"],
     environment: JSON.parse(row["environment"] as string) as SessionView["environment"],
     workspace: row["workspace"] as SessionView["workspace"],
-    state: JSON.parse(row["state"] as string) as SessionState,
+    state: stateIn(row),
     seq,
   };
+}
+
+function stateIn(row: Row): SessionState {
+  return JSON.parse(row["state"] as string) as SessionState;
 }

@@ -17,5 +17,6 @@ export function openInlineHost(world: RunWorld): RunnerHost {
       await Promise.race([all, new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
     },
     close: () => Promise.resolve(),
+    runners: () => [{ pid: process.pid, sessions: runs.size }],
   };
 }

@@ -39,6 +39,7 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
     async close() {
       await Promise.all(pool.map((runner) => runner.close()));
     },
+    runners: () => pool.filter(({ alive }) => alive).map(({ pid, load }) => ({ pid, sessions: load })),
   };
 }
 
