@@ -9,6 +9,10 @@ export const serve = defineCommand({
   name: "serve",
   usage: "serve [--port N] [--json]",
   summary: "Runs the daemon in the foreground, until Ctrl-C or `corral stop`.",
+  examples: [
+    ["corral serve", "watch what the daemon says of itself"],
+    ["corral serve --port 4100 --json", "for a program that starts it: a known port, one line when it is ready"],
+  ],
   args: {
     port: { type: "string", valueHint: "N", description: "listen there instead of at any free port" },
     json: { type: "boolean", description: "print exactly one line on stdout: url, pid and version as JSON" },
