@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, copyFile, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { build as bundle } from "esbuild";
+import { thirdPartyNotices } from "./notices.ts";
 
 const root = join(import.meta.dirname, "..");
 
 /** What is shipped: one file for each program, named after it. */
 const programs: Readonly<Record<string, string>> = {
-  cli: "packages/cli/src/main.ts",
+  cli: "packages/cli/src/bin.ts",
   daemon: "packages/daemon/src/main.ts",
   runner: "packages/daemon/src/runner-main.ts",
 };
@@ -18,28 +19,63 @@ export interface Built {
   readonly absent: readonly string[];
 }
 
-/** Bundles the programs into `dist/`. Running programs never see half a file: each is put in place whole. */
+/**
+ * Makes `dist/`, which is the package as it is published: `npm pack ./dist` gives the tarball. Running programs never
+ * see half a file: each is put in place whole.
+ */
 export async function build(dist: string = join(root, "dist")): Promise<Built> {
   const names = Object.keys(programs);
   const present = names.filter((name) => existsSync(join(root, programs[name] ?? "")));
   const fresh = `${dist}.${process.pid}`;
-  await bundlePrograms(present, fresh);
-  await mkdir(dist, { recursive: true });
-  const old = (await readdir(dist)).filter((file) => file.endsWith(".js"));
-  const written = await readdir(fresh);
-  for (const file of written) await rename(join(fresh, file), join(dist, file));
+  const inputs = await bundlePrograms(present, fresh);
+  await writePackage(fresh, inputs);
+  const old = await filesIn(dist);
+  const written = await filesIn(fresh);
+  for (const file of written) {
+    await mkdir(dirname(join(dist, file)), { recursive: true });
+    await rename(join(fresh, file), join(dist, file));
+  }
   for (const file of old.filter((each) => !written.includes(each))) await rm(join(dist, file), { force: true });
   await rm(fresh, { recursive: true, force: true });
   return { written, absent: names.filter((name) => !present.includes(name)) };
 }
 
-/** Each on its own: what two programs have in common is smaller in each than what both together need. */
-async function bundlePrograms(names: readonly string[], outdir: string): Promise<void> {
-  await Promise.all(names.map((name) => bundleProgram(name, outdir)));
+/** What a package has besides its programs. Everything is bundled, so it depends on nothing. */
+async function writePackage(folder: string, inputs: readonly string[]): Promise<void> {
+  const manifest = {
+    name: "corral",
+    version: version(),
+    description: "Coding agents on your own machine, each in a jail, everything in a durable log",
+    license: "Apache-2.0",
+    type: "module",
+    bin: { corral: "cli.js" },
+    engines: { node: ">=24.15" },
+  };
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), thirdPartyNotices(root, inputs));
+  for (const file of ["README.md", "LICENSE"]) await copyFile(join(root, file), join(folder, file));
+  await chmod(join(folder, "cli.js"), 0o755);
 }
 
-async function bundleProgram(name: string, outdir: string): Promise<void> {
-  await bundle({
+/** Paths of all files below the folder, which may be missing. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+}
+
+/**
+ * Each on its own: what two programs have in common is smaller in each than what both together need. Returns the files
+ * that went in.
+ */
+async function bundlePrograms(names: readonly string[], outdir: string): Promise<readonly string[]> {
+  return (await Promise.all(names.map((name) => bundleProgram(name, outdir)))).flat();
+}
+
+async function bundleProgram(name: string, outdir: string): Promise<readonly string[]> {
+  const { metafile } = await bundle({
     absWorkingDir: root,
     entryPoints: [{ in: programs[name] ?? "", out: name }],
     outdir,
@@ -53,9 +89,11 @@ async function bundleProgram(name: string, outdir: string): Promise<void> {
     minifySyntax: true,
     legalComments: "none",
     logLevel: "warning",
+    metafile: true,
     banner: { js: commonJsGlobals },
     define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version()) },
   });
+  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 }
 
 /** What CommonJS dependencies expect to find, which a bundle in ESM does not have by itself. */
@@ -75,6 +113,6 @@ function version(): string {
 if (import.meta.main) {
   const { written, absent } = await build();
   console.log(
-    `dist: ${written.join(", ") || "nothing"}${absent.length > 0 ? `; not there yet: ${absent.join(", ")}` : ""}`,
+    `dist: ${written.length} files, ${written.filter((file) => !/-[^/]*\.js$/.test(file)).join(", ")}${absent.length > 0 ? `; not there yet: ${absent.join(", ")}` : ""}`,
   );
 }

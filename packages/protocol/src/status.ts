@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { sessionState } from "./session.ts";
+import type { sessionState } from "./session.ts";
 
 const count = z.int().nonnegative();
 

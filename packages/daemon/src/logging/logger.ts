@@ -17,10 +17,10 @@ export interface LoggingOptions {
 export interface Logging {
   readonly logger: Logger;
   /** Takes a line that a runner wrote. */
-  relay(line: string): void;
+  readonly relay: (line: string) => void;
   /** From now on this value is in no line. */
-  hide(secret: string): void;
-  close(): void;
+  readonly hide: (secret: string) => void;
+  readonly close: () => void;
 }
 
 const standardRotation: Rotation = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
@@ -72,7 +72,7 @@ const shape: LoggerOptions = {
 /** What an error says of itself; what else hangs on it (a request with its headers) is left out. */
 function errorIn(error: unknown, depth = 0): unknown {
   if (error === undefined) return undefined;
-  if (!(error instanceof Error)) return { message: String(error) };
+  if (!(error instanceof Error)) return { message: typeof error === "string" ? error : JSON.stringify(error) };
   const { name, message, stack, cause } = error;
   const { code } = error as { code?: unknown };
   return {

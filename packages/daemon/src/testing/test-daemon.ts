@@ -107,7 +107,7 @@ async function openTestSession(
   const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), { actor: "person:test" });
   return {
     id,
-    prompt: (text, more = {}, traceId = undefined) =>
+    prompt: (text, more = {}, traceId) =>
       sessions.admit(
         id,
         { id: newId("input"), text, attachments: [], delivery: "steer", ...more },
