@@ -72,8 +72,12 @@ try {
   const problem = error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
   if (problem.code !== "daemon.running")
     logger.fatal({ component: "daemon", err: problem }, "the daemon did not start");
-  process.stderr.write(`${JSON.stringify(problem.toProblem())}\n`);
+  process.stderr.write(values.json === true ? `${JSON.stringify(problem.toProblem())}\n` : complaint(problem));
   process.exit(problem.code === "daemon.running" ? homeTaken : 1);
+}
+
+function complaint({ message, hint }: CorralError): string {
+  return `error: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`;
 }
 
 function runnerEntry(): string {

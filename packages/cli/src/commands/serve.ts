@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { defineCommand } from "../command.ts";
-import { wholeNumber } from "../flags.ts";
+import { UsageError, wholeNumber } from "../flags.ts";
 import { daemonEntry, daemonEnvironment } from "../start.ts";
 
 export const serve = defineCommand({
@@ -20,6 +20,7 @@ export const serve = defineCommand({
   words: "none",
   async run({ port, json }, { home, variables }) {
     const number = wholeNumber("port", port) ?? 0;
+    if (number > 65_535) throw new UsageError("--port needs a number up to 65535");
     const argv = [daemonEntry(), "--home", home, "--port", String(number), ...(json === true ? ["--json"] : [])];
     return become(process.execPath, argv, daemonEnvironment(home, variables));
   },

@@ -65,7 +65,9 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   if (logger !== undefined) tellOfRequests(app, logger);
   const door = guard(app, ownerOnly(parts.token));
   for (const add of [daemonRoutes, projectRoutes, sessionRoutes, eventRoutes]) add(app, { ...parts, streams });
-  await app.listen({ host, port: parts.port });
+  await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
+    throw unusablePort(parts.port, cause);
+  });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
@@ -151,6 +153,15 @@ function tellOfRequests(app: App, logger: GatewayLogger): void {
 /** The route as it was declared: addresses may hold what is nobody's business. */
 function namesOf({ traceId, method, routeOptions }: FastifyRequest): object {
   return { traceId, route: `${method} ${routeOptions.url ?? "?"}` };
+}
+
+function unusablePort(port: number, cause: unknown): CorralError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const why = code === "EADDRINUSE" ? "another program uses it" : (cause as Error).message;
+  return new CorralError("port.unusable", `The daemon cannot listen at port ${port}: ${why}`, {
+    cause,
+    hint: "Choose another one with `corral serve --port N`, or leave --port out to take any that is free",
+  });
 }
 
 function unknownRoute(method: string): CorralError {
