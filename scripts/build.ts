@@ -23,12 +23,12 @@ export interface Built {
  * Makes `dist/`, which is the package as it is published: `npm pack ./dist` gives the tarball. Running programs never
  * see half a file: each is put in place whole.
  */
-export async function build(dist: string = join(root, "dist")): Promise<Built> {
+export async function build(dist: string = join(root, "dist"), version: string = ownVersion()): Promise<Built> {
   const names = Object.keys(programs);
   const present = names.filter((name) => existsSync(join(root, programs[name] ?? "")));
   const fresh = `${dist}.${process.pid}`;
-  const inputs = await bundlePrograms(present, fresh);
-  await writePackage(fresh, inputs);
+  const inputs = await bundlePrograms(present, fresh, version);
+  await writePackage(fresh, version, inputs);
   const old = await filesIn(dist);
   const written = await filesIn(fresh);
   for (const file of written) {
@@ -41,10 +41,10 @@ export async function build(dist: string = join(root, "dist")): Promise<Built> {
 }
 
 /** What a package has besides its programs. Everything is bundled, so it depends on nothing. */
-async function writePackage(folder: string, inputs: readonly string[]): Promise<void> {
+async function writePackage(folder: string, version: string, inputs: readonly string[]): Promise<void> {
   const manifest = {
     name: "corral",
-    version: version(),
+    version,
     description: "Coding agents on your own machine, each in a jail, everything in a durable log",
     license: "Apache-2.0",
     type: "module",
@@ -70,11 +70,11 @@ async function filesIn(folder: string): Promise<readonly string[]> {
  * Each on its own: what two programs have in common is smaller in each than what both together need. Returns the files
  * that went in.
  */
-async function bundlePrograms(names: readonly string[], outdir: string): Promise<readonly string[]> {
-  return (await Promise.all(names.map((name) => bundleProgram(name, outdir)))).flat();
+async function bundlePrograms(names: readonly string[], outdir: string, version: string): Promise<readonly string[]> {
+  return (await Promise.all(names.map((name) => bundleProgram(name, outdir, version)))).flat();
 }
 
-async function bundleProgram(name: string, outdir: string): Promise<readonly string[]> {
+async function bundleProgram(name: string, outdir: string, version: string): Promise<readonly string[]> {
   const { metafile } = await bundle({
     absWorkingDir: root,
     entryPoints: [{ in: programs[name] ?? "", out: name }],
@@ -91,7 +91,7 @@ async function bundleProgram(name: string, outdir: string): Promise<readonly str
     logLevel: "warning",
     metafile: true,
     banner: { js: commonJsGlobals },
-    define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version()) },
+    define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version) },
   });
   return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 }
@@ -104,7 +104,7 @@ const commonJsGlobals = [
   "const __dirname = import.meta.dirname;",
 ].join("\n");
 
-function version(): string {
+function ownVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   if (typeof manifest === "object" && manifest !== null && "version" in manifest) return String(manifest.version);
   throw new Error("packages/cli/package.json has no version");

@@ -100,7 +100,8 @@ const mostWords = 1024 * 1024;
 function openWords(home: string): Words {
   const path = join(home, "logs", "daemon.out");
   try {
-    mkdirSync(join(home, "logs"), { recursive: true, mode: 0o700 });
+    makeFolder(home);
+    makeFolder(join(home, "logs"));
     const descriptor = openSync(path, "a", 0o600);
     if (fstatSync(descriptor).size > mostWords) ftruncateSync(descriptor);
     return { path, descriptor, from: fstatSync(descriptor).size };
@@ -109,6 +110,17 @@ function openWords(home: string): Words {
       cause,
       hint: "See that the folder is yours and its disk has room, or set CORRAL_HOME to another folder",
     });
+  }
+}
+
+/** Parents are made only where they are missing: with them, Node says of a read-only disk that there is no such folder. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") mkdirSync(path, { recursive: true, mode: 0o700 });
+    else if (code !== "EEXIST") throw error;
   }
 }
 
