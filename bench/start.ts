@@ -66,7 +66,7 @@ function report(seen: Seen): "met" | "missed" {
   }
   const status = median(seen.get("corral status (bundle)") ?? []);
   const bars = [
-    bar("a warm status against a bare start", status / bare, 2, "×"),
+    bar("a warm status against a bare start", status / bare, 2.5, "×"),
     bar("a warm status", status, 120, " ms"),
   ];
   return bars.every((met) => met) ? "met" : "missed";

@@ -90,7 +90,8 @@ async function bundleProgram(name: string, outdir: string, version: string): Pro
     legalComments: "none",
     logLevel: "warning",
     metafile: true,
-    banner: { js: commonJsGlobals },
+    // The command line has no CommonJS in it and starts often, so it is spared this in each of its pieces.
+    ...(name === "cli" ? {} : { banner: { js: commonJsGlobals } }),
     define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version) },
   });
   return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));

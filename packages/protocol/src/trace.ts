@@ -26,8 +26,9 @@ export function traceOf(header: unknown): TraceId | undefined {
 /** A later version may have more fields; those known stay where they are. */
 const shape = /^(?!00-.{52}.)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.{0,200})?$/;
 
+/** Unique, which is all it needs to be: it is no secret, and a quick command should not load cryptography for it. */
 function hex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+  let digits = "";
+  while (digits.length < bytes * 2) digits += Math.floor(Math.random() * 16).toString(16);
+  return digits;
 }
