@@ -244,6 +244,7 @@ describe("what is done", () => {
     const document = await (await gate.request("/api/openapi.json")).json();
     expect(Object.keys(document.paths).toSorted()).toEqual([
       "/api/daemon/stop",
+      "/api/doctor",
       "/api/events",
       "/api/projects",
       "/api/sessions",
@@ -252,6 +253,7 @@ describe("what is done", () => {
       "/api/sessions/{id}/inputs",
       "/api/sessions/{id}/interrupt",
       "/api/sessions/{id}/recovery",
+      "/api/status",
       "/healthz",
     ]);
   });
