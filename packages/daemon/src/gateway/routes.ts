@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Pages } from "./dashboard.ts";
 import type { Streams } from "./sse.ts";
 import type { Visits } from "./visits.ts";
 
@@ -19,6 +20,7 @@ export interface RouteParts {
   readonly projects: Projects;
   readonly streams: Streams;
   readonly visits: Visits;
+  readonly pages: Pages;
   readonly version: string;
   readonly onStop: (now: boolean) => void;
 }

@@ -11,6 +11,7 @@ import {
 import type { Log } from "../log/port.ts";
 import { authenticate, type Known, ownerOnly } from "./auth.ts";
 import { daemonRoutes } from "./daemon.ts";
+import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
 import { loginRoutes } from "./login.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
@@ -29,6 +30,8 @@ export interface GatewayParts {
   readonly projects: Projects;
   readonly token: string;
   readonly version: string;
+  /** The folder with the built dashboard. */
+  readonly dashboard: string;
   /** Only this machine by default. */
   readonly host?: string;
   /** 0: any free one. */
@@ -58,8 +61,9 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
   const visits = openVisits(parts.now ?? Date.now);
   const door = guard(app, { token: ownerOnly(parts.token), visits });
-  const nouns = [daemonRoutes, loginRoutes, projectRoutes, sessionRoutes, eventRoutes];
-  for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits });
+  const nouns = [daemonRoutes, loginRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
+  const pages = readPages(parts.dashboard);
+  for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits, pages });
   await app.listen({ host, port: parts.port });
   door.port = (app.server.address() as AddressInfo).port;
 
