@@ -26,7 +26,7 @@ export type Entrance =
   | { readonly kind: "refused" }
   | { readonly kind: "throttled" };
 
-export const codeMs = 60_000;
+const codeMs = 60_000;
 export const visitMs = 12 * 3_600_000;
 const wrongCodesAMinute = 10;
 
