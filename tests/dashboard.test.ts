@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type SessionId, sessionId } from "@corral/protocol";
-import { callsTool, says } from "@corral/daemon/testing";
+import { callsTool, says, thinks } from "@corral/daemon/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { browserIsMissing, openBrowser } from "./browser.ts";
@@ -78,6 +78,77 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     await second.page.getByRole("heading", { name: "Sessions" }).waitFor();
   });
 
+  test("stays with the newest while the reader is there, and lets a reader who went up read on", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    await using browser = await openBrowser();
+    const { page } = browser;
+    await newSession(stage);
+    await page.goto(await link(stage));
+    await page.getByRole("link", { name: "repository" }).click();
+    await say(page, "tell a long story");
+    const reply = (await stage.model.nextRequest()).stream();
+    const line = (number: number) => `line ${number}: ${"and then they went on ".repeat(8)}\n`;
+    const tell = async (from: number, to: number) => {
+      for (let number = from; number < to; number++) reply.text(line(number));
+      await page.getByText(`line ${to - 1}:`).waitFor();
+    };
+    const scrolled = () => page.evaluate(() => Math.round(document.documentElement.scrollTop));
+    const below = () =>
+      page.evaluate(() => {
+        const { scrollTop, clientHeight, scrollHeight } = document.documentElement;
+        return Math.round(scrollHeight - clientHeight - scrollTop);
+      });
+
+    await tell(0, 40);
+    await expect.poll(below).toBe(0);
+    expect(await scrolled()).toBeGreaterThan(500);
+    await page.evaluate(() => document.documentElement.scrollTo({ top: 300 }));
+    const newest = page.getByRole("button", { name: "Newest" });
+    await newest.waitFor();
+    await tell(40, 50);
+    expect(await scrolled()).toBe(300);
+    await newest.click();
+    await expect.poll(below).toBe(0);
+    await tell(50, 55);
+    await expect.poll(below).toBe(0);
+    await page.setViewportSize({ width: 400, height: 700 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(400);
+  });
+
+  test("sends again what may have been lost on the way, and it counts once", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    await using browser = await openBrowser();
+    const { page } = browser;
+    const session = await newSession(stage);
+    await page.goto(await link(stage));
+    await page.getByRole("link", { name: "repository" }).click();
+    await page.route(
+      "**/inputs",
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await say(page, "once, please");
+    await page.getByRole("alert").getByText("Not sent.").waitFor();
+    const box = page.getByLabel("Message to the agent");
+    expect(await box.inputValue()).toBe("once, please");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => box.inputValue()).toBe("");
+    (await stage.model.nextRequest()).answer(thinks("Once it is."), says("Once."));
+    await state(page, "idle");
+    const thought = page.getByText("Once it is.");
+    expect(await thought.isVisible()).toBe(false);
+    await page.getByText("Reasoning").click();
+    expect(await thought.isVisible()).toBe(true);
+    const events = await eventsUntil(stage.client(), "activity.settled", { session });
+    expect(events.filter((each) => each.type === "input.admitted")).toHaveLength(1);
+    await page.getByText("Once.", { exact: true }).waitFor();
+  });
+
   test("interrupts, and takes a person's word on a call whose end nobody knows", async () => {
     await using stage = await setStage();
     const daemon = await stage.serve();
@@ -104,6 +175,13 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     await page.getByRole("link", { name: "repository" }).click();
     await state(page, "needs you");
     await picture(page, "unknown");
+    await page.getByRole("link", { name: "Corral" }).click();
+    const listed = page.getByRole("link", { name: "repository" });
+    await listed.getByText("needs you").waitFor();
+    await newSession(stage);
+    await listed.getByText("idle").waitFor();
+    await picture(page, "list");
+    await listed.filter({ hasText: "needs you" }).click();
     await page.getByRole("button", { name: "Abandon" }).click();
     (await stage.model.nextRequest()).answer(says("Then not."));
     await page.getByText("Then not.").waitFor();

@@ -1,6 +1,5 @@
 import { type Client, createClient } from "@corral/client";
 import { createSignal, Match, onCleanup, Show, Switch } from "solid-js";
-import { explain } from "./connection/explain.ts";
 import { LoginPage } from "./login/login-page.tsx";
 import { codeIn, linkTo, placeOf } from "./place.ts";
 import { SessionList } from "./sessions/session-list.tsx";
@@ -28,7 +27,8 @@ export function App() {
       await client.login.enter(code);
       setStanding({ kind: "inside" });
     } catch (error) {
-      setStanding({ kind: "outside", why: explain(error) });
+      // What to do is on the page anyway.
+      setStanding({ kind: "outside", why: error instanceof Error ? `${error.message}.` : String(error) });
     }
   };
   const leave = async () => {

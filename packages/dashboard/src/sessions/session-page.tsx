@@ -62,8 +62,7 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
         </span>
         <p class="facts">
           <span>{transcript.model}</span>
-          <Show when={transcript.branch}>{(branch) => <code>{branch()}</code>}</Show>
-          <code title={props.id}>{shortId(props.id)}</code>
+          <code title={props.id}>{transcript.branch ?? shortId(props.id)}</code>
         </p>
       </div>
       <TranscriptView transcript={transcript} onDecide={(call, decision) => void decide(call, decision)} />
