@@ -12,8 +12,6 @@ export interface Browser extends AsyncDisposable {
   readonly page: Page;
   /** What pages complained about: errors, refused policies, failed requests. */
   readonly complaints: readonly string[];
-  /** The page of another browser window with the same cookies. */
-  newPage(): Promise<Page>;
 }
 
 export async function openBrowser(): Promise<Browser> {
@@ -40,7 +38,6 @@ export async function openBrowser(): Promise<Browser> {
   return {
     page: context.pages()[0] ?? (await context.newPage()),
     complaints,
-    newPage: () => context.newPage(),
     async [Symbol.asyncDispose]() {
       await context.close();
       rmSync(profile, { recursive: true, force: true });

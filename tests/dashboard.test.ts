@@ -1,11 +1,17 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type SessionId, sessionId } from "@corral/protocol";
+import { type SessionId, sessionId, type WireEvent } from "@corral/protocol";
 import { callsTool, says, thinks } from "@corral/daemon/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { browserIsMissing, openBrowser } from "./browser.ts";
 import { eventsUntil, setStage, type Stage } from "./story.ts";
+
+if (browserIsMissing) {
+  console.warn(
+    "SKIPPED: the dashboard's stories need /usr/bin/chromium, for instance: sudo apt-get install -y chromium",
+  );
+}
 
 const markup = `<img src=x onerror="document.title=1">`;
 
@@ -210,14 +216,14 @@ async function say(page: Page, text: string): Promise<void> {
 const state = (page: Page, word: string) => page.getByRole("status").getByText(word, { exact: true }).waitFor();
 
 async function workspace(stage: Stage, session: SessionId): Promise<string> {
-  const events = await eventsUntil(stage.client(), "workspace.prepared", { session });
-  return (events.at(-1)?.data as { path: string }).path;
+  const prepared = (await eventsUntil(stage.client(), "workspace.prepared", { session })).at(-1) as WireEvent;
+  return (prepared.data as { path: string }).path;
 }
 
 /** The process that the jail ends with. */
 async function jailOf(stage: Stage, session: SessionId): Promise<number> {
-  const events = await eventsUntil(stage.client(), "environment.opened", { session });
-  return (events.at(-1)?.data as { state: { supervisor: { pid: number } } }).state.supervisor.pid;
+  const opened = (await eventsUntil(stage.client(), "environment.opened", { session })).at(-1) as WireEvent;
+  return (opened.data as { state: { supervisor: { pid: number } } }).state.supervisor.pid;
 }
 
 /** For people to look at: `CORRAL_PICTURES=FOLDER`. Each in light, dark and narrow. */
