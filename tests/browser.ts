@@ -35,6 +35,12 @@ export async function openBrowser(): Promise<Browser> {
   context.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
   });
+  await context.exposeFunction("complain", (about: string) => complaints.push(about));
+  await context.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+      (globalThis as unknown as { complain(about: string): void }).complain(`${violatedDirective}: ${blockedURI}`);
+    });
+  });
   return {
     page: context.pages()[0] ?? (await context.newPage()),
     complaints,
