@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
 import { build as bundle } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
@@ -18,16 +20,21 @@ export interface Built {
   readonly absent: readonly string[];
 }
 
-/** Bundles the programs into `dist/`. Running programs never see half a file: each is put in place whole. */
+/**
+ * Bundles the programs and the dashboard into `dist/`. Running programs never see half a file: each is put in place
+ * whole, pages after what they name.
+ */
 export async function build(dist: string = join(root, "dist")): Promise<Built> {
   const names = Object.keys(programs);
   const present = names.filter((name) => existsSync(join(root, programs[name] ?? "")));
   const fresh = `${dist}.${process.pid}`;
-  await bundlePrograms(present, fresh);
-  await mkdir(dist, { recursive: true });
-  const old = (await readdir(dist)).filter((file) => file.endsWith(".js"));
-  const written = await readdir(fresh);
-  for (const file of written) await rename(join(fresh, file), join(dist, file));
+  await Promise.all([bundlePrograms(present, fresh), bundleDashboard(join(fresh, "dashboard"))]);
+  const old = await filesIn(dist);
+  const written = (await filesIn(fresh)).toSorted((a, b) => Number(a.endsWith(".html")) - Number(b.endsWith(".html")));
+  for (const file of written) {
+    await mkdir(dirname(join(dist, file)), { recursive: true });
+    await rename(join(fresh, file), join(dist, file));
+  }
   for (const file of old.filter((each) => !written.includes(each))) await rm(join(dist, file), { force: true });
   await rm(fresh, { recursive: true, force: true });
   return { written, absent: names.filter((name) => !present.includes(name)) };
@@ -56,6 +63,24 @@ async function bundleProgram(name: string, outdir: string): Promise<void> {
     banner: { js: commonJsGlobals },
     define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version()) },
   });
+}
+
+/** In a process of its own, beside the others: Vite asks the environment what to build for, and it is the same for all. */
+async function bundleDashboard(outDir: string): Promise<void> {
+  const vite = join(root, "node_modules/vite/bin/vite.js");
+  const config = join(root, "packages/dashboard/vite.config.ts");
+  const words = ["build", "--config", config, "--outDir", outDir, "--logLevel", "warn"];
+  const env = { ...process.env, NODE_ENV: "production" };
+  await promisify(execFile)(process.execPath, [vite, ...words], { cwd: root, env });
+}
+
+/** Paths of all files below the folder, which may be missing. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
 /** What CommonJS dependencies expect to find, which a bundle in ESM does not have by itself. */

@@ -83,6 +83,17 @@ test("a method sends its body with the token and gives back what the daemon answ
   ]);
 });
 
+test("without a token nothing is said of one, for a browser's cookie goes along by itself", async () => {
+  const { endpoint, asked } = await serve(json(200, { kind: "logged-in" }), json(200, { sessions: [] }));
+  const client = createClient({ url: endpoint.url });
+  await client.login.enter("c0");
+  await client.sessions.list();
+  expect(asked).toEqual([
+    { method: "POST", url: "/api/login", authorization: undefined, body: '{"code":"c0"}' },
+    { method: "GET", url: "/api/sessions", authorization: undefined, body: "" },
+  ]);
+});
+
 test("health is asked without the token", async () => {
   const { client, asked } = await serve(json(200, { ok: true, version: "1" }));
   expect(await client.daemon.health()).toEqual({ ok: true, version: "1" });

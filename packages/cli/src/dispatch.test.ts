@@ -17,7 +17,7 @@ test("help teaches and goes to stdout", async () => {
 });
 
 test("every command has its help", async () => {
-  for (const name of ["run", "sessions", "events", "serve", "stop"]) {
+  for (const name of ["run", "sessions", "dashboard", "events", "serve", "stop"]) {
     expect(await say(name, "--help")).toEqual({
       code: 0,
       out: expect.stringMatching(new RegExp(`^corral ${name}`)),

@@ -3,6 +3,7 @@ import type { ArgsDef } from "citty";
 export const commands = {
   run: "give an agent a task in this repository and watch it work",
   sessions: "list sessions and what each is doing",
+  dashboard: "print a link that opens the dashboard in a browser",
   events: "print what happened, as JSON lines",
   serve: "run the daemon in the foreground",
   stop: "stop the daemon",

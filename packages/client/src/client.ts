@@ -10,6 +10,12 @@ import {
   type Health,
   interruptAnswer,
   type InterruptAnswer,
+  loginAnswer,
+  type LoginAnswer,
+  loginCode,
+  type LoginCode,
+  logoutAnswer,
+  type LogoutAnswer,
   projectList,
   projectView,
   type ProjectView,
@@ -60,6 +66,13 @@ export interface Client {
     recover(id: SessionId, decision: DecideRecovery, waiting?: Waiting): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
   };
+  readonly login: {
+    /** A code for one browser, good for one use within a minute. */
+    issue(waiting?: Waiting): Promise<LoginCode>;
+    /** What the page does with the code; from then on the browser's cookie stands for the token. */
+    enter(code: string, waiting?: Waiting): Promise<LoginAnswer>;
+    leave(waiting?: Waiting): Promise<LogoutAnswer>;
+  };
   readonly daemon: {
     stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
     /** Sends no token, so it may be asked of a stranger. */
@@ -109,6 +122,11 @@ export function createClient({
       interrupt: (id, waiting) => post(`${sessionPath(id)}/interrupt`, {}, interruptAnswer, waiting),
       recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),
       events: (id, page = {}) => get(`${sessionPath(id)}/events${pageQuery(page)}`, eventPage, page),
+    },
+    login: {
+      issue: (waiting) => post("/api/login/codes", {}, loginCode, waiting),
+      enter: (code, waiting) => post("/api/login", { code }, loginAnswer, waiting),
+      leave: (waiting) => post("/api/logout", {}, logoutAnswer, waiting),
     },
     daemon: {
       stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),

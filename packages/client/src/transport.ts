@@ -3,7 +3,8 @@ import { CorralError, problem } from "@corral/protocol";
 /** Where a daemon is and what lets one in. */
 export interface Endpoint {
   readonly url: string;
-  readonly token: string;
+  /** None in a browser, whose cookie goes along by itself. */
+  readonly token?: string | undefined;
 }
 
 /** The part of `fetch` that is used here; the global one fits. */
@@ -64,7 +65,7 @@ export class Transport {
     const request: Request = {
       method,
       headers: {
-        ...(open === true ? {} : { authorization: `Bearer ${token}` }),
+        ...(open === true || token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },

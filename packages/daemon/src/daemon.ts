@@ -13,6 +13,8 @@ export interface DaemonParts {
   readonly home: string;
   readonly port: number;
   readonly version: string;
+  /** The folder with the built dashboard. */
+  readonly dashboard: string;
   readonly defaultModel: string;
   readonly logger: Logger;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
@@ -48,6 +50,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     projects: openProjects(log),
     token,
     version,
+    dashboard: parts.dashboard,
     port: parts.port,
     onStop: (now) => void stop({ now }),
   });

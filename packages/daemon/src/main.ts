@@ -26,6 +26,7 @@ try {
     home,
     port: Number(values.port ?? 0),
     version,
+    dashboard: dashboardFolder(),
     defaultModel: process.env["CORRAL_MODEL"] ?? "anthropic/claude-sonnet-4-5",
     logger,
     openLog: (file, projections) => openSqliteLog({ file, projections }),
@@ -53,4 +54,9 @@ try {
 
 function runnerEntry(): string {
   return fileURLToPath(new URL(isBundled ? "./runner.js" : "./runner-main.ts", import.meta.url));
+}
+
+/** The build puts it beside the bundle; from the sources it is looked for there too. */
+function dashboardFolder(): string {
+  return fileURLToPath(new URL(isBundled ? "./dashboard" : "../../../dist/dashboard", import.meta.url));
 }

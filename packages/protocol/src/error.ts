@@ -21,6 +21,7 @@ export const errorStatus = {
   "project.not-a-repo": 422,
   "project.missing": 422,
   "model.unknown": 422,
+  "login.throttled": 429,
   "jail.unavailable": 503,
   "daemon.stopping": 503,
   "daemon.unreachable": 503,

@@ -82,6 +82,16 @@ export {
 } from "./input.ts";
 export { type Delta, delta } from "./live.ts";
 export {
+  type EnterLogin,
+  enterLogin,
+  type LoginAnswer,
+  loginAnswer,
+  type LoginCode,
+  loginCode,
+  type LogoutAnswer,
+  logoutAnswer,
+} from "./login.ts";
+export {
   type ProjectList,
   projectList,
   type ProjectView,

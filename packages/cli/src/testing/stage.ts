@@ -93,6 +93,8 @@ export class Stage {
         return void send(200, { id: "prj_a", path: body.path, name: "a", seq: 1 });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
+      case "POST /api/login/codes":
+        return void send(201, { code: "c0", expiresInSeconds: 60 });
       case "GET /api/sessions":
         return void send(200, { sessions: this.sessions });
       case "POST /api/daemon/stop":

@@ -45,7 +45,7 @@ async function answer(
 ) {
   if (follow === "1") {
     reply.hijack();
-    streams.open(reply.raw, { after: lastEventId(request) ?? after, session });
+    streams.open(reply.raw, { after: lastEventId(request) ?? after, session, over: request.over });
     return reply;
   }
   const events = await log.read({ after, limit, ...(session === undefined ? {} : { stream: session }) });

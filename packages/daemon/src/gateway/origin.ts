@@ -13,6 +13,22 @@ export function refuseStrangers(request: FastifyRequest, port: number): void {
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) throw strangeOrigin();
 }
 
+/** Throws unless a page of this very address asks; `Host` was looked at before. */
+export function requireOwnOrigin(request: FastifyRequest): void {
+  const { host, origin } = request.headers;
+  if (origin?.toLowerCase() !== `http://${host?.toLowerCase()}`) throw strangeOrigin();
+}
+
+/**
+ * Browsers name the origin whenever a request changes something or asks for another origin's answer. What a page of
+ * another port embeds comes without it, and newer browsers tell of that too.
+ */
+export function requireOwnPage(request: FastifyRequest): void {
+  const { origin, "sec-fetch-site": site } = request.headers;
+  if (request.method !== "GET" || origin !== undefined) requireOwnOrigin(request);
+  if (site !== undefined && site !== "same-origin" && site !== "none") throw strangeOrigin();
+}
+
 /** Whatever changes something must come as plain JSON, which no form can send. */
 export function requireJson(request: FastifyRequest): void {
   if (request.method === "GET" || request.method === "HEAD" || request.is404) return;

@@ -9,7 +9,9 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Pages } from "./dashboard.ts";
 import type { Streams } from "./sse.ts";
+import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
 export interface RouteParts {
@@ -17,6 +19,8 @@ export interface RouteParts {
   readonly sessions: Sessions;
   readonly projects: Projects;
   readonly streams: Streams;
+  readonly visits: Visits;
+  readonly pages: Pages;
   readonly version: string;
   readonly onStop: (now: boolean) => void;
 }

@@ -245,6 +245,9 @@ describe("what is done", () => {
     expect(Object.keys(document.paths).toSorted()).toEqual([
       "/api/daemon/stop",
       "/api/events",
+      "/api/login",
+      "/api/login/codes",
+      "/api/logout",
       "/api/projects",
       "/api/sessions",
       "/api/sessions/{id}",

@@ -9,9 +9,11 @@ import {
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
 import type { Log } from "../log/port.ts";
-import { authenticate, type Authenticate, ownerOnly } from "./auth.ts";
+import { authenticate, type Known, ownerOnly } from "./auth.ts";
 import { daemonRoutes } from "./daemon.ts";
+import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
+import { loginRoutes } from "./login.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, rawProblem, sendProblem } from "./problem.ts";
 import { projectRoutes } from "./projects.ts";
@@ -20,6 +22,7 @@ import { sessionRoutes } from "./sessions.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import { openStreams, type StreamLimits } from "./sse.ts";
+import { openVisits } from "./visits.ts";
 
 export interface GatewayParts {
   readonly log: Pick<Log, "read" | "tail" | "live">;
@@ -27,6 +30,8 @@ export interface GatewayParts {
   readonly projects: Projects;
   readonly token: string;
   readonly version: string;
+  /** The folder with the built dashboard. */
+  readonly dashboard: string;
   /** Only this machine by default. */
   readonly host?: string;
   /** 0: any free one. */
@@ -36,6 +41,8 @@ export interface GatewayParts {
   /** Hears of what should not have happened. Never given a token or a request's content. */
   readonly logger?: { error(context: object, message: string): void };
   readonly streamLimits?: StreamLimits;
+  /** Milliseconds; by them codes and visits grow old. */
+  readonly now?: () => number;
 }
 
 export interface Gateway {
@@ -52,8 +59,11 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     parts.streamLimits,
   );
   const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
-  const door = guard(app, ownerOnly(parts.token));
-  for (const add of [daemonRoutes, projectRoutes, sessionRoutes, eventRoutes]) add(app, { ...parts, streams });
+  const visits = openVisits(parts.now ?? Date.now);
+  const door = guard(app, { token: ownerOnly(parts.token), visits });
+  const nouns = [daemonRoutes, loginRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
+  const pages = readPages(parts.dashboard);
+  for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits, pages });
   await app.listen({ host, port: parts.port });
   door.port = (app.server.address() as AddressInfo).port;
 
@@ -103,9 +113,10 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
 }
 
 /** What every request passes before anything of it is read. */
-function guard(app: App, known: Authenticate): { port: number; closing: boolean } {
+function guard(app: App, known: Known): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
+  app.decorateRequest("over", undefined);
   app.addHook("onRequest", (request, _reply, next) => {
     try {
       refuseStrangers(request, door.port);

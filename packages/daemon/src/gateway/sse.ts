@@ -13,12 +13,18 @@ import { ClosedParts } from "./closed-parts.ts";
  * 4. A delta never follows the event that closes its part. Deltas begin after the history, with the text so
  *    far of what is open then.
  * 5. An event is encoded once, however many streams carry it.
- * 6. `end()` finishes every stream cleanly and lets none begin.
+ * 6. `end()` finishes every stream cleanly and lets none begin; `over` finishes one.
  */
 export interface Streams {
-  open(response: ServerResponse, from: { readonly after: number; readonly session: SessionId | undefined }): void;
+  open(response: ServerResponse, from: StreamStart): void;
   end(): void;
   readonly count: number;
+}
+
+export interface StreamStart {
+  readonly after: number;
+  readonly session: SessionId | undefined;
+  readonly over?: AbortSignal | undefined;
 }
 
 export interface StreamLimits {
@@ -40,9 +46,10 @@ export function openStreams(
     get count() {
       return open.size;
     },
-    open(response, { after, session }) {
+    open(response, { after, session, over }) {
       const stream = new Stream(response, limits);
-      if (ended) return stream.end();
+      if (ended || over?.aborted === true) return stream.end();
+      over?.addEventListener("abort", () => stream.end(), { once: true, signal: stream.signal });
       open.add(stream);
       response.once("close", () => {
         open.delete(stream);

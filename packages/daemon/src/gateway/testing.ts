@@ -29,6 +29,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     sessions,
     token: testToken,
     version: "1.2.3",
+    dashboard: join(folder, "not-built"),
     port: 0,
     onStop: (now) => stops.push(now),
     logger: { error: (context) => logged.push(context) },

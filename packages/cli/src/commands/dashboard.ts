@@ -1,0 +1,20 @@
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { jsonLine } from "../terminal.ts";
+
+export const dashboard = defineCommand({
+  name: "dashboard",
+  usage: "dashboard [--json]",
+  summary: "Prints a link that opens the dashboard in a browser.",
+  details: `The link lets one browser in, once, within a minute. Who has it is you: pass it to nobody.`,
+  args: { json: { type: "boolean", description: "print a line of JSON with the url" } },
+  words: "none",
+  async run({ json }, { home, out, err }) {
+    const client = await connectDaemon(home);
+    const { code, expiresInSeconds } = await client.login.issue();
+    const url = `${client.endpoint.url}/#code=${code}`;
+    out.write(json === true ? jsonLine({ url }) : `${url}\n`);
+    if (json !== true) err.write(`Open it within ${expiresInSeconds} seconds; it works once.\n`);
+    return 0;
+  },
+});
