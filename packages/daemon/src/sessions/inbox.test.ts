@@ -38,6 +38,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const anew = { activity: undefined, queueParked: false };
 const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
   id: newId("input"),
   text,
@@ -86,7 +87,7 @@ describe("admission", () => {
   test("a retry after promotion returns the original", async () => {
     const hello = input("hello");
     await sessions.admit(id, hello, "test");
-    await promote(log, await log.takeLease(id, "test"), undefined);
+    await promote(log, await log.takeLease(id, "test"), anew);
     expect(await sessions.admit(id, hello, "test")).toMatchObject({ kind: "duplicate", input: { state: "promoted" } });
   });
 });
@@ -96,7 +97,7 @@ describe("promotion", () => {
     await sessions.admit(id, input("later", "queue"), "test");
     await sessions.admit(id, input("one"), "test");
     await sessions.admit(id, input("two"), "test");
-    const { events, inputs } = await promote(log, await log.takeLease(id, "test"), undefined);
+    const { events, inputs } = await promote(log, await log.takeLease(id, "test"), anew);
     expect(events.map((each) => each.type)).toEqual(["activity.opened", "input.promoted", "input.promoted"]);
     expect(inputs.map((each) => each.text)).toEqual(["one", "two"]);
   });
@@ -105,7 +106,7 @@ describe("promotion", () => {
     await sessions.admit(id, input("first", "queue"), "test");
     await sessions.admit(id, input("second", "queue"), "test");
     const lease = await log.takeLease(id, "test");
-    const texts = [await promote(log, lease, undefined), await promote(log, lease, undefined)].map((each) =>
+    const texts = [await promote(log, lease, anew), await promote(log, lease, anew)].map((each) =>
       each.inputs.map((one) => one.text),
     );
     expect(texts).toEqual([["first"], ["second"]]);
@@ -113,13 +114,25 @@ describe("promotion", () => {
 
   test("inside an activity takes steers and leaves the queue alone", async () => {
     await sessions.admit(id, input("queued", "queue"), "test");
-    expect(await promote(log, await log.takeLease(id, "test"), "act_1")).toEqual({ events: [], inputs: [] });
+    expect(await promote(log, await log.takeLease(id, "test"), { activity: "act_1", queueParked: false })).toEqual({
+      events: [],
+      inputs: [],
+    });
+  });
+
+  test("a parked queue opens nothing, and a steer does", async () => {
+    const parked = { activity: undefined, queueParked: true };
+    await sessions.admit(id, input("queued", "queue"), "test");
+    const lease = await log.takeLease(id, "test");
+    expect(await promote(log, lease, parked)).toEqual({ events: [], inputs: [] });
+    await sessions.admit(id, input("steer"), "test");
+    expect((await promote(log, lease, parked)).inputs.map((each) => each.text)).toEqual(["steer"]);
   });
 
   test("two promotions at once promote an input once", async () => {
     await sessions.admit(id, input("one"), "test");
     const lease = await log.takeLease(id, "test");
-    const both = await Promise.allSettled([promote(log, lease, undefined), promote(log, lease, undefined)]);
+    const both = await Promise.allSettled([promote(log, lease, anew), promote(log, lease, anew)]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
 
@@ -127,6 +140,6 @@ describe("promotion", () => {
     await sessions.admit(id, input("one"), "test");
     const stale = await log.takeLease(id, "old");
     await log.takeLease(id, "new");
-    await expect(promote(log, stale, undefined)).rejects.toMatchObject({ code: "lease.stale" });
+    await expect(promote(log, stale, anew)).rejects.toMatchObject({ code: "lease.stale" });
   });
 });

@@ -47,6 +47,8 @@ export interface TestSession {
   /** The next event of the type (from the session's start on, the `nth` of them), as soon as it is committed. */
   until<T extends EventType>(type: T, nth?: number): Promise<StoredEventOf<T>>;
   events(): Promise<readonly StoredEvent[]>;
+  /** Resolves when a delta holds the text. */
+  outputs(text: string): Promise<void>;
 }
 
 export async function startTestDaemon(
@@ -109,6 +111,12 @@ async function openTestSession(
     prompt: (text, more = {}) =>
       sessions.admit(id, { id: newId("input"), text, attachments: [], delivery: "steer", ...more }, "person:test"),
     events: () => log.read({ stream: id, after: 0 }),
+    outputs: (text) =>
+      new Promise((resolve) => {
+        log.live.subscribe({ session: id }, (deltas) => {
+          if (deltas.some((delta) => delta.text.includes(text))) resolve();
+        });
+      }),
     async until<T extends EventType>(type: T, nth = 1) {
       const enough = new AbortController();
       let seen = 0;

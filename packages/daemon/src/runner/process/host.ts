@@ -96,7 +96,7 @@ class RunnerProcess {
       case "append":
         return this.#answer(message, held.office.append(message.events));
       case "promote":
-        return this.#answer(message, held.office.promote(message.activity));
+        return this.#answer(message, held.office.promote(message.place));
       case "deltas":
         for (const delta of message.deltas) held.office.emit(delta);
         return;

@@ -1,5 +1,5 @@
 import type { Delta, NewEvent, StoredEvent } from "@corral/protocol";
-import type { Promotion } from "../../sessions/index.ts";
+import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
 
 /** What the daemon says to a runner process. `run` numbers a session's run within the process. */
@@ -15,6 +15,6 @@ export type ToRunner =
 export type FromRunner =
   | { readonly say: "ready" }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
-  | { readonly say: "promote"; readonly run: number; readonly request: number; readonly activity: string | undefined }
+  | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   | { readonly say: "ended"; readonly run: number; readonly end: RunEnd };

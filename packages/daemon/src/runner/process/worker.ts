@@ -1,5 +1,5 @@
 import type { Delta, NewEvent } from "@corral/protocol";
-import type { Promotion } from "../../sessions/index.ts";
+import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Office } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
@@ -59,8 +59,8 @@ class RemoteOffice implements Office {
     await this.#ask((request) => ({ say: "append", run: this.#run, request, events }));
   }
 
-  async promote(activity: string | undefined): Promise<Promotion> {
-    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, activity }));
+  async promote(place: PromotionPlace): Promise<Promotion> {
+    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
     return promotion ?? { events: [], inputs: [] };
   }
 
