@@ -8,8 +8,10 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import { authenticate, type Authenticate, ownerOnly } from "./auth.ts";
+import { configRoutes } from "./config.ts";
 import { daemonRoutes } from "./daemon.ts";
 import { eventRoutes } from "./events.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
@@ -25,12 +27,15 @@ export interface GatewayParts {
   readonly log: Pick<Log, "read" | "tail" | "live">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly token: string;
   readonly version: string;
   /** Only this machine by default. */
   readonly host?: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Names besides the machine's own that requests may call the daemon by. */
+  readonly allowedHosts?: readonly string[];
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
   /** Hears of what should not have happened. Never given a token or a request's content. */
@@ -52,8 +57,9 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     parts.streamLimits,
   );
   const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
-  const door = guard(app, ownerOnly(parts.token));
-  for (const add of [daemonRoutes, projectRoutes, sessionRoutes, eventRoutes]) add(app, { ...parts, streams });
+  const door = guard(app, ownerOnly(parts.token), parts.allowedHosts ?? []);
+  for (const add of [daemonRoutes, configRoutes, projectRoutes, sessionRoutes, eventRoutes])
+    add(app, { ...parts, streams });
   await app.listen({ host, port: parts.port });
   door.port = (app.server.address() as AddressInfo).port;
 
@@ -103,12 +109,12 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
 }
 
 /** What every request passes before anything of it is read. */
-function guard(app: App, known: Authenticate): { port: number; closing: boolean } {
+function guard(app: App, known: Authenticate, allowedHosts: readonly string[]): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
   app.addHook("onRequest", (request, _reply, next) => {
     try {
-      refuseStrangers(request, door.port);
+      refuseStrangers(request, door.port, allowedHosts);
       authenticate(request, known);
       requireJson(request);
       if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });

@@ -149,7 +149,8 @@ async function assign(log: Log, session: SessionId, lease: Lease): Promise<Assig
   const [created] = events;
   if (created?.type !== "session.created") throw new CorralError("not-found", `There is no session ${session}.`);
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);
-  return { session, fence: lease.fence, repository: (project?.["path"] as string | undefined) ?? "", events };
+  const repository = created.data.worktree ?? (project?.["path"] as string | undefined) ?? "";
+  return { session, fence: lease.fence, repository, events };
 }
 
 function officeOf(log: Log, session: SessionId, lease: Lease): Office {
