@@ -20,23 +20,21 @@ import {
 } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/index.ts";
-import { openProjects, projectProjections, type Projects } from "../projects/index.ts";
+import { openTestProjects, trustAll } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { type Config, type ConfigWorld, openConfig } from "./config.ts";
 import { userConfigFile } from "./user-file.ts";
 
 let folder: string;
 let log: Log;
-let projects: Projects;
+let projects: Awaited<ReturnType<typeof openTestProjects>>["projects"];
 let opened: Config[];
 let defects: string[];
 let userFile: string;
 beforeEach(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "corral-config-")));
   userFile = join(folder, "settings/corral/config.json");
-  log = await openSqliteLog({ file: join(folder, "corral.db"), projections: projectProjections });
-  projects = openProjects(log);
+  ({ log, projects } = await openTestProjects(folder));
   opened = [];
   defects = [];
 });
@@ -232,12 +230,6 @@ describe("a project's settings", () => {
     ({ id } = await projects.register({ path: repo }, "person:test"));
   });
 
-  async function trust(): Promise<void> {
-    const [shown] = (await projects.settings(id)).files;
-    if (shown === undefined || shown.state === "unreadable") throw new Error("there is nothing to trust");
-    await projects.trust(id, { files: { [shown.path]: shown.sha256 } }, "person:test");
-  }
-
   test("are inert until trusted, in force then, for this project alone, and inert again when they change", async () => {
     const config = await open();
     await config.watch();
@@ -249,7 +241,7 @@ describe("a project's settings", () => {
       { layer: "project", state: "untrusted" },
       { state: "absent" },
     ]);
-    await trust();
+    await trustAll(projects, id);
     const origin = { layer: "project", file: join(repo, file), project: id };
     expect(await nextEvent(1)).toMatchObject({ type: "config.changed", data: { keys: ["model"], origin } });
     expect((await config.valuesFor(id)).model).toBe("project/m");
@@ -262,7 +254,7 @@ describe("a project's settings", () => {
   test("that reach for the machine's are rejected, trusted or not", async () => {
     const config = await open();
     write(join(repo, file), '{\n  "model": "project/m",\n  "gateway": { "host": "0.0.0.0" }\n}');
-    await trust();
+    await trustAll(projects, id);
     expect(await config.valuesFor(id)).toMatchObject({
       model: "anthropic/claude-sonnet-4-5",
       "gateway.host": "127.0.0.1",
@@ -314,7 +306,7 @@ describe("setting from outside", () => {
     const refusal = (change: Promise<unknown>) =>
       change.then(
         () => "set",
-        (error: { code: string }) => error.code,
+        (error: unknown) => (error as { code: string }).code,
       );
     expect(await refusal(set(config, "turnLimit", 0))).toBe("config.invalid");
     expect(await refusal(config.set({ key: "runners", value: 3, layer: "local", project }, "p"))).toBe(

@@ -65,7 +65,7 @@ function endOfLine(text: string, property: Node): { offset: number; hasComma: bo
     const token = scanner.scan();
     if (token === comma) hasComma = true;
     else if (token === lineBreak) return { offset: scanner.getTokenOffset(), hasComma };
-    else if (!trivia.includes(token)) return undefined;
+    else if (!trivia.has(token)) return undefined;
   }
 }
 
@@ -99,8 +99,5 @@ function eolOf(text: string): string {
 // The parser's constants are a const enum, which does not outlive its types.
 const comma = 5 as SyntaxKind.CommaToken;
 const lineBreak = 14 as SyntaxKind.LineBreakTrivia;
-const trivia: readonly SyntaxKind[] = [
-  12 as SyntaxKind.LineCommentTrivia,
-  13 as SyntaxKind.BlockCommentTrivia,
-  15 as SyntaxKind.Trivia,
-];
+/** Line comments, block comments and spaces. */
+const trivia: ReadonlySet<SyntaxKind> = new Set([12, 13, 15]);

@@ -17,6 +17,7 @@ import { event, newId, type ProjectId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
+import { openTestProjects, trustAll } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openProjects, projectProjections, type Projects } from "./index.ts";
 
@@ -25,8 +26,7 @@ let log: Log;
 let projects: Projects;
 beforeEach(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "corral-projects-")));
-  log = await openSqliteLog({ file: join(folder, "corral.db"), projections: projectProjections });
-  projects = openProjects(log);
+  ({ log, projects } = await openTestProjects(folder));
 });
 afterEach(async () => {
   await log.close();
@@ -40,7 +40,10 @@ const types = async () => (await log.read({ after: 0 })).map(({ type }) => type)
 const refusal = (path: string) =>
   register(path).then(
     () => "registered",
-    ({ code, message, hint }: { code: string; message: string; hint: string }) => ({ code, message, hint }),
+    (error: unknown) => {
+      const { code, message, hint } = error as { code: string; message: string; hint: string };
+      return { code, message, hint };
+    },
   );
 
 describe("the same repository is the same project", () => {
@@ -235,7 +238,7 @@ test("nothing that a repository names is run", async () => {
 test("a forgotten project leaves the list and its trust, and comes back with its id", async () => {
   const path = makeRepository(join(folder, "demo"), { ".corral/config.json": "{}" });
   const { id } = await register(path);
-  await trustAll(id);
+  await trustAll(projects, id);
   await projects.forget(id, "person:test");
   expect([await projects.list(), await projects.get(id), await projects.find(path)]).toEqual([
     [],
@@ -253,12 +256,6 @@ test("the list tells which folders are there", async () => {
   rmSync(path, { recursive: true });
   expect(await projects.list()).toEqual([{ id, path, name: "demo", present: false, seq: 1 }]);
 });
-
-async function trustAll(id: ProjectId) {
-  const shown = (await projects.settings(id)).files.filter((file) => file.state !== "unreadable");
-  const files = Object.fromEntries(shown.map(({ path, sha256 }) => [path, sha256]));
-  return projects.trust(id, { files }, "person:test");
-}
 
 describe("a folder's own settings", () => {
   const path = ".corral/config.json";
@@ -326,7 +323,7 @@ describe("a folder's own settings", () => {
       projects.writeSettings(id, layer, content, "person:test");
     await expect(write("project", "{ }")).rejects.toMatchObject({ code: "trust.needed" });
     await write("local", '{ "version": 1 }');
-    await trustAll(id);
+    await trustAll(projects, id);
     await write("project", "{ }");
     expect((await projects.settings(id)).files).toMatchObject([
       { path, state: "trusted", content: "{ }" },

@@ -39,8 +39,8 @@ export async function writeSettingsFile(worktree: string, path: string, content:
   const place = join(worktree, path);
   const fresh = `${place}.${process.pid}.new`;
   try {
-    await mkdir(dirname(place)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
+    await mkdir(dirname(place)).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     });
     await mustBeOwnFolder(dirname(place));
     await rm(fresh, { force: true });
