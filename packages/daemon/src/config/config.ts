@@ -205,7 +205,7 @@ export async function openConfig(world: ConfigWorld): Promise<Config> {
     watching?.remove(old);
     const added = places.filter((file) => !owners.has(file));
     for (const file of added) owners.set(file, id);
-    if (project?.present === true) watching?.add(added);
+    watching?.add(added);
     if (project !== undefined) await look(id);
   }
 

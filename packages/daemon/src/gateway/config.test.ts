@@ -107,3 +107,12 @@ test("a host that the settings allow is answered, by its name and the daemon's p
   expect(await Promise.all(hosts.map(status))).toEqual([200, 200, 421, 421, 421]);
   await open.close();
 });
+
+test.each(["0.0.0.0", "127.0.0.2", "::1"])(
+  "a daemon that listens at %s answers at the address that it tells",
+  async (host) => {
+    const open = await openTestGateway({ host });
+    expect((await open.request("/api/sessions")).status).toBe(200);
+    await open.close();
+  },
+);

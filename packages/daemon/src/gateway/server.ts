@@ -57,14 +57,14 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     parts.streamLimits,
   );
   const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
-  const door = guard(app, ownerOnly(parts.token), parts.allowedHosts ?? []);
+  const door = guard(app, ownerOnly(parts.token), [named(host), ...(parts.allowedHosts ?? [])]);
   for (const add of [daemonRoutes, configRoutes, projectRoutes, sessionRoutes, eventRoutes])
     add(app, { ...parts, streams });
   await app.listen({ host, port: parts.port });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${door.port}`,
+    url: `http://${named(reachable[host] ?? host)}:${door.port}`,
     async close() {
       door.closing = true;
       streams.end();
@@ -73,6 +73,13 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       clearTimeout(impatience);
     },
   };
+}
+
+/** Who listens everywhere is called by the name that is always there. */
+const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+function named(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 async function assemble(parts: GatewayParts, onUnexpected: (route: string, error: unknown) => void): Promise<App> {
