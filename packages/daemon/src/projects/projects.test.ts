@@ -137,6 +137,18 @@ test("a copied repository gets an id of its own, and the original keeps its", as
   expect(await projects.find(copy)).toMatchObject({ id: copied.id });
 });
 
+test("what was remembered of a folder does not outlive a change of its repository", async () => {
+  const path = makeRepository(join(folder, "demo"));
+  const first = await register(path);
+  expect((await register(path)).id).toBe(first.id);
+  git(path, "config", "--unset", "corral.project");
+  const second = await register(path);
+  expect(second.id).not.toBe(first.id);
+  expect((await register(path)).id).toBe(second.id);
+  rmSync(join(path, ".git"), { recursive: true });
+  expect(await refusal(path)).toMatchObject({ code: "project.not-a-repo" });
+});
+
 test("an id that is none is written over", async () => {
   const path = makeRepository(join(folder, "demo"));
   git(path, "config", "corral.project", "../../etc");

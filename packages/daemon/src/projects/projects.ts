@@ -9,7 +9,15 @@ import type {
   TrustView,
 } from "@corral/protocol";
 import type { Log, Row } from "../log/index.ts";
-import { carries, excludeFromGit, inspect, isFolder, isSameFolder, type Repository, writeId } from "./repository.ts";
+import {
+  carries,
+  excludeFromGit,
+  isFolder,
+  isSameFolder,
+  openInspector,
+  type Repository,
+  writeId,
+} from "./repository.ts";
 import { Trust } from "./trust.ts";
 
 /**
@@ -40,6 +48,7 @@ export interface Projects {
 
 export function openProjects(log: Log): Projects {
   const trust = new Trust(log);
+  const inspect = openInspector();
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work, work);

@@ -15,8 +15,40 @@ export interface Repository {
 }
 
 /** Throws `project.…` with what to do. */
-export async function inspect(path: string): Promise<Repository> {
-  const folder = await readableFolder(path);
+export type Inspect = (path: string) => Promise<Repository>;
+
+/**
+ * Starting git costs more than all else of a registration, so what it said of a repository's own folder is remembered
+ * for as long as `.git` there and the config in it are the same.
+ */
+export function openInspector(): Inspect {
+  const remembered = new Map<string, { readonly repository: Repository; readonly stamp: string }>();
+  return async (path) => {
+    const folder = await readableFolder(path);
+    // Taken before git is asked: a change in between makes what is remembered old, never wrong.
+    const stamp = await stampOf(folder);
+    const known = remembered.get(folder);
+    if (known !== undefined && known.stamp === stamp) return known.repository;
+    const repository = await askGit(folder);
+    if (stamp !== undefined && repository.worktree === folder) remembered.set(folder, { repository, stamp });
+    return repository;
+  };
+}
+
+/** Another one when git would answer anew; none for folders that are not the top of a repository. */
+async function stampOf(folder: string): Promise<string | undefined> {
+  try {
+    const [git, config] = await Promise.all(
+      [".git", ".git/config"].map((name) => lstat(join(folder, name), { bigint: true })),
+    );
+    if (git?.isDirectory() !== true || config?.isFile() !== true) return undefined;
+    return [git.dev, git.ino, config.dev, config.ino, config.ctimeNs].join(" ");
+  } catch {
+    return undefined;
+  }
+}
+
+async function askGit(folder: string): Promise<Repository> {
   const [seen, id] = await Promise.all([
     git(folder, "rev-parse", "--path-format=absolute", ...questions),
     writtenId(folder, "--local"),
