@@ -59,6 +59,8 @@ async function bundleProgram(name: string, outdir: string): Promise<void> {
     target: "node24",
     minifySyntax: true,
     legalComments: "none",
+    // What Node loads of it asks for its parts in a way that a bundler cannot follow.
+    alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
     logLevel: "warning",
     banner: { js: commonJsGlobals },
     define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version()) },

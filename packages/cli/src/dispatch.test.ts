@@ -9,7 +9,7 @@ async function say(...words: string[]) {
 }
 
 test("help teaches and goes to stdout", async () => {
-  for (const words of [[], ["--help"], ["-h"], ["help"]]) {
+  for (const words of [["--help"], ["-h"], ["help"]]) {
     expect(await say(...words)).toEqual({ code: 0, out: expect.stringContaining("corral run"), err: "" });
   }
   expect(await say("run", "--help")).toEqual({ code: 0, out: expect.stringContaining("Exit code: 0 done"), err: "" });
@@ -17,7 +17,7 @@ test("help teaches and goes to stdout", async () => {
 });
 
 test("every command has its help", async () => {
-  for (const name of ["run", "sessions", "dashboard", "events", "serve", "stop"]) {
+  for (const name of ["run", "sessions", "dashboard", "events", "projects", "trust", "config", "serve", "stop"]) {
     expect(await say(name, "--help")).toEqual({
       code: 0,
       out: expect.stringMatching(new RegExp(`^corral ${name}`)),
@@ -47,6 +47,15 @@ test.each([
   [["events", "--after", "x"], 'error: --after needs a whole number, not "x"\n'],
   [["events", "--session", "x"], 'error: "x" is no session id\nhint: `corral sessions` lists them\n'],
   [["serve", "--port", "-1"], 'error: --port needs a whole number, not "-1"\n'],
+  [["projects", "drop"], 'error: unexpected word "drop"\n'],
+  [["projects", "forget"], "error: which project?\nhint: `corral projects` lists them\n"],
+  [["config", "modle"], 'error: there is no setting "modle"\nhint: Did you mean model?\n'],
+  [["config", "set", "model"], "error: set model needs a value\n"],
+  [
+    ["config", "set", "turnLimit", "many"],
+    'error: turnLimit cannot be "many"\nhint: Turns that an activity may take before it waits for a word from a person.\n',
+  ],
+  [["config", "--project"], "error: --project needs set or unset\n"],
   [["stop", "it"], 'error: unexpected word "it"\n'],
 ])("wrong usage %j exits with 2 and says what to do", async (words, err) => {
   expect(await say(...words)).toEqual({ code: 2, out: "", err });

@@ -5,6 +5,9 @@ export const commands = {
   sessions: "list sessions and what each is doing",
   dashboard: "print a link that opens the dashboard in a browser",
   events: "print what happened, as JSON lines",
+  projects: "list the repositories that Corral knows, or forget one",
+  trust: "look at the settings that this folder brings, and let them count",
+  config: "show every setting with where it is from, or change one",
   serve: "run the daemon in the foreground",
   stop: "stop the daemon",
 } as const;
@@ -14,7 +17,8 @@ export type CommandName = keyof typeof commands;
 export function rootHelp(version: string): string {
   return `corral ${version}: coding agents on your own machine, each in a jail, everything in a durable log
 
-Usage: corral COMMAND [FLAGS]
+Usage: corral                    in a git repository: make it known and say where things are
+       corral COMMAND [FLAGS]
 
 ${columns(Object.entries(commands))}
 

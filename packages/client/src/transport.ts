@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 export interface Call {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,7 @@
+import { homedir } from "node:os";
 import { CorralError, type DaemonInfo } from "@corral/protocol";
 import type { Logger } from "pino";
+import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway } from "./gateway/index.ts";
 import { lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
@@ -11,14 +13,16 @@ import { openSessions, sessionProjections } from "./sessions/index.ts";
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
   readonly home: string;
-  readonly port: number;
+  /** Wins over the settings. */
+  readonly port: number | undefined;
   readonly version: string;
   /** The folder with the built dashboard. */
   readonly dashboard: string;
-  readonly defaultModel: string;
+  /** The environment that the daemon was started in. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
-  openHost(): RunnerHost;
+  openHost(size: number): RunnerHost;
   readonly driver: EnvironmentDriver;
 }
 
@@ -30,8 +34,6 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-const drainMs = 5_000;
-
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { logger, version } = parts;
@@ -40,18 +42,35 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const token = ownerToken(home);
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
   const onDefect = (what: string, error?: unknown) => logger.error({ err: error }, what);
-  const foreman = openForeman({ log, host: parts.openHost(), onDefect });
+  const projects = openProjects(log);
+  const config = await openConfig({
+    log,
+    projects,
+    home: home.folder,
+    userFile: userConfigFile(parts.variables, homedir()),
+    variables: parts.variables,
+    flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
+    onDefect,
+  });
+  followLevel(logger, config);
+  const foreman = openForeman({ log, host: parts.openHost(config.values.runners), onDefect });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
-    sessions: openSessions(log, { defaultModel: parts.defaultModel, mayOpen: () => mustBeJailed(parts.driver) }),
-    projects: openProjects(log),
+    sessions: openSessions(log, {
+      defaults: (project) => config.valuesFor(project),
+      mayOpen: () => mustBeJailed(parts.driver),
+    }),
+    projects,
+    config,
     token,
     version,
     dashboard: parts.dashboard,
-    port: parts.port,
+    host: config.values["gateway.host"],
+    port: config.values["gateway.port"],
+    allowedHosts: config.values["gateway.allowedHosts"],
     onStop: (now) => void stop({ now }),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
@@ -59,18 +78,26 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url }, "the daemon serves");
+  config.watch().catch((error: unknown) => onDefect("settings cannot be watched", error));
   return { info, token, stop, stopped: stopped.promise };
 
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
-    await foreman.stop(now ? 0 : drainMs);
+    await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
     await endEnvironments(log, parts.driver, now ? "all" : "resting");
     await gateway.close();
+    await config.close();
     await log.close();
     lock.release();
     stopped.resolve();
   }
+}
+
+/** How much is written may be changed while the daemon runs. */
+function followLevel(logger: Logger, config: Config): void {
+  logger.level = config.values["logs.level"];
+  config.onChange((values) => (logger.level = values["logs.level"]));
 }
 
 /** No session is made on a machine that cannot wall it in. */

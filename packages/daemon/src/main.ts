@@ -1,5 +1,4 @@
 import { flushCompileCache } from "node:module";
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CorralError } from "@corral/protocol";
@@ -19,22 +18,22 @@ const { values } = parseArgs({
 const { home } = values;
 if (home === undefined) throw new Error("the daemon needs --home");
 
-const logger = pino({ level: process.env["CORRAL_LOG_LEVEL"] ?? "info" }, pino.destination({ dest: 2, sync: true }));
+const logger = pino(pino.destination({ dest: 2, sync: true }));
 
 try {
   const daemon = await startDaemon({
     home,
-    port: Number(values.port ?? 0),
+    port: values.port === undefined ? undefined : Number(values.port),
     version,
     dashboard: dashboardFolder(),
-    defaultModel: process.env["CORRAL_MODEL"] ?? "anthropic/claude-sonnet-4-5",
+    variables: process.env,
     logger,
     openLog: (file, projections) => openSqliteLog({ file, projections }),
-    openHost: () =>
+    openHost: (size) =>
       openProcessHost({
         entry: runnerEntry(),
         home,
-        size: Math.min(availableParallelism(), 2),
+        size,
         onDefect: (what) => logger.error(what),
       }),
     driver: openJailDriver({ home }),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import { activityId, callId, environmentId, inputId, partId, projectId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
@@ -10,10 +11,36 @@ import { usage } from "./usage.ts";
  * optional ones, and a meaning never changes.
  */
 export const eventData = {
-  "project.registered": z.object({ id: projectId, path: z.string(), name: z.string() }),
+  "project.registered": z.object({
+    id: projectId,
+    path: z.string(),
+    name: z.string(),
+    /** Where git keeps the repository; all its worktrees share it. */
+    gitFolder: z.string().optional(),
+  }),
+  /** The same repository was found elsewhere, and is gone from where it was. */
+  "project.moved": z.object({
+    id: projectId,
+    from: z.string(),
+    path: z.string(),
+    name: z.string(),
+    gitFolder: z.string(),
+  }),
+  /** Another folder of the same repository. */
+  "project.worktree-found": z.object({ id: projectId, path: z.string() }),
+  /** The owner trusts what these files said, by its hash; for all of the project's files, in place of what was trusted before. */
+  "project.trusted": z.object({ id: projectId, files: z.record(z.string(), z.string()) }),
+  /** Off the list and no longer trusted; its sessions stay. */
+  "project.forgotten": z.object({ id: projectId }),
+
+  /** A file says something else than before (or says it for the first time, or no longer). */
+  "config.changed": z.object({ keys: z.array(z.string()), origin: configSource }),
+  /** A file cannot be taken; what was good before stays. */
+  "config.rejected": z.object({ ...configSource.shape, ...configProblem.shape }),
 
   "session.created": z.object({
     projectId,
+    worktree: z.string().optional(),
     title: z.string(),
     model: z.string(),
     mode,

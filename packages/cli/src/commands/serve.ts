@@ -10,13 +10,14 @@ export const serve = defineCommand({
   usage: "serve [--port N] [--json]",
   summary: "Runs the daemon in the foreground, until Ctrl-C or `corral stop`.",
   args: {
-    port: { type: "string", valueHint: "N", description: "listen there instead of at any free port" },
+    port: { type: "string", valueHint: "N", description: "listen there, whatever the settings say" },
     json: { type: "boolean", description: "print exactly one line on stdout: url, pid and version as JSON" },
   },
   words: "none",
   async run({ port, json }, { home, variables }) {
-    const number = wholeNumber("port", port) ?? 0;
-    const argv = [daemonEntry(), "--home", home, "--port", String(number), ...(json === true ? ["--json"] : [])];
+    const number = wholeNumber("port", port);
+    const given = number === undefined ? [] : ["--port", String(number)];
+    const argv = [daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
     return become(process.execPath, argv, daemonEnvironment(home, variables));
   },
 });

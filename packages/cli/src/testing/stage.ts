@@ -90,7 +90,7 @@ export class Stage {
       return void send(401, new CorralError("auth.missing", "No token").toProblem());
     switch (route) {
       case "POST /api/projects":
-        return void send(200, { id: "prj_a", path: body.path, name: "a", seq: 1 });
+        return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
       case "POST /api/login/codes":

@@ -6,6 +6,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -18,6 +19,7 @@ export interface RouteParts {
   readonly log: Pick<Log, "read" | "tail" | "live">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly streams: Streams;
   readonly visits: Visits;
   readonly pages: Pages;

@@ -189,7 +189,8 @@ describe("what is done", () => {
   test("projects and sessions can be listed and read", async () => {
     const { project, session } = await gate.newSession();
     const read = async (path: string) => (await gate.request(path)).json();
-    expect(await read("/api/projects")).toEqual({ projects: [{ ...project, seq: 2 }] });
+    const { id, path, name, present } = project;
+    expect(await read("/api/projects")).toEqual({ projects: [{ id, path, name, present, seq: 2 }] });
     expect(await read("/api/sessions")).toEqual({ sessions: [session] });
     expect(await read(`/api/sessions/${session.id}`)).toEqual(session);
     expect(await read("/api/sessions/ses_none")).toMatchObject({ status: 404, code: "not-found" });
@@ -243,12 +244,16 @@ describe("what is done", () => {
   test("the OpenAPI document lists every route", async () => {
     const document = await (await gate.request("/api/openapi.json")).json();
     expect(Object.keys(document.paths).toSorted()).toEqual([
+      "/api/config",
+      "/api/config/upgrade",
       "/api/daemon/stop",
       "/api/events",
       "/api/login",
       "/api/login/codes",
       "/api/logout",
       "/api/projects",
+      "/api/projects/{id}/forget",
+      "/api/projects/{id}/trust",
       "/api/sessions",
       "/api/sessions/{id}",
       "/api/sessions/{id}/events",
@@ -263,8 +268,8 @@ describe("what is done", () => {
 test("an unexpected error lets nothing out but is logged, and an expected one keeps its code", async () => {
   const failing = await openTestGateway({
     projects: {
+      ...gate.projects,
       register: () => Promise.reject(new CorralError("project.not-a-repo", "No repository here", { hint: "git init" })),
-      get: () => Promise.reject(new Error("secret detail")),
       list: () => Promise.reject(new Error("secret detail")),
     },
   });

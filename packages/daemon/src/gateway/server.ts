@@ -8,8 +8,10 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import { authenticate, type Known, ownerOnly } from "./auth.ts";
+import { configRoutes } from "./config.ts";
 import { daemonRoutes } from "./daemon.ts";
 import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
@@ -28,6 +30,7 @@ export interface GatewayParts {
   readonly log: Pick<Log, "read" | "tail" | "live">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly token: string;
   readonly version: string;
   /** The folder with the built dashboard. */
@@ -36,6 +39,8 @@ export interface GatewayParts {
   readonly host?: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Names besides the machine's own that requests may call the daemon by. */
+  readonly allowedHosts?: readonly string[];
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
   /** Hears of what should not have happened. Never given a token or a request's content. */
@@ -60,15 +65,16 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   );
   const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
   const visits = openVisits(parts.now ?? Date.now);
-  const door = guard(app, { token: ownerOnly(parts.token), visits });
-  const nouns = [daemonRoutes, loginRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
+  const hosts = [named(host), ...(parts.allowedHosts ?? [])];
+  const door = guard(app, { token: ownerOnly(parts.token), visits }, hosts);
+  const nouns = [daemonRoutes, loginRoutes, configRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
   const pages = readPages(parts.dashboard);
   for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits, pages });
   await app.listen({ host, port: parts.port });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${door.port}`,
+    url: `http://${named(reachable[host] ?? host)}:${door.port}`,
     async close() {
       door.closing = true;
       streams.end();
@@ -77,6 +83,13 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       clearTimeout(impatience);
     },
   };
+}
+
+/** Who listens everywhere is called by the name that is always there. */
+const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+function named(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 async function assemble(parts: GatewayParts, onUnexpected: (route: string, error: unknown) => void): Promise<App> {
@@ -113,13 +126,13 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
 }
 
 /** What every request passes before anything of it is read. */
-function guard(app: App, known: Known): { port: number; closing: boolean } {
+function guard(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
   app.decorateRequest("over", undefined);
   app.addHook("onRequest", (request, _reply, next) => {
     try {
-      refuseStrangers(request, door.port);
+      refuseStrangers(request, door.port, allowedHosts);
       authenticate(request, known);
       requireJson(request);
       if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });

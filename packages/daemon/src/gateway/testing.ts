@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewEvent, ProjectView, SessionView } from "@corral/protocol";
+import { openConfig } from "../config/index.ts";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
@@ -18,14 +19,26 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     file: join(folder, "corral.db"),
     projections: [...projectProjections, ...sessionProjections],
   });
+  const logged: object[] = [];
   const projects = openProjects(log);
-  const sessions = openSessions(log, { defaultModel: "rehearsal/any", mayOpen: () => Promise.resolve() });
+  const config = await openConfig({
+    log,
+    projects,
+    home: folder,
+    userFile: join(folder, "config.json"),
+    variables: { CORRAL_MODEL: "rehearsal/any" },
+    onDefect: (what) => logged.push({ what }),
+  });
+  const sessions = openSessions(log, {
+    defaults: (project) => config.valuesFor(project),
+    mayOpen: () => Promise.resolve(),
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
-  const logged: object[] = [];
   const gateway = await openGateway({
     log: watched.log,
     projects,
+    config,
     sessions,
     token: testToken,
     version: "1.2.3",
@@ -42,6 +55,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
   let repository: string | undefined;
 
   return {
+    folder,
     log,
     projects,
     stops,

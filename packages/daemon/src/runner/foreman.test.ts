@@ -5,10 +5,16 @@ import { createSession, event, newId, type NewEvent, type SessionId } from "@cor
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
-import { projectProjections } from "../projects/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { type Foreman, openForeman } from "./foreman.ts";
 import type { Assignment, Office, RunEnd, RunnerHost } from "./port.ts";
+
+const projects = {
+  table: "projects",
+  version: 1,
+  columns: { path: "text" as const },
+  changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
+};
 
 /** A run whose end the test decides. */
 interface HeldRun {
@@ -41,9 +47,11 @@ const host: RunnerHost = {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "corral-foreman-"));
-  const projections = [...projectProjections, ...sessionProjections];
-  log = await openSqliteLog({ file: join(folder, "log.db"), projections });
-  sessions = openSessions(log, { defaultModel: "anthropic/m", mayOpen: () => Promise.resolve() });
+  log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
+  sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
   const registered = event("project.registered", { id: "prj_1", path: "/repo", name: "repo" });
   await log.append({ stream: "prj_1", actor: "test", events: [registered] });
   session = (await sessions.create(createSession.parse({ projectId: "prj_1" }), "test")).id;

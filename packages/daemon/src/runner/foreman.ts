@@ -176,7 +176,7 @@ async function assign(log: Log, session: SessionId, lease: Lease, company: Assig
   const [created] = events;
   if (created?.type !== "session.created") throw new CorralError("not-found", `There is no session ${session}.`);
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);
-  const repository = (project?.["path"] as string | undefined) ?? "";
+  const repository = created.data.worktree ?? (project?.["path"] as string | undefined) ?? "";
   return { session, fence: lease.fence, repository, events, company };
 }
 

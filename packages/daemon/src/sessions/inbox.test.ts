@@ -24,7 +24,10 @@ let id: SessionId;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "corral-inbox-"));
   log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
-  sessions = openSessions(log, { defaultModel: "anthropic/m", mayOpen: () => Promise.resolve() });
+  sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
   await log.append({
     stream: "prj_1",
     actor: "test",

@@ -74,7 +74,10 @@ export async function startTestDaemon(
     }),
   });
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
-  const sessions = openSessions(log, { defaultModel: "anthropic/scripted", mayOpen: () => Promise.resolve() });
+  const sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
   const project = await openProjects(log).register({ path: repository }, "person:test");
   await foreman.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
