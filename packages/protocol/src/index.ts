@@ -40,6 +40,8 @@ export {
   type EventPage,
   eventPage,
   type EventType,
+  gap,
+  type Gap,
   isKnown,
   type NewEvent,
   type StoredEvent,
@@ -80,6 +82,7 @@ export {
   type InputView,
   inputView,
 } from "./input.ts";
+export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
 export {
   type ProjectList,
