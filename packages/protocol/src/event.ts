@@ -2,7 +2,7 @@ import * as z from "zod";
 import { environmentState, environmentWish } from "./environment.ts";
 import { activityId, callId, environmentId, inputId, partId, projectId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
-import { versionOf } from "./lift.ts";
+import { type Lifts, versionOf } from "./lift.ts";
 import { mode, workspaceKind } from "./session.ts";
 import { usage } from "./usage.ts";
 
@@ -129,14 +129,18 @@ export const wireEvent = eventEnvelope.extend({ type: z.string(), data: z.unknow
 export type WireEvent = z.infer<typeof wireEvent>;
 
 /** Narrows an event from the wire; unknown types, and versions of a newer program, are to be kept and skipped. */
-export function isKnown(wire: WireEvent): wire is WireEvent & StoredEvent {
-  return Object.hasOwn(eventData, wire.type) && wire.typeVersion <= versionOf(wire.type);
+export function isKnown(wire: WireEvent, lifts?: Lifts): wire is WireEvent & StoredEvent {
+  return Object.hasOwn(eventData, wire.type) && wire.typeVersion <= versionOf(wire.type, lifts);
 }
 
 /** Stands in the place of events that were removed for their age: of those asked for, none from `from` to `to` is left. */
 export const gap = z.object({ kind: z.literal("gap"), from: z.int().positive(), to: z.int().positive() });
 export type Gap = z.infer<typeof gap>;
 
-/** Events in seq order; `next` is the cursor to ask with for what comes after. */
-export const eventPage = z.object({ events: z.array(wireEvent), next: z.int().nonnegative() });
+/** Events in seq order, or the gap in their place; `next` is the cursor to ask with for what comes after. */
+export const eventPage = z.object({
+  events: z.array(wireEvent),
+  next: z.int().nonnegative(),
+  gap: gap.optional(),
+});
 export type EventPage = z.infer<typeof eventPage>;

@@ -9,7 +9,7 @@
  * 3. What is remembered is bounded, a part and in all. A part that outgrows its bound loses its head;
  *    the offset tells.
  */
-import type { Delta, StoredEvent } from "@corral/protocol";
+import { type Delta, isKnown, type StoredEvent } from "@corral/protocol";
 import { Listeners } from "./listeners.ts";
 import type { LiveLane, Log } from "./port.ts";
 
@@ -92,7 +92,7 @@ export class CommitClosedLane implements LiveLane {
   #close(events: readonly StoredEvent[]): void {
     if (this.#open.size === 0) return;
     for (const event of events) {
-      const ends = endedBy(event);
+      const ends = isKnown(event) ? endedBy(event) : undefined;
       if (ends !== undefined) this.#forget(ends);
     }
   }
@@ -126,6 +126,7 @@ function endedBy(event: StoredEvent): ((delta: Delta) => boolean) | undefined {
     case "turn.settled":
       return (delta) => delta.session === event.stream && (delta.kind === "text" || delta.kind === "reasoning");
     case "activity.settled":
+    case "stream.erased":
       return (delta) => delta.session === event.stream;
     default:
       return undefined;

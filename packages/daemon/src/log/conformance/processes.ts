@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { type StoredEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import type { Log } from "../port.ts";
-import { type Bench, admitted, inFlight, inputId, inputs, settled, idsOf, seqsUntil } from "./fixture.ts";
+import { type Bench, admitted, eventsOf, inFlight, inputId, inputs, settled, idsOf, seqsUntil } from "./fixture.ts";
 
 export function sharing(bench: Bench): void {
   test("several that start at once on an empty folder make the log once", async () => {
@@ -15,7 +15,7 @@ export function sharing(bench: Bench): void {
       ),
     );
     expect(outputs.map(({ stderr }) => stderr)).toEqual(["", "", "", ""]);
-    const events = await (await bench.open()).read({ after: 0 });
+    const events = await eventsOf(await bench.open());
     expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     expect(idsOf(events).toSorted()).toEqual([1, 2, 3, 4].map(inputId));
   });
@@ -72,7 +72,7 @@ const writer = fileURLToPath(new URL("./writer.ts", import.meta.url));
 
 async function everything(log: Log): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  for (let page = await log.read({ after: 0 }); page.length > 0; page = await log.read({ after: events.at(-1)!.seq })) {
+  for (let page = await eventsOf(log); page.length > 0; page = await eventsOf(log, { after: events.at(-1)!.seq })) {
     events.push(...page);
   }
   return events;
