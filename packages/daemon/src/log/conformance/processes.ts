@@ -39,6 +39,20 @@ export function sharing(bench: Bench): void {
     expect(await tailed).toEqual([2, 3]);
   });
 
+  test("what others commit reaches the tails and listeners of one that does nothing, in order", async () => {
+    const log = await bench.open();
+    const heard: number[] = [];
+    log.onCommit((events) => heard.push(...events.map(({ seq }) => seq)));
+    const tailed = seqsUntil(log, { after: 0 }, 60);
+    await Promise.all(
+      ["a", "b", "c"].map((name) =>
+        promisify(execFile)(process.execPath, [writer, bench.module, bench.folder, "twenty", name]),
+      ),
+    );
+    const all = Array.from({ length: 60 }, (_, index) => index + 1);
+    expect([await tailed, heard]).toEqual([all, all]);
+  });
+
   test("kill -9 amid many appends keeps exactly the acknowledged, and of those in flight whole ones in order", async () => {
     const child = spawn(process.execPath, [writer, bench.module, bench.folder, "storm"], {
       stdio: ["ignore", "pipe", "inherit"],

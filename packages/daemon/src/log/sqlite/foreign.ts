@@ -5,7 +5,7 @@ export interface ForeignWatch {
 }
 
 /** Looked at this often even if nothing was seen, for file systems that do not tell. */
-const pollMs = 1000;
+const usualPollMs = 1000;
 /** Sightings are gathered this long: a burst of writes, our own included, costs one look. */
 const gatherMs = 2;
 
@@ -13,7 +13,7 @@ const gatherMs = 2;
  * Calls `look` soon after any process wrote to the database's write-ahead log, and now and then anyway. Keeps no
  * process alive. Must be started while a connection is open, for then the file stays.
  */
-export function watchForeign(file: string, look: () => void): ForeignWatch {
+export function watchForeign(file: string, look: () => void, pollMs: number = usualPollMs): ForeignWatch {
   let gathering: NodeJS.Timeout | undefined;
   const seen = (): void => {
     gathering ??= setTimeout(() => {
