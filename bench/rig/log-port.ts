@@ -19,7 +19,7 @@ const said = event("turn.said", {
 
 if (import.meta.main) await work(process.argv.slice(2));
 
-async function work([what, file = "", count = "0"]: readonly string[]): Promise<void> {
+async function work([what = "", file = "", count = "0"]: readonly string[]): Promise<void> {
   const total = Number(count);
   const log = await openDaemonLog(file);
   const append = (stream: number, events = 1) =>

@@ -84,25 +84,36 @@ export class Database {
   }
 
   /**
-   * Writes every page anew, so that nothing of what was deleted is left between or within pages, and leaves no
-   * write-ahead log. Waits for nobody: "busy" when another process reads or writes.
+   * Writes every page anew, so that nothing of what was deleted is left between or within pages; it may still be in the
+   * write-ahead log. Waits for nobody: "busy" when another process writes.
    */
   rewrite(): "done" | "busy" {
+    return this.#unlessBusy(() => {
+      this.#connection.exec("VACUUM");
+      return "done";
+    });
+  }
+
+  /** Carries the write-ahead log over and empties it. Waits for nobody: "busy" when another process reads or writes. */
+  emptyWriteAheadLog(): "done" | "busy" {
+    return this.#unlessBusy(() => (this.first("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] === 0 ? "done" : "busy"));
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  #unlessBusy(work: () => "done" | "busy"): "done" | "busy" {
     try {
-      this.#connection.exec("PRAGMA busy_timeout = 0; VACUUM");
-      const [busy] = this.first("PRAGMA wal_checkpoint(TRUNCATE)") ?? [];
-      return busy === 0 ? "done" : "busy";
+      this.#connection.exec("PRAGMA busy_timeout = 0");
+      return work();
     } catch (error) {
       if (isBusy(error)) return "busy";
       throw error;
     } finally {
       this.#connection.exec(`PRAGMA busy_timeout = ${busyMilliseconds}`);
     }
-  }
-
-  close(): void {
-    this.#statements.clear();
-    this.#connection.close();
   }
 
   /** A statement that failed says so once more when it is next used, so it is not. */

@@ -22,11 +22,11 @@ test("a write to the write-ahead log is seen without waiting for the poll", asyn
   writeFileSync(`${file}-wal`, "");
   const looked = looks(never);
   appendFileSync(`${file}-wal`, "x");
-  await looked;
+  expect(await looked).toBe("looked");
 });
 
 test("where nothing can be watched the poll looks", async () => {
-  await looks(5);
+  expect(await looks(5)).toBe("looked");
 });
 
 test("an open log has a write-ahead log to watch", async () => {
@@ -34,12 +34,12 @@ test("an open log has a write-ahead log to watch", async () => {
   const looked = looks(never);
   const other = await openSqliteLog({ file, projections: [] });
   await other.takeLease("a", "one");
-  await looked;
+  expect(await looked).toBe("looked");
   await other.close();
   await log.close();
 });
 
 /** Resolves when the watch looks. */
-function looks(pollMs: number): Promise<void> {
-  return new Promise((resolve) => (watching = watchForeign(file, resolve, pollMs)));
+function looks(pollMs: number): Promise<"looked"> {
+  return new Promise((resolve) => (watching = watchForeign(file, () => resolve("looked"), pollMs)));
 }

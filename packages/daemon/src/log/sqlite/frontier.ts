@@ -26,6 +26,7 @@ export class Frontier implements CommitWatcher {
   #head: number;
   #delivered: number;
   #appended: StoredEvent[] = [];
+  #isTroubled = false;
 
   constructor(
     database: Database,
@@ -79,11 +80,13 @@ export class Frontier implements CommitWatcher {
   /** Tells of what other processes have committed. Cheap when there is nothing. To be called outside a transaction. */
   catchUp(): void {
     try {
-      if (this.#noticeOthers() === "nothing") return;
-      this.#deliverForeign(this.#head);
+      if (this.#noticeOthers() === "something") this.#deliverForeign(this.#head);
+      this.#isTroubled = false;
     } catch (defect) {
       this.#foreignCommits = undefined;
-      this.#listeners.report(defect);
+      // Tried again at the next look; told once.
+      if (!this.#isTroubled) this.#listeners.report(defect);
+      this.#isTroubled = true;
     }
   }
 

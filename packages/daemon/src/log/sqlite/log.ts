@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorralError, event, type Lifts, type NewEvent, type StoredEvent, versionOf } from "@corral/protocol";
+import { AwakeClock } from "../awake-clock.ts";
 import { Listeners } from "../listeners.ts";
 import { CommitClosedLane } from "../live.ts";
 import type {
@@ -73,15 +74,19 @@ export class SqliteLog implements Log {
     this.#database = database;
     this.#projections = projections;
     this.#lifts = options.lifts;
-    // Node's own clock neither jumps nor counts the time a machine sleeps.
-    this.#streams = new Streams(database, options.clock ?? (() => performance.now()));
+    const awake = new AwakeClock();
+    const clock = options.clock ?? (() => awake.now());
+    this.#streams = new Streams(database, clock);
     this.#listeners = new Listeners(onDefect);
     this.#frontier = new Frontier(database, this.#streams, this.#listeners, options.lifts);
     this.#commits = new GroupCommit(transactionOf(database), this.#frontier);
     this.#now = options.now ?? (() => new Date());
     this.#tailLimits = options.tailLimits ?? defaultTailLimits;
     this.live = new CommitClosedLane(this, { onDefect });
-    this.#foreign = watchForeign(options.file, () => this.#frontier.catchUp());
+    this.#foreign = watchForeign(options.file, () => {
+      clock();
+      this.#frontier.catchUp();
+    });
   }
 
   async append(append: Append): Promise<readonly StoredEvent[]> {
@@ -160,7 +165,10 @@ export class SqliteLog implements Log {
       () => this.#eraseFacts(end, created),
       () => this.#streams.forget(),
     );
-    if (erased !== undefined) await this.#rewrite();
+    if (erased !== undefined) {
+      await this.#patiently(() => this.#database.rewrite());
+      await this.#patiently(() => this.#database.emptyWriteAheadLog());
+    }
     return { erased: erased ?? 0 };
   }
 
@@ -248,9 +256,9 @@ export class SqliteLog implements Log {
     return erased;
   }
 
-  async #rewrite(): Promise<void> {
+  async #patiently(work: () => "done" | "busy"): Promise<void> {
     const deadline = performance.now() + rewritePatienceMs;
-    while (attemptRewrite(this.#database) === "busy") {
+    while (attemptRewrite(work) === "busy") {
       if (performance.now() > deadline) throw stillRead();
       await sleep(20);
       this.#requireOpen();
@@ -301,9 +309,9 @@ function transactionOf(database: Database): Transaction {
   };
 }
 
-function attemptRewrite(database: Database): "done" | "busy" {
+function attemptRewrite(work: () => "done" | "busy"): "done" | "busy" {
   try {
-    return database.rewrite();
+    return work();
   } catch (error) {
     throw storeFailure("The erased is out of the log but not yet off the disk", error);
   }
