@@ -5,7 +5,6 @@
  * ends within one synchronous stretch: no read ever sees half of one. What seq comes next, and who has heard of what,
  * is the frontier's.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { CorralError, event, type Lifts, type NewEvent, type StoredEvent, versionOf } from "@corral/protocol";
 import { AwakeClock } from "../awake-clock.ts";
 import { Listeners } from "../listeners.ts";
@@ -27,15 +26,16 @@ import type {
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
 import { backUp } from "./backup.ts";
 import { type Database, isStoreFault } from "./database.ts";
-import { eraseFacts } from "./erasure.ts";
+import { eraseFacts, leaveNoTrace } from "./erasure.ts";
 import { insertEvent, newestSeq, readEvents } from "./events.ts";
 import { asError, readFailure, storeFailure } from "./failures.ts";
 import { type ForeignWatch, watchForeign } from "./foreign.ts";
 import { Frontier } from "./frontier.ts";
-import { GroupCommit, type Transaction } from "./group-commit.ts";
+import { GroupCommit } from "./group-commit.ts";
 import type { Projections } from "./projections.ts";
 import { trimSlice } from "./retention.ts";
 import { Streams } from "./streams.ts";
+import { transactionOf } from "./transaction.ts";
 
 export interface SqliteLogOptions {
   readonly file: string;
@@ -48,9 +48,6 @@ export interface SqliteLogOptions {
   readonly tailLimits?: TailLimits;
   readonly lifts?: Lifts;
 }
-
-/** How long a rewrite waits for other processes to finish reading. */
-const rewritePatienceMs = 10_000;
 
 export class SqliteLog implements Log {
   readonly live: LiveLane;
@@ -165,10 +162,7 @@ export class SqliteLog implements Log {
       () => this.#eraseFacts(end, created),
       () => this.#streams.forget(),
     );
-    if (erased !== undefined) {
-      await this.#patiently(() => this.#database.rewrite());
-      await this.#patiently(() => this.#database.emptyWriteAheadLog());
-    }
+    if (erased !== undefined) await leaveNoTrace(this.#database, () => this.#requireOpen());
     return { erased: erased ?? 0 };
   }
 
@@ -256,15 +250,6 @@ export class SqliteLog implements Log {
     return erased;
   }
 
-  async #patiently(work: () => "done" | "busy"): Promise<void> {
-    const deadline = performance.now() + rewritePatienceMs;
-    while (attemptRewrite(work) === "busy") {
-      if (performance.now() > deadline) throw stillRead();
-      await sleep(20);
-      this.#requireOpen();
-    }
-  }
-
   #look<T>(read: () => T): T {
     this.#requireOpen();
     try {
@@ -292,31 +277,6 @@ interface Place {
   readonly created: string;
 }
 
-function transactionOf(database: Database): Transaction {
-  return {
-    begin: () => database.run("BEGIN IMMEDIATE"),
-    commit: () => database.run("COMMIT"),
-    rollback: () => database.run("ROLLBACK"),
-    savepoint: () => database.run("SAVEPOINT piece"),
-    release: () => database.run("RELEASE piece"),
-    undo: () => {
-      database.run("ROLLBACK TO piece");
-      database.run("RELEASE piece");
-    },
-    get isOpen() {
-      return database.inTransaction;
-    },
-  };
-}
-
-function attemptRewrite(work: () => "done" | "busy"): "done" | "busy" {
-  try {
-    return work();
-  } catch (error) {
-    throw storeFailure("The erased is out of the log but not yet off the disk", error);
-  }
-}
-
 function toJson(each: NewEvent): string {
   return JSON.stringify(each.data);
 }
@@ -333,12 +293,4 @@ function outOfDate(stream: string, expected: number, found: number): CorralError
   return new CorralError("append.conflict", `Expected ${stream} at version ${expected}, but it is at ${found}.`, {
     hint: "Read what was appended meanwhile and decide anew.",
   });
-}
-
-function stillRead(): CorralError {
-  return new CorralError(
-    "log.unwritable",
-    "The erased is out of the log but not yet off the disk: another process reads the file.",
-    { retry: "later", hint: "Close what else has the file open, then erase again." },
-  );
 }
