@@ -40,6 +40,8 @@ export const errorStatus = {
   "workspace.failed": 500,
   "log.closed": 503,
   "log.reader-too-slow": 503,
+  "log.trimmed": 410,
+  "log.full": 507,
   "log.unwritable": 503,
   "log.damaged": 500,
   "log.too-new": 500,

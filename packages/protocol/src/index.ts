@@ -72,6 +72,8 @@ export {
   type EventPage,
   eventPage,
   type EventType,
+  gap,
+  type Gap,
   isKnown,
   type NewEvent,
   type StoredEvent,
@@ -112,6 +114,7 @@ export {
   type InputView,
   inputView,
 } from "./input.ts";
+export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
 export {
   type EnterLogin,

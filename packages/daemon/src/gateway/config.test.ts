@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeRepository } from "../testing/repository.ts";
+import { historyOf } from "../log/index.ts";
 import { openTestGateway, testToken } from "./testing.ts";
 
 let gate: Awaited<ReturnType<typeof openTestGateway>>;
@@ -47,7 +48,7 @@ describe("settings over HTTP", () => {
     const { project } = await gate.newSession();
     await put({ key: "turnLimit", value: 3, layer: "local", project: project.id });
     const session = await (await gate.post("/api/sessions", { projectId: project.id })).json();
-    const [created] = await gate.log.read({ after: 0, stream: session.id });
+    const [created] = await historyOf(gate.log, session.id);
     expect(created?.data).toMatchObject({ turnLimit: 3, model: "rehearsal/any" });
   });
 });

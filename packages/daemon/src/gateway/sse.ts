@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Delta, SessionId, StoredEvent } from "@corral/protocol";
-import type { Log } from "../log/port.ts";
+import type { Delta, Gap, SessionId, StoredEvent } from "@corral/protocol";
+import { isGap, type Log, type Page } from "../log/port.ts";
 import { ClosedParts } from "./closed-parts.ts";
 
 /**
@@ -79,7 +79,13 @@ async function carry(
   let cursor = after;
   for (;;) {
     const page = await log.read({ after: cursor, limit: 200, ...only });
-    if (page.length === 0 || stream.signal.aborted) break;
+    if (stream.signal.aborted) break;
+    if (isGap(page)) {
+      stream.writePage(page);
+      cursor = page.to;
+      continue;
+    }
+    if (page.length === 0) break;
     for (const event of page) await stream.writeWaiting(event);
     cursor = page.at(-1)?.seq ?? cursor;
   }
@@ -88,7 +94,7 @@ async function carry(
     stream.writeDeltas(deltas),
   );
   try {
-    for await (const events of log.tail({ after: cursor, ...only }, stream.signal)) stream.writeEvents(events);
+    for await (const events of log.tail({ after: cursor, ...only }, stream.signal)) stream.writePage(events);
   } finally {
     unsubscribe();
   }
@@ -125,9 +131,10 @@ class Stream {
     this.#heartbeat.unref();
   }
 
-  writeEvents(events: readonly StoredEvent[]): void {
-    for (const event of events) this.#closed.note(event);
-    this.#write(events.map(frameOf).join(""));
+  writePage(page: Page): void {
+    if (isGap(page)) return this.#write(gapFrame(page));
+    for (const event of page) this.#closed.note(event);
+    this.#write(page.map(frameOf).join(""));
   }
 
   /** Resolves when the client has room for more. */
@@ -175,6 +182,11 @@ function frameOf(event: StoredEvent): string {
   const frame = `id: ${event.seq}\nevent: event\ndata: ${JSON.stringify(event)}\n\n`;
   frames.set(event, frame);
   return frame;
+}
+
+/** What the client asked for and will never get; its cursor goes on behind it. */
+function gapFrame(gap: Gap): string {
+  return `id: ${gap.to}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`;
 }
 
 const deltaFrames = new WeakMap<Delta, string>();

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { event, newId, type ProjectId } from "@corral/protocol";
+import { event, newId, type ProjectId, type StoredEvent } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
@@ -36,7 +36,8 @@ afterEach(async () => {
 const git = (at: string, ...args: string[]) => execFileSync("git", ["-C", at, ...args], { encoding: "utf8" }).trim();
 const writtenId = (at: string) => git(at, "config", "--local", "--get", "corral.project");
 const register = (path: string) => projects.register({ path }, "person:test");
-const types = async () => (await log.read({ after: 0 })).map(({ type }) => type);
+const events = async () => (await log.read({ after: 0 })) as readonly StoredEvent[];
+const types = async () => (await events()).map(({ type }) => type);
 const refusal = (path: string) =>
   register(path).then(
     () => "registered",
@@ -73,7 +74,7 @@ describe("the same repository is the same project", () => {
     const other = await register(from);
     expect(other.id).not.toBe(id);
     expect(await register(to)).toMatchObject({ id, path: to, name: "after", worktree: to });
-    const [, , moved] = await log.read({ after: 0 });
+    const [, , moved] = await events();
     const gitFolder = join(to, ".git");
     expect(moved).toMatchObject({ type: "project.moved", data: { id, from, path: to, name: "after", gitFolder } });
     expect((await projects.list()).map(({ path }) => path).toSorted()).toEqual([to, from]);

@@ -1,5 +1,5 @@
 import { CorralError, type ProjectId, type SessionId, type StoredEvent } from "@corral/protocol";
-import type { Lease, Log } from "../log/index.ts";
+import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
 import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
 import { setAside } from "./set-aside.ts";
@@ -167,12 +167,7 @@ async function unfinished(log: Log): Promise<Set<SessionId>> {
 }
 
 async function assign(log: Log, session: SessionId, lease: Lease, company: Assignment["company"]): Promise<Assignment> {
-  const events: StoredEvent[] = [];
-  for (;;) {
-    const page = await log.read({ stream: session, after: events.at(-1)?.seq ?? 0 });
-    if (page.length === 0) break;
-    events.push(...page);
-  }
+  const events = await historyOf(log, session);
   const [created] = events;
   if (created?.type !== "session.created") throw new CorralError("not-found", `There is no session ${session}.`);
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);

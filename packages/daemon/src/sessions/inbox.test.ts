@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Log } from "../log/index.ts";
+import { historyOf, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
 import { sessionProjections } from "./projections.ts";
@@ -65,7 +65,7 @@ describe("admission", () => {
       "admitted",
       ...Array.from({ length: 9 }, () => "duplicate"),
     ]);
-    const admitted = (await log.read({ after: 0, stream: id })).filter((each) => each.type === "input.admitted");
+    const admitted = (await historyOf(log, id)).filter((each) => each.type === "input.admitted");
     expect(admitted).toHaveLength(1);
   });
 

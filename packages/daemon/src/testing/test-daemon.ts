@@ -14,7 +14,7 @@ import {
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
-import type { Log } from "../log/index.ts";
+import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
@@ -113,7 +113,7 @@ async function openTestSession(
     id,
     prompt: (text, more = {}) =>
       sessions.admit(id, { id: newId("input"), text, attachments: [], delivery: "steer", ...more }, "person:test"),
-    events: () => log.read({ stream: id, after: 0 }),
+    events: () => historyOf(log, id),
     outputs: (text) =>
       new Promise((resolve) => {
         log.live.subscribe({ session: id }, (deltas) => {
@@ -125,7 +125,7 @@ async function openTestSession(
       let seen = 0;
       try {
         for await (const batch of log.tail({ after: 0, stream: id }, enough.signal)) {
-          for (const each of batch) {
+          for (const each of isGap(batch) ? [] : batch) {
             if (each.type === type && ++seen === nth) return each as unknown as StoredEventOf<T>;
           }
         }
