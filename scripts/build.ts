@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, copyFile, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
 import { build as bundle } from "esbuild";
 import { thirdPartyNotices } from "./notices.ts";
 
@@ -21,16 +23,19 @@ export interface Built {
 
 /**
  * Makes `dist/`, which is the package as it is published: `npm pack ./dist` gives the tarball. Running programs never
- * see half a file: each is put in place whole.
+ * see half a file: each is put in place whole, pages after what they name.
  */
 export async function build(dist: string = join(root, "dist"), version: string = ownVersion()): Promise<Built> {
   const names = Object.keys(programs);
   const present = names.filter((name) => existsSync(join(root, programs[name] ?? "")));
   const fresh = `${dist}.${process.pid}`;
-  const inputs = await bundlePrograms(present, fresh, version);
-  await writePackage(fresh, version, inputs);
+  const inputs = await Promise.all([
+    bundlePrograms(present, fresh, version),
+    bundleDashboard(join(fresh, "dashboard")),
+  ]);
+  await writePackage(fresh, version, inputs.flat());
   const old = await filesIn(dist);
-  const written = await filesIn(fresh);
+  const written = (await filesIn(fresh)).toSorted((a, b) => Number(a.endsWith(".html")) - Number(b.endsWith(".html")));
   for (const file of written) {
     await mkdir(dirname(join(dist, file)), { recursive: true });
     await rename(join(fresh, file), join(dist, file));
@@ -57,15 +62,6 @@ async function writePackage(folder: string, version: string, inputs: readonly st
   await chmod(join(folder, "cli.js"), 0o755);
 }
 
-/** Paths of all files below the folder, which may be missing. */
-async function filesIn(folder: string): Promise<readonly string[]> {
-  if (!existsSync(folder)) return [];
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
-}
-
 /**
  * Each on its own: what two programs have in common is smaller in each than what both together need. Returns the files
  * that went in.
@@ -88,6 +84,8 @@ async function bundleProgram(name: string, outdir: string, version: string): Pro
     target: "node24",
     minifySyntax: true,
     legalComments: "none",
+    // What Node loads of it asks for its parts in a way that a bundler cannot follow.
+    alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
     logLevel: "warning",
     metafile: true,
     // The command line has no CommonJS in it and starts often, so it is spared this in each of its pieces.
@@ -95,6 +93,31 @@ async function bundleProgram(name: string, outdir: string, version: string): Pro
     define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version) },
   });
   return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+}
+
+/**
+ * In a process of its own, beside the others: Vite asks the environment what to build for, and it is the same for all.
+ * Returns the files that went in.
+ */
+async function bundleDashboard(outDir: string): Promise<readonly string[]> {
+  const vite = join(root, "node_modules/vite/bin/vite.js");
+  const config = join(root, "packages/dashboard/vite.config.ts");
+  const words = ["build", "--config", config, "--outDir", outDir, "--logLevel", "warn"];
+  const env = { ...process.env, NODE_ENV: "production" };
+  await promisify(execFile)(process.execPath, [vite, ...words], { cwd: root, env });
+  const list = join(outDir, "bundled-modules.json");
+  const modules = JSON.parse(await readFile(list, "utf8")) as readonly string[];
+  await rm(list);
+  return modules.map((path) => relative(root, path));
+}
+
+/** Paths of all files below the folder, which may be missing. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
 /** What CommonJS dependencies expect to find, which a bundle in ESM does not have by itself. */

@@ -26,6 +26,7 @@ export const rootFolders: Readonly<Record<string, readonly string[]>> = {
 /** Packages that run in a browser too and name all that they may import from outside. */
 export const externals: Readonly<Record<string, readonly string[]>> = {
   protocol: ["zod"],
+  dashboard: ["solid-js", "solid-js/store", "solid-js/web"],
 };
 
 /** Slices of the daemon, each with the slices it may import besides itself and the protocol. */

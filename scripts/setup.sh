@@ -1,6 +1,7 @@
 #!/bin/sh
 # Sets up a checkout: dependencies with a Node of their own (npm ci), then the system's programs.
 # Prints nothing and reaches no network when all is there. Never asks. Fails only when npm cannot install.
+# With --for-tests also the programs that only tests need.
 #
 # 1. The stamp is written last and lives in node_modules, which npm ci empties first: what was interrupted
 #    has no stamp and is done again.
@@ -14,6 +15,7 @@ stamp=$root/node_modules/.corral-setup
 claim=$root/.corral-setup.lock
 npm_claim=$root/.corral-setup.npm
 npm_logs=$root/.corral-setup.logs
+for_tests=
 
 main() {
   cd "$root" || exit 1
@@ -111,11 +113,16 @@ explain_npm_failure() {
 programs() {
   case $(uname -s) in
     Darwin) ;;
-    *) echo "bwrap bubblewrap jails"; echo "strace strace one test" ;;
+    *) echo "bwrap bubblewrap jails"; [ -z "$for_tests" ] || test_programs ;;
   esac
   echo "git git workspaces"
   echo "rg ripgrep search"
   echo "tmux tmux terminals"
+}
+
+test_programs() {
+  echo "strace strace one test"
+  echo "chromium chromium the dashboard's stories"
 }
 
 missing_programs() {
@@ -223,5 +230,6 @@ is_alive() {
 
 case ${1-} in
   --become-npm) become_npm ;;
+  --for-tests) for_tests=1; main ;;
   *) main ;;
 esac

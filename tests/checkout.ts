@@ -30,7 +30,7 @@ export class Checkout implements Disposable {
     mkdirSync(this.#bin);
     writeFileSync(this.#calls, "");
     for (const program of systemPrograms) this.#borrow(program);
-    for (const program of ["bwrap", "git", "rg", "tmux", "strace"]) this.program(program, "exit 0");
+    for (const program of ["bwrap", "git", "rg", "tmux", "strace", "chromium"]) this.program(program, "exit 0");
     this.program("id", "echo 0");
     this.program("npm", installs);
   }
@@ -71,8 +71,8 @@ export class Checkout implements Disposable {
     return { path, reached: () => readFile(path, "utf8"), open: () => writeFile(path, "go\n") };
   }
 
-  setUp(environment: Readonly<Record<string, string>> = {}): Run {
-    return this.#start("/bin/sh", [join(this.root, "scripts/setup.sh")], environment);
+  setUp(environment: Readonly<Record<string, string>> = {}, ...words: readonly string[]): Run {
+    return this.#start("/bin/sh", [join(this.root, "scripts/setup.sh"), ...words], environment);
   }
 
   corral(args: readonly string[], environment: Readonly<Record<string, string>> = {}, launcher = "corral"): Run {

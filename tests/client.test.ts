@@ -73,13 +73,24 @@ async function take(followed: AsyncIterable<Followed>, count: number): Promise<u
   return taken;
 }
 
-const project = { id: "prj_a", path: "/repo", name: "repo", seq: 1 };
+const project = { id: "prj_a", path: "/repo", name: "repo", present: true, worktree: "/repo", seq: 1 };
 
 test("a method sends its body with the token and gives back what the daemon answered", async () => {
   const { client, asked } = await serve(json(200, project));
   expect(await client.projects.register({ path: "/repo" })).toEqual(project);
   expect(asked).toEqual([
     { method: "POST", url: "/api/projects", authorization: "Bearer t0", body: '{"path":"/repo"}' },
+  ]);
+});
+
+test("without a token nothing is said of one, for a browser's cookie goes along by itself", async () => {
+  const { endpoint, asked } = await serve(json(200, { kind: "logged-in" }), json(200, { sessions: [] }));
+  const client = createClient({ url: endpoint.url });
+  await client.login.enter("c0");
+  await client.sessions.list();
+  expect(asked).toEqual([
+    { method: "POST", url: "/api/login", authorization: undefined, body: '{"code":"c0"}' },
+    { method: "GET", url: "/api/sessions", authorization: undefined, body: "" },
   ]);
 });
 

@@ -230,14 +230,29 @@ describe("the system's programs", () => {
     checkout.program("id", "echo 1234");
     checkout.program("apt-get", "exit 1");
     checkout.remove("bwrap");
-    checkout.remove("strace");
+    checkout.remove("tmux");
     const { stderr, ...rest } = await checkout.setUp().result;
     expect(rest).toEqual({ code: 0, stdout: "" });
     expect(stderr).toBe(
-      `${installing}corral: not installed: bubblewrap (for jails), strace (for one test). To install: sudo apt-get install -y bubblewrap strace\n`,
+      `${installing}corral: not installed: bubblewrap (for jails), tmux (for terminals). To install: sudo apt-get install -y bubblewrap tmux\n`,
     );
     expect(checkout.calls).toEqual([npmCi(checkout)]);
     expect(checkout.exists("node_modules/.corral-setup")).toBe(true);
+  });
+
+  test.runIf(process.platform === "linux")("what only tests need is installed only for them", async () => {
+    using checkout = await setUpCheckout();
+    checkout.program("apt-get", aptInstalls);
+    checkout.remove("strace");
+    checkout.remove("chromium");
+    expect(await checkout.setUp().result).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await checkout.setUp({}, "--for-tests").result).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "corral: installing with apt-get: strace chromium\n",
+    });
+    expect(checkout.calls.slice(1)).toEqual([aptGet("install --no-install-recommends strace chromium")]);
+    expect(await checkout.setUp({}, "--for-tests").result).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
   test("a sudo that would ask for a password is not used", async () => {
@@ -380,7 +395,7 @@ function fails(checkout: Checkout, code: string): string {
 /** Makes the programs of the packages it is asked for. */
 const aptInstalls = `
 for package; do
-  case $package in bubblewrap) name=bwrap ;; ripgrep) name=rg ;; git | tmux | strace) name=$package ;; *) continue ;; esac
+  case $package in bubblewrap) name=bwrap ;; ripgrep) name=rg ;; git | tmux | strace | chromium) name=$package ;; *) continue ;; esac
   printf '#!/bin/sh\\n' >"\${0%/*}/$name"; chmod +x "\${0%/*}/$name"
 done`;
 

@@ -10,7 +10,7 @@ async function say(...words: string[]) {
 }
 
 test("help teaches and goes to stdout", async () => {
-  for (const words of [[], ["--help"], ["-h"], ["help"]]) {
+  for (const words of [["--help"], ["-h"], ["help"]]) {
     expect(await say(...words)).toEqual({ code: 0, out: expect.stringContaining("corral run"), err: "" });
   }
   expect(await say("run", "--help")).toEqual({ code: 0, out: expect.stringContaining("Exit code: 0 done"), err: "" });
@@ -70,6 +70,15 @@ test.each([
   ],
   [["completion"], "error: which shell?\nhint: One of: bash, zsh, fish\n"],
   [["completion", "tcsh"], "error: which shell?\nhint: One of: bash, zsh, fish\n"],
+  [["projects", "drop"], 'error: unexpected word "drop"\nhint: `corral projects --help` tells how it is used\n'],
+  [["projects", "forget"], "error: which project?\nhint: `corral projects` lists them\n"],
+  [["config", "modle"], 'error: there is no setting "modle"\nhint: Did you mean model?\n'],
+  [["config", "set", "model"], "error: set model needs a value\nhint: `corral config --help` tells how it is used\n"],
+  [
+    ["config", "set", "turnLimit", "many"],
+    'error: turnLimit cannot be "many"\nhint: Turns that an activity may take before it waits for a word from a person.\n',
+  ],
+  [["config", "--project"], "error: --project needs set or unset\nhint: `corral config --help` tells how it is used\n"],
   [["stop", "it"], 'error: unexpected word "it"\nhint: `corral stop --help` tells how it is used\n'],
 ])("wrong usage %j exits with 2 and says what to do", async (words, err) => {
   expect(await say(...words)).toEqual({ code: 2, out: "", err });

@@ -9,8 +9,12 @@ import type { World } from "./world.ts";
 const load: Record<CommandName, () => Promise<Command>> = {
   run: async () => (await import("./commands/run.ts")).run,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
+  dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
   status: async () => (await import("./commands/status.ts")).status,
+  projects: async () => (await import("./commands/projects.ts")).projects,
+  trust: async () => (await import("./commands/trust.ts")).trust,
+  config: async () => (await import("./commands/config.ts")).config,
   serve: async () => (await import("./commands/serve.ts")).serve,
   stop: async () => (await import("./commands/stop.ts")).stop,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
@@ -31,7 +35,8 @@ export async function dispatch(words: readonly string[], world: World): Promise<
 }
 
 async function perform([name, ...rest]: readonly string[], world: World): Promise<number> {
-  if (name === undefined || name === "--help" || name === "-h" || (name === "help" && rest[0] === undefined)) {
+  if (name === undefined || name === "--json") return atHome(name === undefined ? rest : [name, ...rest], world);
+  if (name === "--help" || name === "-h" || (name === "help" && rest[0] === undefined)) {
     world.out.write(rootHelp(version, world.out));
     return 0;
   }
@@ -41,6 +46,10 @@ async function perform([name, ...rest]: readonly string[], world: World): Promis
   }
   if (name === "help") return (await commandNamed(rest[0] ?? "")).run(["--help"], world);
   return (await commandNamed(name)).run(rest, world);
+}
+
+async function atHome(flags: readonly string[], world: World): Promise<number> {
+  return (await import("./commands/home.ts")).home.run(flags, world);
 }
 
 async function commandNamed(name: string): Promise<Command> {

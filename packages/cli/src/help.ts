@@ -10,6 +10,7 @@ interface Entry {
 
 const groups = {
   work: "Work",
+  settings: "Projects and settings",
   daemon: "The daemon",
   help: "Help",
 } as const;
@@ -22,10 +23,18 @@ export const commands = {
     example: 'corral run "add a test for the parser"',
   },
   sessions: { group: "work", summary: "list sessions and what each is doing" },
+  dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
   events: {
     group: "work",
     summary: "print what happened, as JSON lines",
     example: "corral events --follow",
+  },
+  projects: { group: "settings", summary: "list the repositories that Corral knows, or forget one" },
+  trust: { group: "settings", summary: "look at the settings that this folder brings, and let them count" },
+  config: {
+    group: "settings",
+    summary: "show every setting with where it is from, or change one",
+    example: "corral config set logs.level debug",
   },
   status: { group: "daemon", summary: "tell whether the daemon runs and what it does" },
   serve: { group: "daemon", summary: "run the daemon in the foreground", example: "corral serve --port 4100" },
@@ -54,6 +63,8 @@ export function rootHelp(version: string, out: Output): string {
   return `${wrap(`corral ${version}: coding agents on your own machine, each in a jail, everything in a durable log`, out.columns)}
 
 Usage: corral COMMAND [FLAGS]
+
+${wrap("`corral` alone, in a git repository, makes it known and says where things are.", out.columns)}
 
 ${sections.join("\n\n")}
 

@@ -173,6 +173,15 @@ test("sessions are listed in lines, or as JSON", async () => {
   expect(JSON.parse(stand.written.out)).toEqual(onlySession());
 });
 
+test("the dashboard's link is alone on stdout, or in a line of JSON", async () => {
+  const url = `${stage.url}/#code=c0`;
+  expect(await corral("dashboard")).toBe(0);
+  expect(stand.written).toEqual({ out: `${url}\n`, err: "Open it within 60 seconds; it works once.\n" });
+  stand.written.out = "";
+  expect(await corral("dashboard", "--json")).toBe(0);
+  expect(stand.written.out).toBe(`${JSON.stringify({ url })}\n`);
+});
+
 test("events are printed to the end, or followed until Ctrl-C", async () => {
   await corral("run", "--detach", "go");
   stand.written.out = "";

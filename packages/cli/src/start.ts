@@ -32,7 +32,7 @@ const patienceMs = 30_000;
  */
 export async function startDaemon(home: string, entry: string = daemonEntry()): Promise<"ready" | "taken"> {
   const words = openWords(home);
-  const child = spawn(process.execPath, [entry, "--home", home, "--port", "0", "--json"], {
+  const child = spawn(process.execPath, [entry, "--home", home, "--json"], {
     detached: true,
     cwd: home,
     env: daemonEnvironment(home, process.env),

@@ -2,6 +2,8 @@ import {
   type Admission,
   admission,
   type AdmitInput,
+  type ConfigView,
+  configView,
   type CreateSession,
   type DaemonStatus,
   daemonStatus,
@@ -10,24 +12,40 @@ import {
   doctorReport,
   eventPage,
   type EventPage,
+  type ForgetAnswer,
+  forgetAnswer,
   health,
   type Health,
   interruptAnswer,
   type InterruptAnswer,
+  loginAnswer,
+  type LoginAnswer,
+  loginCode,
+  type LoginCode,
+  logoutAnswer,
+  type LogoutAnswer,
   projectList,
-  projectView,
+  type ProjectId,
   type ProjectView,
   type RecoveryAnswer,
   recoveryAnswer,
+  type RegisteredProject,
+  registeredProject,
   type RegisterProject,
   type SessionId,
   sessionList,
   sessionView,
   type SessionView,
+  type SetConfig,
   type StopAnswer,
   stopAnswer,
   type StopDaemon,
   type TraceId,
+  type TrustFiles,
+  type TrustView,
+  trustView,
+  type UpgradeAnswer,
+  upgradeAnswer,
 } from "@corral/protocol";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type Endpoint, type Fetch, Transport } from "./transport.ts";
@@ -54,8 +72,20 @@ export interface Client {
   /** Later requests, reconnecting streams too, go there: a restarted daemon may have another port. */
   moveTo(endpoint: Endpoint): void;
   readonly projects: {
-    register(wish: RegisterProject, waiting?: Waiting): Promise<ProjectView>;
+    register(wish: RegisterProject, waiting?: Waiting): Promise<RegisteredProject>;
     list(waiting?: Waiting): Promise<readonly ProjectView[]>;
+    /** The project that the folder belongs to, if it is registered. */
+    find(path: string, waiting?: Waiting): Promise<ProjectView | undefined>;
+    forget(id: ProjectId, waiting?: Waiting): Promise<ForgetAnswer>;
+    /** The settings that its folder brings, and which of them count. */
+    trust(id: ProjectId, waiting?: Waiting): Promise<TrustView>;
+    /** Lets files count by the hashes that were shown; refused with `trust.changed` when they say something else by now. */
+    giveTrust(id: ProjectId, wish: TrustFiles, waiting?: Waiting): Promise<TrustView>;
+  };
+  readonly config: {
+    get(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<ConfigView>;
+    set(change: Needs<SetConfig, "key" | "value">, waiting?: Waiting): Promise<ConfigView>;
+    upgrade(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<UpgradeAnswer>;
   };
   readonly sessions: {
     create(wish: Needs<CreateSession, "projectId">, waiting?: Waiting): Promise<SessionView>;
@@ -66,6 +96,13 @@ export interface Client {
     interrupt(id: SessionId, waiting?: Waiting): Promise<InterruptAnswer>;
     recover(id: SessionId, decision: DecideRecovery, waiting?: Waiting): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  readonly login: {
+    /** A code for one browser, good for one use within a minute. */
+    issue(waiting?: Waiting): Promise<LoginCode>;
+    /** What the page does with the code; from then on the browser's cookie stands for the token. */
+    enter(code: string, waiting?: Waiting): Promise<LoginAnswer>;
+    leave(waiting?: Waiting): Promise<LogoutAnswer>;
   };
   readonly daemon: {
     stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
@@ -109,8 +146,24 @@ export function createClient({
       transport.endpoint = endpoint;
     },
     projects: {
-      register: (wish, waiting) => post("/api/projects", wish, projectView, waiting),
+      register: (wish, waiting) => post("/api/projects", wish, registeredProject, waiting),
       list: async (waiting) => (await get("/api/projects", projectList, waiting)).projects,
+      find: async (path, waiting) =>
+        (await get(`/api/projects?path=${encodeURIComponent(path)}`, projectList, waiting)).projects[0],
+      forget: (id, waiting) => post(`${projectPath(id)}/forget`, {}, forgetAnswer, waiting),
+      trust: (id, waiting) => get(`${projectPath(id)}/trust`, trustView, waiting),
+      giveTrust: (id, wish, waiting) => post(`${projectPath(id)}/trust`, wish, trustView, waiting),
+    },
+    config: {
+      get: ({ project } = {}, waiting) =>
+        get(
+          `/api/config${project === undefined ? "" : `?project=${encodeURIComponent(project)}`}`,
+          configView,
+          waiting,
+        ),
+      set: (change, { signal } = {}) =>
+        transport.ask({ method: "PUT", path: "/api/config", body: change, signal }, configView),
+      upgrade: (of = {}, waiting) => post("/api/config/upgrade", of, upgradeAnswer, waiting),
     },
     sessions: {
       create: (wish, waiting) => post("/api/sessions", wish, sessionView, waiting),
@@ -121,6 +174,11 @@ export function createClient({
       recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),
       events: (id, page = {}) => get(`${sessionPath(id)}/events${pageQuery(page)}`, eventPage, page),
     },
+    login: {
+      issue: (waiting) => post("/api/login/codes", {}, loginCode, waiting),
+      enter: (code, waiting) => post("/api/login", { code }, loginAnswer, waiting),
+      leave: (waiting) => post("/api/logout", {}, logoutAnswer, waiting),
+    },
     daemon: {
       stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
       status: (waiting) => get("/api/status", daemonStatus, waiting),
@@ -130,6 +188,10 @@ export function createClient({
     events: (page = {}) => get(`/api/events${pageQuery(page)}`, eventPage, page),
     follow: (options) => follow(transport, options),
   };
+}
+
+function projectPath(id: ProjectId): string {
+  return `/api/projects/${encodeURIComponent(id)}`;
 }
 
 function sessionPath(id: SessionId): string {

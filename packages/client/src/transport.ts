@@ -3,7 +3,8 @@ import { CorralError, problem, type TraceId, traceparent } from "@corral/protoco
 /** Where a daemon is and what lets one in. */
 export interface Endpoint {
   readonly url: string;
-  readonly token: string;
+  /** None in a browser, whose cookie goes along by itself. */
+  readonly token?: string | undefined;
 }
 
 /** The part of `fetch` that is used here; the global one fits. */
@@ -25,7 +26,7 @@ export interface Answer {
 }
 
 export interface Call {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -66,7 +67,7 @@ export class Transport {
     const request: Request = {
       method,
       headers: {
-        ...(open === true ? {} : { authorization: `Bearer ${token}` }),
+        ...(open === true || token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(this.#traceId === undefined ? {} : { traceparent: traceparent(this.#traceId) }),
         ...headers,

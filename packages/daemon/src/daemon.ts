@@ -1,5 +1,7 @@
+import { homedir } from "node:os";
 import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import type { Logger } from "pino";
+import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
@@ -11,15 +13,21 @@ import { openSessions, sessionProjections } from "./sessions/index.ts";
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
   readonly home: string;
-  readonly port: number;
+  /** Wins over the settings. */
+  readonly port: number | undefined;
   readonly version: string;
-  readonly defaultModel: string;
+  /** The folder with the built dashboard. */
+  readonly dashboard: string;
+  /** The environment that the daemon was started in. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
   /** Each part gets a child of its own. */
   readonly logger: Logger;
   /** Told what must be in no line of the logs. */
   readonly hide: (secret: string) => void;
+  /** How much is written, by the logger and by its children. */
+  readonly setLevel: (level: string) => void;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
-  openHost(): RunnerHost;
+  openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly driver: EnvironmentDriver;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
@@ -33,8 +41,6 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-const drainMs = 5_000;
-
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { version } = parts;
@@ -44,12 +50,25 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const token = ownerToken(home);
   parts.hide(token);
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
-  const foremanLogger = parts.logger.child({ component: "foreman" });
-  const onDefect = (what: string, error?: unknown) => foremanLogger.error({ err: error }, what);
-  const host = parts.openHost();
-  const foreman = openForeman({ log, host, onDefect });
+  const projects = openProjects(log);
+  const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
+  const config = await openConfig({
+    log,
+    projects,
+    home: home.folder,
+    userFile: userConfigFile(parts.variables, homedir()),
+    variables: parts.variables,
+    flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
+    onDefect: onConfigDefect,
+  });
+  const host = parts.openHost({ size: config.values.runners, level: config.values["logs.level"] });
+  followLevel(config, (level) => {
+    parts.setLevel(level);
+    host.setLevel(level);
+  });
+  const foreman = openForeman({ log, host, onDefect: complainingTo(parts.logger.child({ component: "foreman" })) });
   const sessions = openSessions(log, {
-    defaultModel: parts.defaultModel,
+    defaults: (project) => config.valuesFor(project),
     mayOpen: () => mustBeJailed(parts.driver),
   });
   const stopped = Promise.withResolvers<void>();
@@ -58,10 +77,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const gateway = await openGateway({
     log,
     sessions,
-    projects: openProjects(log),
+    projects,
+    config,
     token,
     version,
-    port: parts.port,
+    dashboard: parts.dashboard,
+    host: config.values["gateway.host"],
+    port: config.values["gateway.port"],
+    allowedHosts: config.values["gateway.allowedHosts"],
     logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
     status,
@@ -72,6 +95,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
+  config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
   return { info, token, stop, stopped: stopped.promise };
 
   async function status(): Promise<DaemonStatus> {
@@ -89,14 +113,25 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
-    await foreman.stop(now ? 0 : drainMs);
+    await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
     await endEnvironments(log, parts.driver, now ? "all" : "resting");
     await gateway.close();
+    await config.close();
     await log.close();
     logger.info("the daemon has stopped");
     lock.release();
     stopped.resolve();
   }
+}
+
+/** How much is written may be changed while the daemon runs. */
+function followLevel(config: Config, setLevel: (level: string) => void): void {
+  setLevel(config.values["logs.level"]);
+  config.onChange((values) => setLevel(values["logs.level"]));
+}
+
+function complainingTo(logger: Logger): (what: string, error?: unknown) => void {
+  return (what, error) => logger.error({ err: error }, what);
 }
 
 /** No session is made on a machine that cannot wall it in. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -32,7 +32,7 @@ if (values.probe === true) {
   process.exit(0);
 }
 
-const { logger, relay, hide } = openLogging({
+const { logger, relay, hide, setLevel } = openLogging({
   home,
   variables: process.env,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
@@ -41,17 +41,19 @@ const { logger, relay, hide } = openLogging({
 try {
   const daemon = await startDaemon({
     home,
-    port: Number(values.port ?? 0),
+    port: values.port === undefined ? undefined : Number(values.port),
     version,
-    defaultModel: process.env["CORRAL_MODEL"] ?? "anthropic/claude-sonnet-4-5",
+    dashboard: dashboardFolder(),
+    variables: process.env,
     logger,
     hide,
+    setLevel,
     openLog: (file, projections) => openSqliteLog({ file, projections }),
-    openHost: () =>
+    openHost: (settings) =>
       openProcessHost({
         entry: runnerEntry(),
         home,
-        size: Math.min(availableParallelism(), 2),
+        ...settings,
         onDefect: (what) => logger.error({ component: "runner" }, what),
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,
@@ -82,6 +84,11 @@ function complaint({ message, hint }: CorralError): string {
 
 function runnerEntry(): string {
   return fileURLToPath(new URL(isBundled ? "./runner.js" : "./runner-main.ts", import.meta.url));
+}
+
+/** The build puts it beside the bundle; from the sources it is looked for there too. */
+function dashboardFolder(): string {
+  return fileURLToPath(new URL(isBundled ? "./dashboard" : "../../../dist/dashboard", import.meta.url));
 }
 
 /** A home that is not there yet is not made for it: the jail is then tried in a folder that goes again. */

@@ -17,7 +17,8 @@ process.on("disconnect", () => process.exit(0));
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
 
 const send = (message: FromRunner) => void process.send?.(message);
-const logger = loggerTo((line) => send({ say: "log", line }), process.env).child({ component: "runner" });
+const logging = loggerTo((line) => send({ say: "log", line }), process.env);
+const logger = logging.logger.child({ component: "runner" });
 
 const providers = openProviders(process.env, [anthropic]);
 
@@ -32,6 +33,7 @@ serveRuns(
   },
   {
     send,
+    setLevel: logging.setLevel,
     onMessage: (listener) => process.on("message", (message) => listener(message as ToRunner)),
   },
 );

@@ -37,7 +37,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
-    const session = await client.sessions.create({ projectId: project.id, model: args.model });
+    const session = await client.sessions.create({
+      projectId: project.id,
+      worktree: project.worktree,
+      model: args.model,
+    });
     const input = newId("input");
     await client.sessions.admit(session.id, { id: input, text: prompt });
     if (args.detach === true) {

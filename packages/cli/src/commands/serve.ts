@@ -14,14 +14,15 @@ export const serve = defineCommand({
     ["corral serve --port 4100 --json", "for a program that starts it: a known port, one line when it is ready"],
   ],
   args: {
-    port: { type: "string", valueHint: "N", description: "listen there instead of at any free port" },
+    port: { type: "string", valueHint: "N", description: "listen there, whatever the settings say" },
     json: { type: "boolean", description: "print exactly one line on stdout: url, pid and version as JSON" },
   },
   words: "none",
   async run({ port, json }, { home, variables }) {
-    const number = wholeNumber("port", port) ?? 0;
-    if (number > 65_535) throw new UsageError("--port needs a number up to 65535");
-    const argv = [daemonEntry(), "--home", home, "--port", String(number), ...(json === true ? ["--json"] : [])];
+    const number = wholeNumber("port", port);
+    if (number !== undefined && number > 65_535) throw new UsageError("--port needs a number up to 65535");
+    const given = number === undefined ? [] : ["--port", String(number)];
+    const argv = [daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
     return become(process.execPath, argv, daemonEnvironment(home, variables));
   },
 });

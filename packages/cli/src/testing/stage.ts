@@ -117,9 +117,11 @@ export class Stage {
     if (route === "GET /api/status" && this.knowsStatus) return void send(200, this.status(this.#home));
     switch (route) {
       case "POST /api/projects":
-        return void send(200, { id: "prj_a", path: body.path, name: "a", seq: 1 });
+        return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
+      case "POST /api/login/codes":
+        return void send(201, { code: "c0", expiresInSeconds: 60 });
       case "GET /api/sessions":
         return void send(200, { sessions: this.sessions });
       case "POST /api/daemon/stop":

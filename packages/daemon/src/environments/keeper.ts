@@ -109,15 +109,17 @@ acknowledge() {
 
 mkfifo -m 600 go done here || exit 1
 exec 7<>go 8<>done
-echo '${readyLine}' >&2
-exec 2>/dev/null
 
+# Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
 trap 'interrupted=1; keep_watch' CHLD
 trap 'interrupted=1; end_everyone limit' USR1
 trap 'interrupted=1; end_everyone aborted' USR2
 trap 'interrupted=1; arm' HUP
 trap 'interrupted=1; disarm' CONT
 trap 'interrupted=1; if in_flight; then arm; else exit 0; fi' ALRM
+
+echo '${readyLine}' >&2
+exec 2>/dev/null
 
 while [ -p go ] && [ -p done ] && [ -p here ]; do
   (cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!

@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { CorralError, type TraceId } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
+import { visitSecret } from "./cookie.ts";
+import { requireOwnPage } from "./origin.ts";
+import type { Visits } from "./visits.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -13,6 +16,8 @@ declare module "fastify" {
     traceId: TraceId;
     /** Both, as what is recorded for this request takes them. */
     readonly by: { readonly actor: string; readonly traceId: TraceId };
+    /** When what let the request in ends before the request does. */
+    over: AbortSignal | undefined;
   }
 }
 
@@ -25,13 +30,30 @@ export function ownerOnly(token: string): Authenticate {
   return (given) => (timingSafeEqual(digest(given), expected) ? { actor: "operator" } : undefined);
 }
 
-/** Sets the request's actor or throws `auth.missing`. */
-export function authenticate(request: FastifyRequest, known: Authenticate): void {
+export interface Known {
+  readonly token: Authenticate;
+  readonly visits: Pick<Visits, "find">;
+}
+
+/**
+ * Sets the request's actor or throws `auth.missing`. A token is sent on purpose and proves enough; a cookie goes along
+ * with whatever a browser sends, so it counts only on requests of the daemon's own pages.
+ */
+export function authenticate(request: FastifyRequest, known: Known): void {
   if (isOpen(request)) return;
+  if (request.headers.authorization === undefined && visitSecret(request) !== undefined) return welcome(request, known);
   const token = bearerToken(request.headers.authorization);
-  const principal = token === undefined ? undefined : known(token);
+  const principal = token === undefined ? undefined : known.token(token);
   if (principal === undefined) throw unauthenticated(token === undefined ? "no token was given" : "the token is wrong");
   request.actor = principal.actor;
+}
+
+function welcome(request: FastifyRequest, { visits }: Known): void {
+  requireOwnPage(request);
+  const visit = visits.find(visitSecret(request) ?? "");
+  if (visit === undefined) throw visitOver();
+  request.actor = visit.actor;
+  request.over = visit.over;
 }
 
 /**
@@ -55,5 +77,11 @@ function digest(token: string): Buffer {
 function unauthenticated(why: string): CorralError {
   return new CorralError("auth.missing", `Not authenticated: ${why}`, {
     hint: "Send the content of the file `token` in the daemon's home as `Authorization: Bearer TOKEN`",
+  });
+}
+
+function visitOver(): CorralError {
+  return new CorralError("auth.missing", "Not authenticated: the visit is over", {
+    hint: "`corral dashboard` prints a link that opens another",
   });
 }

@@ -1,4 +1,5 @@
 import { eventPage, type SessionId } from "@corral/protocol";
+import { isGap } from "../log/index.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { RouteParts, Routes } from "./routes.ts";
@@ -45,11 +46,12 @@ async function answer(
 ) {
   if (follow === "1") {
     reply.hijack();
-    streams.open(reply.raw, { after: lastEventId(request) ?? after, session });
+    streams.open(reply.raw, { after: lastEventId(request) ?? after, session, over: request.over });
     return reply;
   }
-  const events = await log.read({ after, limit, ...(session === undefined ? {} : { stream: session }) });
-  return { events: [...events], next: events.at(-1)?.seq ?? after };
+  const page = await log.read({ after, limit, ...(session === undefined ? {} : { stream: session }) });
+  if (isGap(page)) return { events: [], next: page.to, gap: page };
+  return { events: [...page], next: page.at(-1)?.seq ?? after };
 }
 
 /** What a browser sends when it comes back by itself; newer than the address it was given. */

@@ -7,17 +7,23 @@ import type {
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Pages } from "./dashboard.ts";
 import type { Streams } from "./sse.ts";
+import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
 export interface RouteParts {
   readonly log: Pick<Log, "read" | "tail" | "live">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly streams: Streams;
+  readonly visits: Visits;
+  readonly pages: Pages;
   readonly version: string;
   readonly onStop: (now: boolean) => void;
   readonly status: () => Promise<DaemonStatus>;

@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { CorralError, event, newId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { historyOf } from "../log/index.ts";
 import { openTestGateway, testToken } from "./testing.ts";
 
 let gate: Awaited<ReturnType<typeof openTestGateway>>;
@@ -189,7 +190,8 @@ describe("what is done", () => {
   test("projects and sessions can be listed and read", async () => {
     const { project, session } = await gate.newSession();
     const read = async (path: string) => (await gate.request(path)).json();
-    expect(await read("/api/projects")).toEqual({ projects: [{ ...project, seq: 2 }] });
+    const { id, path, name, present } = project;
+    expect(await read("/api/projects")).toEqual({ projects: [{ id, path, name, present, seq: 2 }] });
     expect(await read("/api/sessions")).toEqual({ sessions: [session] });
     expect(await read(`/api/sessions/${session.id}`)).toEqual(session);
     expect(await read("/api/sessions/ses_none")).toMatchObject({ status: 404, code: "not-found" });
@@ -243,10 +245,17 @@ describe("what is done", () => {
   test("the OpenAPI document lists every route", async () => {
     const document = await (await gate.request("/api/openapi.json")).json();
     expect(Object.keys(document.paths).toSorted()).toEqual([
+      "/api/config",
+      "/api/config/upgrade",
       "/api/daemon/stop",
       "/api/doctor",
       "/api/events",
+      "/api/login",
+      "/api/login/codes",
+      "/api/logout",
       "/api/projects",
+      "/api/projects/{id}/forget",
+      "/api/projects/{id}/trust",
       "/api/sessions",
       "/api/sessions/{id}",
       "/api/sessions/{id}/events",
@@ -262,8 +271,8 @@ describe("what is done", () => {
 test("an unexpected error lets nothing out but is logged, and an expected one keeps its code", async () => {
   const failing = await openTestGateway({
     projects: {
+      ...gate.projects,
       register: () => Promise.reject(new CorralError("project.not-a-repo", "No repository here", { hint: "git init" })),
-      get: () => Promise.reject(new Error("secret detail")),
       list: () => Promise.reject(new Error("secret detail")),
     },
   });
@@ -309,7 +318,7 @@ describe("traces", () => {
       body: JSON.stringify({ projectId: project.id }),
     });
     const { id } = await response.json();
-    const [created] = await gate.log.read({ stream: id, after: 0 });
+    const [created] = await historyOf(gate.log, id);
     return created?.traceId;
   };
 

@@ -8,10 +8,14 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
-import { authenticate, type Authenticate, ownerOnly } from "./auth.ts";
+import { authenticate, type Known, ownerOnly } from "./auth.ts";
+import { configRoutes } from "./config.ts";
 import { daemonRoutes } from "./daemon.ts";
+import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
+import { loginRoutes } from "./login.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, rawProblem, sendProblem } from "./problem.ts";
 import { projectRoutes } from "./projects.ts";
@@ -20,17 +24,23 @@ import { sessionRoutes } from "./sessions.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import { openStreams, type StreamLimits } from "./sse.ts";
+import { openVisits } from "./visits.ts";
 
 export interface GatewayParts {
   readonly log: Pick<Log, "read" | "tail" | "live">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly token: string;
   readonly version: string;
+  /** The folder with the built dashboard. */
+  readonly dashboard: string;
   /** Only this machine by default. */
   readonly host?: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Names besides the machine's own that requests may call the daemon by. */
+  readonly allowedHosts?: readonly string[];
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
   /** The daemon about itself. */
@@ -40,6 +50,8 @@ export interface GatewayParts {
   /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
   readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;
+  /** Milliseconds; by them codes and visits grow old. */
+  readonly now?: () => number;
 }
 
 interface GatewayLogger {
@@ -63,15 +75,19 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   );
   const app = await assemble(parts);
   if (logger !== undefined) tellOfRequests(app, logger);
-  const door = guard(app, ownerOnly(parts.token));
-  for (const add of [daemonRoutes, projectRoutes, sessionRoutes, eventRoutes]) add(app, { ...parts, streams });
+  const visits = openVisits(parts.now ?? Date.now);
+  const hosts = [named(host), ...(parts.allowedHosts ?? [])];
+  const door = guard(app, { token: ownerOnly(parts.token), visits }, hosts);
+  const nouns = [daemonRoutes, loginRoutes, configRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
+  const pages = readPages(parts.dashboard);
+  for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits, pages });
   await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${door.port}`,
+    url: `http://${named(reachable[host] ?? host)}:${door.port}`,
     async close() {
       door.closing = true;
       streams.end();
@@ -80,6 +96,13 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       clearTimeout(impatience);
     },
   };
+}
+
+/** Who listens everywhere is called by the name that is always there. */
+const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+function named(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 async function assemble(parts: GatewayParts): Promise<App> {
@@ -116,7 +139,7 @@ async function assemble(parts: GatewayParts): Promise<App> {
 }
 
 /** What every request passes before anything of it is read. */
-function guard(app: App, known: Authenticate): { port: number; closing: boolean } {
+function guard(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
   app.decorateRequest("traceId", "");
@@ -125,10 +148,11 @@ function guard(app: App, known: Authenticate): { port: number; closing: boolean 
       return { actor: this.actor, traceId: this.traceId };
     },
   });
+  app.decorateRequest("over", undefined);
   app.addHook("onRequest", (request, _reply, next) => {
     try {
       request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
-      refuseStrangers(request, door.port);
+      refuseStrangers(request, door.port, allowedHosts);
       authenticate(request, known);
       requireJson(request);
       if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Delta, SessionId, StoredEvent } from "@corral/protocol";
-import type { Log } from "../log/port.ts";
+import type { Delta, Gap, SessionId, StoredEvent } from "@corral/protocol";
+import { isGap, type Log, type Page } from "../log/port.ts";
 import { ClosedParts } from "./closed-parts.ts";
 
 /**
@@ -13,12 +13,18 @@ import { ClosedParts } from "./closed-parts.ts";
  * 4. A delta never follows the event that closes its part. Deltas begin after the history, with the text so
  *    far of what is open then.
  * 5. An event is encoded once, however many streams carry it.
- * 6. `end()` finishes every stream cleanly and lets none begin.
+ * 6. `end()` finishes every stream cleanly and lets none begin; `over` finishes one.
  */
 export interface Streams {
-  open(response: ServerResponse, from: { readonly after: number; readonly session: SessionId | undefined }): void;
+  open(response: ServerResponse, from: StreamStart): void;
   end(): void;
   readonly count: number;
+}
+
+export interface StreamStart {
+  readonly after: number;
+  readonly session: SessionId | undefined;
+  readonly over?: AbortSignal | undefined;
 }
 
 export interface StreamLimits {
@@ -40,9 +46,10 @@ export function openStreams(
     get count() {
       return open.size;
     },
-    open(response, { after, session }) {
+    open(response, { after, session, over }) {
       const stream = new Stream(response, limits);
-      if (ended) return stream.end();
+      if (ended || over?.aborted === true) return stream.end();
+      over?.addEventListener("abort", () => stream.end(), { once: true, signal: stream.signal });
       open.add(stream);
       response.once("close", () => {
         open.delete(stream);
@@ -72,7 +79,13 @@ async function carry(
   let cursor = after;
   for (;;) {
     const page = await log.read({ after: cursor, limit: 200, ...only });
-    if (page.length === 0 || stream.signal.aborted) break;
+    if (stream.signal.aborted) break;
+    if (isGap(page)) {
+      stream.writePage(page);
+      cursor = page.to;
+      continue;
+    }
+    if (page.length === 0) break;
     for (const event of page) await stream.writeWaiting(event);
     cursor = page.at(-1)?.seq ?? cursor;
   }
@@ -81,7 +94,7 @@ async function carry(
     stream.writeDeltas(deltas),
   );
   try {
-    for await (const events of log.tail({ after: cursor, ...only }, stream.signal)) stream.writeEvents(events);
+    for await (const events of log.tail({ after: cursor, ...only }, stream.signal)) stream.writePage(events);
   } finally {
     unsubscribe();
   }
@@ -118,9 +131,10 @@ class Stream {
     this.#heartbeat.unref();
   }
 
-  writeEvents(events: readonly StoredEvent[]): void {
-    for (const event of events) this.#closed.note(event);
-    this.#write(events.map(frameOf).join(""));
+  writePage(page: Page): void {
+    if (isGap(page)) return this.#write(gapFrame(page));
+    for (const event of page) this.#closed.note(event);
+    this.#write(page.map(frameOf).join(""));
   }
 
   /** Resolves when the client has room for more. */
@@ -168,6 +182,11 @@ function frameOf(event: StoredEvent): string {
   const frame = `id: ${event.seq}\nevent: event\ndata: ${JSON.stringify(event)}\n\n`;
   frames.set(event, frame);
   return frame;
+}
+
+/** What the client asked for and will never get; its cursor goes on behind it. */
+function gapFrame(gap: Gap): string {
+  return `id: ${gap.to}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`;
 }
 
 const deltaFrames = new WeakMap<Delta, string>();

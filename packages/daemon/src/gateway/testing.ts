@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewEvent, ProjectView, SessionView } from "@corral/protocol";
+import { openConfig } from "../config/index.ts";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
@@ -18,19 +19,32 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     file: join(folder, "corral.db"),
     projections: [...projectProjections, ...sessionProjections],
   });
+  const logged: object[] = [];
   const projects = openProjects(log);
-  const sessions = openSessions(log, { defaultModel: "rehearsal/any", mayOpen: () => Promise.resolve() });
+  const config = await openConfig({
+    log,
+    projects,
+    home: folder,
+    userFile: join(folder, "config.json"),
+    variables: { CORRAL_MODEL: "rehearsal/any" },
+    onDefect: (what) => logged.push({ what }),
+  });
+  const sessions = openSessions(log, {
+    defaults: (project) => config.valuesFor(project),
+    mayOpen: () => Promise.resolve(),
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
   const told: object[] = [];
-  const logged: object[] = [];
   const gateway = await openGateway({
     log: watched.log,
     projects,
+    config,
     sessions,
     token: testToken,
     version: "1.2.3",
+    dashboard: join(folder, "not-built"),
     port: 0,
     onStop: (now) => stops.push(now),
     status: () => Promise.reject(new Error("there is no daemon")),
@@ -49,6 +63,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
   let repository: string | undefined;
 
   return {
+    folder,
     log,
     projects,
     stops,

@@ -75,8 +75,21 @@ test("a person at a terminal reads lines that a terminal does not obey", () => {
 
 test("a runner's lines are its own, written down by somebody else", () => {
   const sent: string[] = [];
-  loggerTo((line) => sent.push(line), {})
-    .child({ component: "runner" })
-    .info("ready");
+  const { logger } = loggerTo((line) => sent.push(line), {});
+  logger.child({ component: "runner" }).info("ready");
   expect(sent.map((line) => JSON.parse(line))).toMatchObject([{ component: "runner", pid: process.pid, msg: "ready" }]);
+});
+
+test("how much is said can change, for children that are there and for those to come", () => {
+  const sent: string[] = [];
+  const { logger, setLevel } = loggerTo((line) => sent.push(line), { CORRAL_LOG_LEVEL: "warn" });
+  const child = logger.child({ component: "gateway" });
+  const grandchild = child.child({ session: "ses_1" });
+  const all = () => [logger, child, grandchild, logger.child({ component: "foreman" })];
+  for (const each of all()) each.debug("unheard");
+  setLevel("debug");
+  for (const each of all()) each.debug("heard");
+  setLevel("error");
+  for (const each of all()) each.warn("unheard");
+  expect(sent.map((line) => JSON.parse(line).msg)).toEqual(["heard", "heard", "heard", "heard"]);
 });

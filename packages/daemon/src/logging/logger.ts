@@ -4,6 +4,9 @@ import { type Mask, maskOf, secretsAmong } from "./masks.ts";
 import { readable } from "./readable.ts";
 import { RotatingFile, type Rotation } from "./rotating-file.ts";
 
+/** From now on this much is said, by the logger and by every child it has. */
+export type SetLevel = (level: string) => void;
+
 export interface LoggingOptions {
   /** The folder of all state; the lines go to `logs/daemon.log` in it. */
   readonly home: string;
@@ -20,6 +23,7 @@ export interface Logging {
   readonly relay: (line: string) => void;
   /** From now on this value is in no line. */
   readonly hide: (secret: string) => void;
+  readonly setLevel: SetLevel;
   readonly close: () => void;
 }
 
@@ -36,7 +40,7 @@ export function openLogging({ home, variables, terminal, rotation = standardRota
     terminal?.write(readable(safe));
   };
   return {
-    logger: loggerTo(write, variables),
+    ...loggerTo(write, variables),
     relay: write,
     hide(secret) {
       secrets.push(secret);
@@ -50,12 +54,21 @@ export function openLogging({ home, variables, terminal, rotation = standardRota
 export function loggerTo(
   write: (line: string) => void,
   variables: Readonly<Record<string, string | undefined>>,
-): Logger {
+): { readonly logger: Logger; readonly setLevel: SetLevel } {
   const wish = variables["CORRAL_LOG_LEVEL"] ?? "info";
   const known = wish === "silent" || wish in pino.levels.values;
-  const logger = pino({ ...shape, level: known ? wish : "info" }, { write });
+  // A child takes its level from its parent once, when it is made.
+  const family: Logger[] = [];
+  const onChild = (child: Logger) => void family.push(child);
+  const logger = pino({ ...shape, onChild, level: known ? wish : "info" }, { write });
+  family.push(logger);
   if (!known) logger.warn({ component: "logging", wish }, "CORRAL_LOG_LEVEL is no level; info is used");
-  return logger;
+  return {
+    logger,
+    setLevel(level) {
+      for (const each of family) each.level = level;
+    },
+  };
 }
 
 const shape: LoggerOptions = {

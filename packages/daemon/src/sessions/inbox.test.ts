@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Log } from "../log/index.ts";
+import { historyOf, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
 import { sessionProjections } from "./projections.ts";
@@ -26,7 +26,10 @@ let id: SessionId;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "corral-inbox-"));
   log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
-  sessions = openSessions(log, { defaultModel: "anthropic/m", mayOpen: () => Promise.resolve() });
+  sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
   await log.append({
     stream: "prj_1",
     actor: "test",
@@ -40,6 +43,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const anew = { activity: undefined, queueParked: false };
 const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
   id: newId("input"),
   text,
@@ -63,7 +67,7 @@ describe("admission", () => {
       "admitted",
       ...Array.from({ length: 9 }, () => "duplicate"),
     ]);
-    const admitted = (await log.read({ after: 0, stream: id })).filter((each) => each.type === "input.admitted");
+    const admitted = (await historyOf(log, id)).filter((each) => each.type === "input.admitted");
     expect(admitted).toHaveLength(1);
   });
 
@@ -88,7 +92,7 @@ describe("admission", () => {
   test("a retry after promotion returns the original", async () => {
     const hello = input("hello");
     await sessions.admit(id, hello, by);
-    await promote(log, await log.takeLease(id, "test"), undefined);
+    await promote(log, await log.takeLease(id, "test"), anew);
     expect(await sessions.admit(id, hello, by)).toMatchObject({ kind: "duplicate", input: { state: "promoted" } });
   });
 });
@@ -98,7 +102,7 @@ describe("promotion", () => {
     await sessions.admit(id, input("later", "queue"), by);
     await sessions.admit(id, input("one"), by);
     await sessions.admit(id, input("two"), by);
-    const { events, inputs } = await promote(log, await log.takeLease(id, "test"), undefined);
+    const { events, inputs } = await promote(log, await log.takeLease(id, "test"), anew);
     expect(events.map((each) => each.type)).toEqual(["activity.opened", "input.promoted", "input.promoted"]);
     expect(inputs.map((each) => each.text)).toEqual(["one", "two"]);
   });
@@ -107,7 +111,7 @@ describe("promotion", () => {
     await sessions.admit(id, input("first", "queue"), by);
     await sessions.admit(id, input("second", "queue"), by);
     const lease = await log.takeLease(id, "test");
-    const texts = [await promote(log, lease, undefined), await promote(log, lease, undefined)].map((each) =>
+    const texts = [await promote(log, lease, anew), await promote(log, lease, anew)].map((each) =>
       each.inputs.map((one) => one.text),
     );
     expect(texts).toEqual([["first"], ["second"]]);
@@ -115,13 +119,25 @@ describe("promotion", () => {
 
   test("inside an activity takes steers and leaves the queue alone", async () => {
     await sessions.admit(id, input("queued", "queue"), by);
-    expect(await promote(log, await log.takeLease(id, "test"), "act_1")).toEqual({ events: [], inputs: [] });
+    expect(await promote(log, await log.takeLease(id, "test"), { activity: "act_1", queueParked: false })).toEqual({
+      events: [],
+      inputs: [],
+    });
+  });
+
+  test("a parked queue opens nothing, and a steer does", async () => {
+    const parked = { activity: undefined, queueParked: true };
+    await sessions.admit(id, input("queued", "queue"), by);
+    const lease = await log.takeLease(id, "test");
+    expect(await promote(log, lease, parked)).toEqual({ events: [], inputs: [] });
+    await sessions.admit(id, input("steer"), by);
+    expect((await promote(log, lease, parked)).inputs.map((each) => each.text)).toEqual(["steer"]);
   });
 
   test("two promotions at once promote an input once", async () => {
     await sessions.admit(id, input("one"), by);
     const lease = await log.takeLease(id, "test");
-    const both = await Promise.allSettled([promote(log, lease, undefined), promote(log, lease, undefined)]);
+    const both = await Promise.allSettled([promote(log, lease, anew), promote(log, lease, anew)]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
 
@@ -129,13 +145,13 @@ describe("promotion", () => {
     await sessions.admit(id, input("one"), by);
     const stale = await log.takeLease(id, "old");
     await log.takeLease(id, "new");
-    await expect(promote(log, stale, undefined)).rejects.toMatchObject({ code: "lease.stale" });
+    await expect(promote(log, stale, anew)).rejects.toMatchObject({ code: "lease.stale" });
   });
 
   test("what is promoted is of the trace of the input that came last", async () => {
     await sessions.admit(id, input("one"), { ...by, traceId: "a".repeat(32) });
     await sessions.admit(id, input("two"), { ...by, traceId: "b".repeat(32) });
-    const { events } = await promote(log, await log.takeLease(id, "test"), undefined);
+    const { events } = await promote(log, await log.takeLease(id, "test"), anew);
     expect(events.map(({ type, traceId }) => [type, traceId])).toEqual(
       ["activity.opened", "input.promoted", "input.promoted"].map((type) => [type, "b".repeat(32)]),
     );

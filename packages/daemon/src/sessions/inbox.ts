@@ -54,16 +54,23 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, by:
   }
 }
 
+/** Where promoted inputs go: into the open activity, or into a new one, which a parked queue does not open. */
+export interface PromotionPlace {
+  readonly activity: ActivityId | undefined;
+  readonly queueParked: boolean;
+}
+
 /**
  * Promotes what may run now, under the session's lease. Inside an open activity: all waiting steers.
  * Otherwise an activity is opened by all waiting steers together, or else by the first queued input.
  * Nothing eligible: both lists are empty, and nothing is written. What is written is of the trace of the
  * input that came last.
  */
-export async function promote(log: Log, lease: Lease, open: ActivityId | undefined): Promise<Promotion> {
+export async function promote(log: Log, lease: Lease, place: PromotionPlace): Promise<Promotion> {
   const waiting = await log.rows("inputs", { where: { session: lease.stream, state: "waiting" }, orderBy: "seq" });
   const steers = waiting.filter((row) => row["delivery"] === "steer");
-  const eligible = steers.length > 0 || open !== undefined ? steers : waiting.slice(0, 1);
+  const { activity: open, queueParked } = place;
+  const eligible = steers.length > 0 || open !== undefined || queueParked ? steers : waiting.slice(0, 1);
   if (eligible.length === 0) return { events: [], inputs: [] };
   const activityId = open ?? newId("activity");
   const ids = eligible.map((row) => row["key"] as InputId);

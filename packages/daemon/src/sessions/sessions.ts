@@ -31,7 +31,8 @@ export interface Sessions {
 }
 
 export interface SessionTerms {
-  readonly defaultModel: string;
+  /** What a session of the project gets where nothing else is asked for. */
+  defaults(project: ProjectId): Promise<{ readonly model: string; readonly turnLimit: number }>;
   /** Throws with the fix when environments of this kind cannot be opened here. */
   mayOpen(environment: EnvironmentWish): Promise<void>;
 }
@@ -39,16 +40,18 @@ export interface SessionTerms {
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
     async create(wish, by) {
-      await mustExist("projects", wish.projectId, "project");
+      const { projectId, mode, environment, workspace } = wish;
+      const place = await placeIn(projectId, wish.worktree);
       const id = newId("session");
-      const { projectId, mode, environment, workspace, turnLimit } = wish;
-      const model = wish.model ?? terms.defaultModel;
+      const defaults = await terms.defaults(projectId);
+      const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
       await terms.mayOpen(environment);
+      const settings = { title: "", model, mode, environment, workspace, turnLimit };
       await log.append({
         stream: id,
         ...by,
         expectedVersion: 0,
-        events: [event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit })],
+        events: [event("session.created", { projectId, ...place, ...settings })],
       });
       return view(id);
     },
@@ -109,6 +112,16 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const row = await log.row("sessions", id);
     if (row === undefined) throw missing("session", id);
     return toView(row, seq);
+  }
+
+  /** A session starts from the project's own folder, wherever that is by then, or from another one known to be its. */
+  async function placeIn(project: ProjectId, worktree: string | undefined): Promise<{ worktree?: string }> {
+    const row = await log.row("projects", project);
+    if (row === undefined || row["forgotten"] === 1) throw missing("project", project);
+    if (worktree === undefined || worktree === row["path"]) return {};
+    const at = await log.row("project_paths", worktree);
+    if (at?.["id"] !== project) throw missing("worktree of the project", worktree);
+    return { worktree };
   }
 
   async function mustExist(table: string, key: string, noun: string): Promise<void> {

@@ -15,7 +15,7 @@ import {
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
-import type { Log } from "../log/index.ts";
+import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
@@ -48,6 +48,8 @@ export interface TestSession {
   /** The next event of the type (from the session's start on, the `nth` of them), as soon as it is committed. */
   until<T extends EventType>(type: T, nth?: number): Promise<StoredEventOf<T>>;
   events(): Promise<readonly StoredEvent[]>;
+  /** Resolves when a delta holds the text. */
+  outputs(text: string): Promise<void>;
 }
 
 export async function startTestDaemon(
@@ -73,7 +75,10 @@ export async function startTestDaemon(
     }),
   });
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
-  const sessions = openSessions(log, { defaultModel: "anthropic/scripted", mayOpen: () => Promise.resolve() });
+  const sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
@@ -113,13 +118,19 @@ async function openTestSession(
         { id: newId("input"), text, attachments: [], delivery: "steer", ...more },
         { actor: "person:test", ...(traceId === undefined ? {} : { traceId }) },
       ),
-    events: () => log.read({ stream: id, after: 0 }),
+    events: () => historyOf(log, id),
+    outputs: (text) =>
+      new Promise((resolve) => {
+        log.live.subscribe({ session: id }, (deltas) => {
+          if (deltas.some((delta) => delta.text.includes(text))) resolve();
+        });
+      }),
     async until<T extends EventType>(type: T, nth = 1) {
       const enough = new AbortController();
       let seen = 0;
       try {
         for await (const batch of log.tail({ after: 0, stream: id }, enough.signal)) {
-          for (const each of batch) {
+          for (const each of isGap(batch) ? [] : batch) {
             if (each.type === type && ++seen === nth) return each as unknown as StoredEventOf<T>;
           }
         }

@@ -9,6 +9,8 @@ export interface ProcessHostOptions {
   readonly home: string;
   /** How many runner processes share the sessions. */
   readonly size: number;
+  /** How much runners say of themselves, until they are told otherwise. */
+  readonly level: string;
   readonly onDefect: (what: string) => void;
   /** A line of a runner's log. */
   readonly onLine: (line: string) => void;
@@ -24,12 +26,13 @@ export interface ProcessHostOptions {
  * 3. Messages of one runner are handled in the order sent, so appends reach the log in order.
  */
 export function openProcessHost(options: ProcessHostOptions): RunnerHost {
-  const pool: RunnerProcess[] = [];
-  for (let i = 0; i < options.size; i++) pool.push(new RunnerProcess(options));
+  let { level } = options;
+  const open = () => new RunnerProcess({ ...options, level });
+  const pool = Array.from({ length: options.size }, open);
   return {
     start(assignment, office) {
       const place = pool.findIndex((runner) => !runner.alive);
-      if (place >= 0) pool[place] = new RunnerProcess(options);
+      if (place >= 0) pool[place] = open();
       const least = pool.reduce((a, b) => (b.load < a.load ? b : a));
       return least.start(assignment, office);
     },
@@ -38,6 +41,10 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
     },
     async close() {
       await Promise.all(pool.map((runner) => runner.close()));
+    },
+    setLevel(wish) {
+      level = wish;
+      for (const runner of pool) runner.setLevel(wish);
     },
     runners: () => pool.filter(({ alive }) => alive).map(({ pid, load }) => ({ pid, sessions: load })),
   };
@@ -56,9 +63,10 @@ class RunnerProcess {
   #nextRun = 1;
   alive = true;
 
-  constructor({ entry, home, onDefect, onLine, onWords }: ProcessHostOptions) {
+  constructor({ entry, home, level, onDefect, onLine, onWords }: ProcessHostOptions) {
     this.#onLine = onLine;
-    this.#child = fork(entry, ["--home", home], { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
+    const env = { ...process.env, CORRAL_LOG_LEVEL: level };
+    this.#child = fork(entry, ["--home", home], { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [], env });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding("utf8").on("data", (words: string) => onWords(this.pid, words.trimEnd()));
     this.#child.on("message", (message) => this.#hear(message as FromRunner));
@@ -95,6 +103,10 @@ class RunnerProcess {
     clearTimeout(timeout);
   }
 
+  setLevel(level: string): void {
+    this.#send({ say: "level", level });
+  }
+
   async close(): Promise<void> {
     if (!this.alive) return;
     this.#child.kill("SIGKILL");
@@ -110,7 +122,7 @@ class RunnerProcess {
       case "append":
         return this.#answer(message, held.office.append(message.events));
       case "promote":
-        return this.#answer(message, held.office.promote(message.activity));
+        return this.#answer(message, held.office.promote(message.place));
       case "deltas":
         for (const delta of message.deltas) held.office.emit(delta);
         return;

@@ -1,5 +1,5 @@
 import type { Delta, NewEvent } from "@corral/protocol";
-import type { Promotion } from "../../sessions/index.ts";
+import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Office } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
@@ -7,6 +7,8 @@ import type { FromRunner, ToRunner } from "./messages.ts";
 /** The daemon as a runner process sees it. */
 export interface DaemonChannel {
   send(message: FromRunner): void;
+  /** How much this process says of itself. */
+  setLevel(level: string): void;
   onMessage(listener: (message: ToRunner) => void): void;
 }
 
@@ -27,6 +29,9 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
         return runs.get(message.run)?.office.refuse(message.request, message.reason);
       case "drain":
         for (const { hosted } of runs.values()) hosted.drain();
+        return;
+      case "level":
+        return channel.setLevel(message.level);
     }
   });
   channel.send({ say: "ready" });
@@ -59,8 +64,8 @@ class RemoteOffice implements Office {
     await this.#ask((request) => ({ say: "append", run: this.#run, request, events }));
   }
 
-  async promote(activity: string | undefined): Promise<Promotion> {
-    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, activity }));
+  async promote(place: PromotionPlace): Promise<Promotion> {
+    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
     return promotion ?? { events: [], inputs: [] };
   }
 

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { event } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { openSqliteLog } from "../log/sqlite/index.ts";
+import { openStreams } from "./sse.ts";
+
+test("a stream from before what was trimmed begins with the gap, whose id is the cursor to go on from", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "corral-gap-"));
+  const log = await openSqliteLog({ file: join(folder, "log.db"), projections: [] });
+  const opened = event("activity.opened", { id: "act_1" });
+  for (let n = 1; n <= 4; n++) await log.append({ stream: "ses_1", actor: "u", events: [opened] });
+  await log.trim({ before: 4 });
+  const streams = openStreams(log, () => undefined);
+  const server = createServer((_, response) => streams.open(response, { after: 1, session: undefined }));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    let text = "";
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes("id: 4\n")) break;
+    }
+    const frames = text.split("\n\n").filter((frame) => frame.startsWith("id: "));
+    expect([frames[0], frames[1]?.split("\n")[0]]).toEqual([
+      'id: 3\nevent: gap\ndata: {"kind":"gap","from":2,"to":3}',
+      "id: 4",
+    ]);
+  } finally {
+    streams.end();
+    server.closeAllConnections();
+    server.close();
+    await log.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

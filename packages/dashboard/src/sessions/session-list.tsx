@@ -1,0 +1,102 @@
+import type { Client } from "@corral/client";
+import type { ProjectView, SessionView } from "@corral/protocol";
+import { createSignal, For, Show } from "solid-js";
+import { createStore, reconcile } from "solid-js/store";
+import { explain } from "../connection/explain.ts";
+import { createFollowing } from "../connection/following.ts";
+import { Trouble } from "../connection/trouble.tsx";
+import { linkTo } from "../place.ts";
+import { shortId } from "./short-id.ts";
+import { StateBadge } from "./state-badge.tsx";
+
+export function SessionList(props: { readonly client: Client }) {
+  const [views, setViews] = createStore<{ sessions: SessionView[]; projects: ProjectView[] }>({
+    sessions: [],
+    projects: [],
+  });
+  const [isLoaded, setLoaded] = createSignal(false);
+  const [failure, setFailure] = createSignal<string>();
+
+  const refresh = coalesced(async () => {
+    try {
+      const [sessions, projects] = await Promise.all([props.client.sessions.list(), props.client.projects.list()]);
+      setViews(reconcile({ sessions: sessions.toReversed(), projects: [...projects] }));
+      setLoaded(true);
+      setFailure(undefined);
+    } catch (error) {
+      setFailure(explain(error));
+    }
+  });
+  const nameOf = (session: SessionView) => views.projects.find(({ id }) => id === session.projectId)?.name;
+
+  document.title = "Corral";
+  refresh();
+
+  return (
+    <main>
+      <h1>Sessions</h1>
+      <Trouble what={failure()} />
+      <Show when={isLoaded()} fallback={<p class="quiet">Loading…</p>}>
+        <Watch client={props.client} after={views.sessions[0]?.seq ?? 0} onChange={refresh} />
+        <Show when={views.sessions.length > 0} fallback={<NoSessions />}>
+          <ul class="sessions">
+            <For each={views.sessions}>
+              {(session) => (
+                <li>
+                  <a href={linkTo({ kind: "session", id: session.id })}>
+                    <span class="name">{nameOf(session) ?? "…"}</span>
+                    <StateBadge state={session.state} />
+                    <span class="facts">
+                      <span>{session.model}</span>
+                      <code title={session.id}>{shortId(session.id)}</code>
+                    </span>
+                  </a>
+                </li>
+              )}
+            </For>
+          </ul>
+        </Show>
+      </Show>
+    </main>
+  );
+}
+
+/** Events are taken as hints that the list changed; what it is now is asked. */
+function Watch(props: { readonly client: Client; readonly after: number; onChange(): void }) {
+  let cursor = props.after;
+  const trouble = createFollowing(props.client, {
+    cursor: () => cursor,
+    onNews(news) {
+      const events = news.flatMap((each) => (each.kind === "event" ? [each.event] : []));
+      cursor = events.at(-1)?.seq ?? cursor;
+      if (events.some(({ type }) => /^(session|activity|project)\.|^input\.promoted$/.test(type))) props.onChange();
+    },
+  });
+  return <Trouble what={trouble()} />;
+}
+
+function NoSessions() {
+  return (
+    <p class="quiet">
+      None yet. In a git repository, <code>corral run "what should be done"</code> begins one.
+    </p>
+  );
+}
+
+/** One at a time; asked for again in the meantime, it is done once more. */
+function coalesced(task: () => Promise<void>): () => void {
+  let running = false;
+  let again = false;
+  const run = async () => {
+    running = true;
+    do {
+      again = false;
+      await task();
+    } while (again);
+    running = false;
+  };
+  return () => {
+    if (running) again = true;
+    else void run();
+  };
+}

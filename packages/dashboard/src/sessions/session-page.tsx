@@ -1,0 +1,90 @@
+import type { Client } from "@corral/client";
+import { CorralError, type CallId, type SessionId } from "@corral/protocol";
+import { createEffect, createResource, createSignal, Show } from "solid-js";
+import { createStore, produce } from "solid-js/store";
+import { explain } from "../connection/explain.ts";
+import { createFollowing } from "../connection/following.ts";
+import { Trouble } from "../connection/trouble.tsx";
+import { PromptBox } from "../inputs/prompt-box.tsx";
+import { createSticky } from "../transcript/sticky.ts";
+import { emptyTranscript, takeDelta, takeEvent } from "../transcript/transcript.ts";
+import { TranscriptView } from "../transcript/transcript-view.tsx";
+import { shortId } from "./short-id.ts";
+import { StateBadge } from "./state-badge.tsx";
+
+export function SessionPage(props: { readonly client: Client; readonly id: SessionId }) {
+  const [transcript, setTranscript] = createStore(emptyTranscript());
+  const [failure, setFailure] = createSignal<string>();
+  const [projects] = createResource(() => props.client.projects.list().catch(() => []));
+  const sticky = createSticky(() => document.documentElement, window);
+
+  const trouble = createFollowing(props.client, {
+    session: props.id,
+    cursor: () => transcript.cursor,
+    onNews(news) {
+      setTranscript(
+        produce((draft) => {
+          for (const each of news) {
+            if (each.kind === "event") takeEvent(draft, each.event);
+            else takeDelta(draft, each.delta);
+          }
+        }),
+      );
+      sticky.settle();
+    },
+  });
+
+  const project = () => projects()?.find(({ id }) => id === transcript.projectId)?.name ?? "";
+  const isBusy = () => transcript.state.state === "thinking" || transcript.state.state === "waiting";
+  const attempt = async (deed: () => Promise<unknown>) => {
+    try {
+      setFailure(undefined);
+      await deed();
+    } catch (error) {
+      // Somebody else was first; the transcript shows what was decided.
+      if (!(error instanceof CorralError && error.code === "recovery.nothing")) setFailure(explain(error));
+    }
+  };
+  const interrupt = () => attempt(() => props.client.sessions.interrupt(props.id));
+  const decide = (call: CallId, decision: "retry" | "abandon") =>
+    attempt(() => props.client.sessions.recover(props.id, { call, decision }));
+
+  createEffect(() => {
+    document.title = `${transcript.state.state} · ${project()} · Corral`;
+  });
+
+  return (
+    <main class="session">
+      <div class="heading">
+        <h1>{project() || "Session"}</h1>
+        <span role="status">
+          <StateBadge state={transcript.state} />
+        </span>
+        <p class="facts">
+          <span>{transcript.model}</span>
+          <code title={props.id}>{transcript.branch ?? shortId(props.id)}</code>
+        </p>
+      </div>
+      <TranscriptView transcript={transcript} onDecide={(call, decision) => void decide(call, decision)} />
+      <div class="dock">
+        <Show when={!sticky.isAtBottom()}>
+          <button type="button" class="jump" onClick={() => sticky.jump()}>
+            Newest ↓
+          </button>
+        </Show>
+        <Trouble what={trouble() ?? failure()} />
+        <PromptBox
+          send={(input) => props.client.sessions.admit(props.id, input)}
+          onSent={() => sticky.jump()}
+          beside={
+            <Show when={isBusy()}>
+              <button type="button" disabled={transcript.isInterrupting} onClick={() => void interrupt()}>
+                {transcript.isInterrupting ? "Interrupting…" : "Interrupt"}
+              </button>
+            </Show>
+          }
+        />
+      </div>
+    </main>
+  );
+}

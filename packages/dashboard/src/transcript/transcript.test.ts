@@ -1,0 +1,229 @@
+import { type Delta, event, type NewEvent, type WireEvent } from "@corral/protocol";
+import { describe, expect, test } from "vitest";
+import { type Entry, emptyTranscript, takeDelta, takeEvent, type Transcript } from "./transcript.ts";
+
+let seq = 0;
+const stored = ({ type, data }: NewEvent): WireEvent => ({
+  seq: ++seq,
+  stream: "ses_a",
+  version: seq,
+  typeVersion: 1,
+  actor: "agent",
+  approximateCreationTime: "2026-01-01T00:00:00.000Z",
+  type,
+  data,
+});
+
+type News = NewEvent | Delta;
+
+function fold(news: readonly News[], transcript: Transcript = emptyTranscript()): Transcript {
+  for (const each of news) {
+    if ("type" in each) takeEvent(transcript, stored(each));
+    else takeDelta(transcript, each);
+  }
+  return transcript;
+}
+
+const entriesOf = (...news: News[]): readonly Entry[] => fold(news).entries;
+
+const text = (offset: number, piece: string): Delta => ({
+  kind: "text",
+  session: "ses_a",
+  part: "prt_a",
+  offset,
+  text: piece,
+});
+const printed = (kind: "stdout" | "stderr", offset: number, piece: string): Delta => ({
+  kind,
+  session: "ses_a",
+  part: "cal_a",
+  offset,
+  text: piece,
+});
+const said = (whole: string, more: { kind?: "text" | "reasoning"; cut?: boolean } = {}) =>
+  event("turn.said", { id: "trn_a", part: "prt_a", kind: "text", text: whole, ...more });
+const part = (whole: string, more: object = {}) => ({
+  kind: "text",
+  id: "prt_a",
+  output: { text: whole, end: whole.length },
+  isGrowing: false,
+  isCut: false,
+  ...more,
+});
+
+const requested = (tool: string, given: Record<string, unknown>) =>
+  event("call.requested", { id: "cal_a", turnId: "trn_a", providerCallId: "p", tool, arguments: given });
+const shell = requested("shell", { command: "ls\n" });
+const started = (attempt = 1) => event("call.started", { id: "cal_a", attempt });
+const result = {
+  exitCode: 0,
+  stdout: "a\n",
+  stderr: "",
+  stdoutBytes: 2,
+  stderrBytes: 0,
+  timedOut: false,
+  shellRespawned: false,
+};
+const call = (more: object = {}) => ({
+  kind: "call",
+  id: "cal_a",
+  tool: "shell",
+  request: "ls",
+  isRunning: false,
+  stdout: { text: "", end: 0 },
+  stderr: { text: "", end: 0 },
+  end: undefined,
+  ...more,
+});
+
+describe("what is said", () => {
+  test("grows by pieces and is replaced by the whole", () => {
+    expect(entriesOf(text(0, "Hel"), text(3, "lo"))).toEqual([part("Hello", { isGrowing: true })]);
+    expect(entriesOf(text(0, "Hel"), said("Hello!"))).toEqual([part("Hello!")]);
+    expect(entriesOf(said("Hello!"))).toEqual([part("Hello!")]);
+  });
+
+  test("is not changed by a piece that comes again or too late", () => {
+    expect(entriesOf(text(0, "Hello"), text(0, "Hel"), text(3, "lo, you"))).toEqual([
+      part("Hello, you", { isGrowing: true }),
+    ]);
+    expect(entriesOf(said("Hello"), text(5, " again"))).toEqual([part("Hello")]);
+  });
+
+  test("says that it was cut, and that it was only thought", () => {
+    expect(entriesOf(said("Hel", { cut: true }))).toEqual([part("Hel", { isCut: true })]);
+    expect(entriesOf(said("Hm", { kind: "reasoning" }))).toEqual([part("Hm", { kind: "reasoning" })]);
+  });
+
+  test("goes when its attempt is given up without closing it", () => {
+    const again = event("turn.dispatched", { id: "trn_a", attempt: 2 });
+    expect(entriesOf(text(0, "Hel"), again)).toMatchObject([
+      { kind: "note", text: "Asked the model again (attempt 2)" },
+    ]);
+    expect(entriesOf(text(0, "Hel"), event("turn.settled", { id: "trn_a", outcome: "failed" }))).toEqual([]);
+  });
+
+  test("is nothing when it is empty", () => {
+    expect(entriesOf(said(""))).toEqual([]);
+  });
+});
+
+describe("a call", () => {
+  test("shows what it prints while it runs, and then what it printed as a whole", () => {
+    const running = [shell, started(), printed("stdout", 0, "a"), printed("stderr", 0, "oh")];
+    expect(entriesOf(...running)).toEqual([
+      call({ isRunning: true, stdout: { text: "a", end: 1 }, stderr: { text: "oh", end: 2 } }),
+    ]);
+    expect(entriesOf(...running, event("call.settled", { id: "cal_a", result }))).toEqual([
+      call({ stdout: { text: "a\n", end: 2 }, end: { kind: "settled", exitCode: 0, notes: [] } }),
+    ]);
+  });
+
+  test("tells of its exit code, its time limit, a lost shell and a result kept over a crash", () => {
+    const bad = { ...result, stdout: "", exitCode: 137, timedOut: true, shellRespawned: true };
+    expect(entriesOf(shell, started(), event("call.settled", { id: "cal_a", result: bad, recovered: true }))).toEqual([
+      call({
+        end: {
+          kind: "settled",
+          exitCode: 137,
+          notes: ["ran out of time", "the shell was started anew", "ended while nobody watched; its result was kept"],
+        },
+      }),
+    ]);
+  });
+
+  test("of another tool shows its arguments and its result as they are", () => {
+    expect(entriesOf(requested("look", { at: 1 }), event("call.settled", { id: "cal_a", result: "seen" }))).toEqual([
+      call({
+        tool: "look",
+        request: '{\n  "at": 1\n}',
+        stdout: { text: "seen", end: 4 },
+        end: { kind: "settled", exitCode: undefined, notes: [] },
+      }),
+    ]);
+  });
+
+  test("that failed or was interrupted says so and keeps what it printed", () => {
+    const error = { code: "x", message: "No such tool" };
+    expect(entriesOf(shell, event("call.failed", { id: "cal_a", error }))).toEqual([
+      call({ end: { kind: "failed", message: "No such tool" } }),
+    ]);
+    expect(entriesOf(shell, started(), event("call.interrupted", { id: "cal_a", result }))).toEqual([
+      call({ stdout: { text: "a\n", end: 2 }, end: { kind: "interrupted" } }),
+    ]);
+  });
+
+  test("of unknown end waits for a decision, and begins anew when it is retried", () => {
+    const unknown = [
+      shell,
+      started(),
+      printed("stdout", 0, "half"),
+      event("call.unknown", { id: "cal_a", reason: "?" }),
+    ];
+    const decided = event("call.decided", { id: "cal_a", decision: "retry" });
+    const half = { stdout: { text: "half", end: 4 } };
+    expect(entriesOf(...unknown)).toEqual([
+      call({ ...half, end: { kind: "unknown", reason: "?", decision: undefined } }),
+    ]);
+    expect(entriesOf(...unknown, decided)).toEqual([
+      call({ ...half, end: { kind: "unknown", reason: "?", decision: "retry" } }),
+    ]);
+    expect(entriesOf(...unknown, decided, started(2), printed("stdout", 0, "new"))).toEqual([
+      call({ isRunning: true, stdout: { text: "new", end: 3 } }),
+    ]);
+  });
+});
+
+describe("the session", () => {
+  const admitted = event("input.admitted", { id: "inp_a", text: "do it", attachments: [], delivery: "steer" });
+  const promoted = event("input.promoted", { id: "inp_a", activityId: "act_a" });
+  const settled = (outcome: "done" | "failed" | "interrupted", error?: { code: string; message: string }) =>
+    event("activity.settled", { id: "act_a", outcome, ...(error === undefined ? {} : { error }) });
+  const stateAfter = (...news: News[]) => fold(news).state;
+
+  test("shows an input as waiting until it is taken up", () => {
+    const input = { kind: "input", id: "inp_a", text: "do it" };
+    expect(entriesOf(admitted)).toEqual([{ ...input, isWaiting: true }]);
+    expect(entriesOf(admitted, promoted)).toEqual([{ ...input, isWaiting: false }]);
+  });
+
+  test("is in the state that its last event left it in", () => {
+    const thinking = { state: "thinking", activityId: "act_a" };
+    const waiting = event("activity.waiting", { id: "act_a", on: "recovery" });
+    expect(stateAfter()).toEqual({ state: "idle" });
+    expect(stateAfter(event("activity.opened", { id: "act_a" }))).toEqual(thinking);
+    expect(stateAfter(promoted, waiting)).toEqual({ state: "waiting", activityId: "act_a", on: "recovery" });
+    expect(stateAfter(promoted, waiting, event("activity.resumed", { id: "act_a" }))).toEqual(thinking);
+    expect(stateAfter(promoted, settled("done"))).toEqual({ state: "idle" });
+    expect(stateAfter(promoted, settled("failed", { code: "x", message: "no key" }))).toEqual({
+      state: "failed",
+      activityId: "act_a",
+      message: "no key",
+    });
+  });
+
+  test("is being interrupted from the wish until the end, which is noted", () => {
+    const wish = event("activity.interrupt-requested", { id: "act_a" });
+    expect(fold([promoted, wish]).isInterrupting).toBe(true);
+    const { isInterrupting, entries } = fold([promoted, wish, settled("interrupted")]);
+    expect({ isInterrupting, entries }).toMatchObject({
+      isInterrupting: false,
+      entries: [{ kind: "note", tone: "quiet", text: "Interrupted" }],
+    });
+  });
+
+  test("tells why it failed and what to do", () => {
+    const error = { code: "provider.refused", message: "no key", hint: "set one" };
+    expect(entriesOf(event("activity.settled", { id: "act_a", outcome: "failed", error }))).toMatchObject([
+      { kind: "note", tone: "bad", text: "no key", hint: "set one" },
+    ]);
+  });
+
+  test("takes each event once and skips those of a newer daemon", () => {
+    const transcript = emptyTranscript();
+    const once = stored(admitted);
+    const newer = { ...stored(admitted), type: "pony.born", data: {} };
+    for (const each of [once, once, newer]) takeEvent(transcript, each);
+    expect({ cursor: transcript.cursor, count: transcript.entries.length }).toEqual({ cursor: newer.seq, count: 1 });
+  });
+});

@@ -1,0 +1,274 @@
+import {
+  type CallId,
+  type CommandResult,
+  commandResult,
+  type Delta,
+  type InputId,
+  isKnown,
+  type PartId,
+  type ProjectId,
+  type SessionState,
+  type StoredEvent,
+  type WireEvent,
+} from "@corral/protocol";
+import { emptyOutput, grow, type Output } from "./output.ts";
+
+/** A session as a person reads it. */
+export interface Transcript {
+  /** The seq of the last event in it. */
+  cursor: number;
+  state: SessionState;
+  isInterrupting: boolean;
+  projectId: ProjectId | undefined;
+  model: string;
+  branch: string | undefined;
+  entries: Entry[];
+}
+
+export type Entry = InputEntry | PartEntry | CallEntry | NoteEntry;
+
+export interface InputEntry {
+  readonly kind: "input";
+  readonly id: InputId;
+  readonly text: string;
+  isWaiting: boolean;
+}
+
+export interface PartEntry {
+  readonly kind: "text" | "reasoning";
+  readonly id: PartId;
+  output: Output;
+  isGrowing: boolean;
+  isCut: boolean;
+}
+
+export interface CallEntry {
+  readonly kind: "call";
+  readonly id: CallId;
+  readonly tool: string;
+  /** What was asked of the tool, in one text. */
+  readonly request: string;
+  isRunning: boolean;
+  stdout: Output;
+  stderr: Output;
+  end: CallEnd | undefined;
+}
+
+export type CallEnd =
+  | { readonly kind: "settled"; readonly exitCode: number | undefined; readonly notes: readonly string[] }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "interrupted" }
+  | { readonly kind: "unknown"; readonly reason: string; readonly decision: "retry" | "abandon" | undefined };
+
+/** What Corral has to say itself. */
+export interface NoteEntry {
+  readonly kind: "note";
+  readonly id: string;
+  readonly tone: "quiet" | "bad";
+  readonly text: string;
+  readonly hint: string | undefined;
+}
+
+export function emptyTranscript(): Transcript {
+  return {
+    cursor: 0,
+    state: { state: "idle" },
+    isInterrupting: false,
+    projectId: undefined,
+    model: "",
+    branch: undefined,
+    entries: [],
+  };
+}
+
+/**
+ * Takes an event in. Changes the transcript in place, so that a reactive store sees what changed and nothing else.
+ * What was taken in before is skipped.
+ */
+export function takeEvent(transcript: Transcript, event: WireEvent): void {
+  if (event.seq <= transcript.cursor) return;
+  transcript.cursor = event.seq;
+  if (!isKnown(event)) return;
+  takeState(transcript, event);
+  if (event.type.startsWith("call.")) takeCallEvent(transcript, event);
+  else takeTurnEvent(transcript, event);
+}
+
+/** Takes a piece in of something that grows. What is closed already is not touched: its event had the whole. */
+export function takeDelta(transcript: Transcript, delta: Delta): void {
+  if (delta.kind === "stdout" || delta.kind === "stderr") {
+    const call = callOf(transcript, delta.part);
+    if (call !== undefined && call.end === undefined) call[delta.kind] = grow(call[delta.kind], delta);
+    return;
+  }
+  const { kind, part: id } = delta;
+  const part = partOf(transcript, id);
+  if (part === undefined) {
+    transcript.entries.push({ kind, id, output: grow(emptyOutput, delta), isGrowing: true, isCut: false });
+  } else if (part.isGrowing) part.output = grow(part.output, delta);
+}
+
+function takeState(transcript: Transcript, event: StoredEvent): void {
+  switch (event.type) {
+    case "session.created":
+      transcript.projectId = event.data.projectId;
+      transcript.model = event.data.model;
+      return;
+    case "workspace.prepared":
+      transcript.branch = event.data.branch;
+      return;
+    case "activity.opened":
+    case "activity.resumed":
+      transcript.state = { state: "thinking", activityId: event.data.id };
+      return;
+    case "input.promoted":
+      transcript.state = { state: "thinking", activityId: event.data.activityId };
+      return;
+    case "activity.interrupt-requested":
+      transcript.isInterrupting = true;
+      return;
+    case "activity.waiting":
+      transcript.state = { state: "waiting", activityId: event.data.id, on: event.data.on };
+      return;
+    case "activity.settled": {
+      const { id, outcome, error } = event.data;
+      transcript.isInterrupting = false;
+      transcript.state =
+        outcome === "failed"
+          ? { state: "failed", activityId: id, message: error?.message ?? "failed" }
+          : { state: "idle" };
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
+  const note = (tone: NoteEntry["tone"], text: string, hint?: string) =>
+    transcript.entries.push({ kind: "note", id: `note-${event.seq}`, tone, text, hint });
+  switch (event.type) {
+    case "input.admitted":
+      transcript.entries.push({ kind: "input", id: event.data.id, text: event.data.text, isWaiting: true });
+      return;
+    case "input.promoted": {
+      const input = transcript.entries.findLast((entry) => entry.kind === "input" && entry.id === event.data.id);
+      if (input?.kind === "input") input.isWaiting = false;
+      return;
+    }
+    case "turn.dispatched":
+      if (event.data.attempt === 1) return;
+      dropGrowing(transcript);
+      note("quiet", `Asked the model again (attempt ${event.data.attempt})`);
+      return;
+    case "turn.attempt-failed":
+      note("quiet", `The model did not answer: ${event.data.error.message}`);
+      return;
+    case "turn.said":
+      return say(transcript, event.data);
+    case "turn.settled":
+      return dropGrowing(transcript);
+    case "activity.waiting":
+      if (event.data.on === "continue") note("quiet", "It took many turns and waits. Write to it and it goes on.");
+      return;
+    case "activity.settled": {
+      const { outcome, error } = event.data;
+      dropGrowing(transcript);
+      if (outcome === "interrupted") note("quiet", "Interrupted");
+      if (outcome === "failed") note("bad", error?.message ?? "It failed.", error?.hint);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function say(
+  transcript: Transcript,
+  said: { part: PartId; kind: "text" | "reasoning"; text: string; cut?: boolean | undefined },
+): void {
+  const whole = { output: wholeOutput(said.text), isGrowing: false, isCut: said.cut === true };
+  const part = partOf(transcript, said.part);
+  if (part !== undefined) Object.assign(part, whole);
+  else if (said.text !== "") transcript.entries.push({ kind: said.kind, id: said.part, ...whole });
+}
+
+/** What grew and was never closed belongs to an attempt that was given up. */
+function dropGrowing(transcript: Transcript): void {
+  const isGrowing = (entry: Entry) => (entry.kind === "text" || entry.kind === "reasoning") && entry.isGrowing;
+  if (transcript.entries.some(isGrowing)) transcript.entries = transcript.entries.filter((entry) => !isGrowing(entry));
+}
+
+function takeCallEvent(transcript: Transcript, event: StoredEvent): void {
+  if (event.type === "call.requested") {
+    const { id, tool, arguments: given } = event.data;
+    transcript.entries.push({ ...newCall, id, tool, request: requestText(tool, given) });
+    return;
+  }
+  const call = "id" in event.data ? callOf(transcript, event.data.id) : undefined;
+  if (call === undefined) return;
+  switch (event.type) {
+    case "call.started":
+      if (event.data.attempt > 1) Object.assign(call, { stdout: emptyOutput, stderr: emptyOutput });
+      Object.assign(call, { isRunning: true, end: undefined });
+      return;
+    case "call.settled":
+      return settle(call, event.data.result, event.data.recovered === true);
+    case "call.failed":
+      return end(call, { kind: "failed", message: event.data.error.message });
+    case "call.interrupted":
+      if (event.data.result !== undefined) settle(call, event.data.result, false);
+      return end(call, { kind: "interrupted" });
+    case "call.unknown":
+      return end(call, { kind: "unknown", reason: event.data.reason, decision: undefined });
+    case "call.decided":
+      if (call.end?.kind === "unknown") call.end = { ...call.end, decision: event.data.decision };
+      return;
+    default:
+      return;
+  }
+}
+
+const newCall = { kind: "call", isRunning: false, stdout: emptyOutput, stderr: emptyOutput, end: undefined } as const;
+
+function settle(call: CallEntry, result: unknown, recovered: boolean): void {
+  const kept = recovered ? ["ended while nobody watched; its result was kept"] : [];
+  const command = commandResult.safeParse(result);
+  if (!command.success) {
+    call.stdout = wholeOutput(typeof result === "string" ? result : (JSON.stringify(result, undefined, 2) ?? ""));
+    return end(call, { kind: "settled", exitCode: undefined, notes: kept });
+  }
+  const { exitCode, stdout, stderr } = command.data;
+  call.stdout = wholeOutput(stdout);
+  call.stderr = wholeOutput(stderr);
+  end(call, { kind: "settled", exitCode, notes: [...notesOn(command.data), ...kept] });
+}
+
+function notesOn({ timedOut, shellRespawned }: CommandResult): string[] {
+  return [...(timedOut ? ["ran out of time"] : []), ...(shellRespawned ? ["the shell was started anew"] : [])];
+}
+
+function end(call: CallEntry, how: CallEnd): void {
+  call.isRunning = false;
+  call.end = how;
+}
+
+function requestText(tool: string, given: Readonly<Record<string, unknown>>): string {
+  const command = given["command"];
+  return tool === "shell" && typeof command === "string" ? command.trimEnd() : JSON.stringify(given, undefined, 2);
+}
+
+function wholeOutput(text: string): Output {
+  return { text, end: text.length };
+}
+
+function partOf(transcript: Transcript, id: string): PartEntry | undefined {
+  const found = transcript.entries.findLast(
+    (entry) => (entry.kind === "text" || entry.kind === "reasoning") && entry.id === id,
+  );
+  return found as PartEntry | undefined;
+}
+
+function callOf(transcript: Transcript, id: string): CallEntry | undefined {
+  return transcript.entries.findLast((entry) => entry.kind === "call" && entry.id === id) as CallEntry | undefined;
+}
