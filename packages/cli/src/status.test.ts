@@ -44,8 +44,22 @@ test("a running daemon tells of itself, in rows or in a line of JSON", async () 
   stand.written.out = "";
   expect(await status("--json")).toBe(0);
   expect(JSON.parse(stand.written.out)).toEqual({ running: true, ...stage.status(stand.world.home) });
-  expect(stage.asked).toEqual(["GET /api/status", "GET /api/status"]);
-  expect(stage.traces).toEqual([stand.world.traceId, stand.world.traceId]);
+  expect(stand.written.err).toBe("");
+  expect(stage.asked).toEqual(["GET /api/status", "GET /api/config", "GET /api/status", "GET /api/config"]);
+  expect(new Set(stage.traces)).toEqual(new Set([stand.world.traceId]));
+});
+
+test("settings that are broken are told of, with the place", async () => {
+  await stage.open(stand.world.home);
+  const problem = { line: 3, column: 5, message: "a comma is missing" };
+  const files = [{ layer: "user" as const, file: "/u/config.json", state: "rejected" as const, problem }];
+  const refusedVariables = [{ name: "CORRAL_LOG_LEVEL", message: "no level" }];
+  stage.config = { entries: [], files, refusedVariables, seq: 7 };
+  expect(await status()).toBe(0);
+  expect(stand.written.err).toBe(
+    "warning: /u/config.json:3:5: a comma is missing (what was good before is used)\n" +
+      "warning: CORRAL_LOG_LEVEL is not taken: no level\n",
+  );
 });
 
 test("a daemon of another version that knows no status is shown as it wrote itself down", async () => {

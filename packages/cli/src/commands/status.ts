@@ -1,6 +1,8 @@
-import type { DaemonStatus } from "@corral/protocol";
+import type { Answer } from "@corral/client";
+import type { ConfigView, DaemonStatus } from "@corral/protocol";
 import { traceparent } from "@corral/protocol/trace";
 import { defineCommand } from "../command.ts";
+import { configComplaints } from "../complaints.ts";
 import { leanFetch } from "../fetch.ts";
 import { type RecordedDaemon, recordedDaemon } from "../recorded.ts";
 import { jsonLine, shown } from "../terminal.ts";
@@ -27,6 +29,7 @@ export const status = defineCommand({
     if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
     else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
     else world.out.write(shown(absence(recorded, world)));
+    if (recorded !== undefined && found !== undefined) world.err.write(await complaints(recorded, world));
     return found === undefined ? notRunning : 0;
   },
 });
@@ -34,16 +37,31 @@ export const status = defineCommand({
 /** A daemon of another version may know nothing of this; then what it wrote down is all there is. */
 type Known = Pick<DaemonStatus, "url" | "pid" | "version"> & Partial<DaemonStatus>;
 
-async function ask({ token, ...info }: RecordedDaemon, { traceId }: World): Promise<Known | undefined> {
-  const headers = { authorization: `Bearer ${token}`, traceparent: traceparent(traceId) };
+async function ask(recorded: RecordedDaemon, world: World): Promise<Known | undefined> {
+  const { token: _, ...info } = recorded;
   try {
-    const request = { method: "GET", headers, signal: AbortSignal.timeout(5_000), redirect: "error" as const };
-    const answer = await leanFetch(`${info.url}/api/status`, request);
+    const answer = await get("/api/status", recorded, world);
     const told = (await answer.json()) as DaemonStatus;
     return answer.ok ? told : info;
   } catch {
     return undefined;
   }
+}
+
+/** What is wrong with the settings that the daemon runs by. */
+async function complaints(recorded: RecordedDaemon, world: World): Promise<string> {
+  try {
+    const answer = await get("/api/config", recorded, world);
+    const view = (await answer.json()) as ConfigView;
+    return answer.ok ? configComplaints(view) : "";
+  } catch {
+    return "";
+  }
+}
+
+function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}`, traceparent: traceparent(traceId) };
+  return leanFetch(url + path, { method: "GET", headers, signal: AbortSignal.timeout(5_000), redirect: "error" });
 }
 
 function rowsOf(found: Known): [string, string][] {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import {
   CorralError,
+  type ConfigView,
   type DaemonStatus,
   type Delta,
   event,
@@ -34,6 +35,7 @@ export class Stage {
   token = "t0";
   answeredVersion = version;
   knowsStatus = true;
+  config: ConfigView = { entries: [], files: [], refusedVariables: [], seq: 7 };
 
   /** What happens when an input is admitted. */
   onInput: (session: SessionView, input: { id: `inp_${string}`; text: string }) => void = () => undefined;
@@ -116,6 +118,8 @@ export class Stage {
       return void send(401, new CorralError("auth.missing", "No token").toProblem());
     if (route === "GET /api/status" && this.knowsStatus) return void send(200, this.status(this.#home));
     switch (route) {
+      case "GET /api/config":
+        return void send(200, this.config);
       case "POST /api/projects":
         return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
       case "POST /api/sessions":
