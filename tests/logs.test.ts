@@ -55,4 +55,23 @@ describe("what Corral says of itself", () => {
       expect(readFileSync(path, "utf8")).not.toContain("sk-story-secret");
     }
   });
+
+  test("how much it says follows the settings at once, in the daemon and in runners to come", async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve();
+    const talkative = () => logLines(stage).filter(({ level }) => level === "debug");
+    expect(talkative()).toEqual([]);
+    expect(await stage.corral("config", "set", "logs.level", "debug").exit).toBe(0);
+    for (const pid of daemon.runners()) process.kill(pid, "SIGKILL");
+    await expect.poll(() => daemon.runners(), { timeout: 20_000 }).toEqual([]);
+    stage.model.script([says("done")]);
+    expect(await stage.corral("run", "hi").exit).toBe(0);
+    const speakers = () => new Set(talkative().map(({ component }) => component));
+    await expect.poll(speakers, { timeout: 20_000 }).toEqual(new Set(["gateway", "runner"]));
+
+    expect(await stage.corral("config", "set", "logs.level", "silent").exit).toBe(0);
+    const before = logLines(stage);
+    expect(await stage.corral("sessions").exit).toBe(0);
+    expect(logLines(stage)).toEqual(before);
+  });
 });

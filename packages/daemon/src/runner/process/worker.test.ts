@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import type { RunWorld } from "../run.ts";
+import { type FromRunner, serveRuns, type ToRunner } from "./index.ts";
+
+test("a runner is told how much to say of itself while it runs", () => {
+  const sent: FromRunner[] = [];
+  const levels: string[] = [];
+  let hear: (message: ToRunner) => void = () => undefined;
+  serveRuns({} as RunWorld, {
+    send: (message) => sent.push(message),
+    setLevel: (level) => levels.push(level),
+    onMessage: (listener) => (hear = listener),
+  });
+  hear({ say: "level", level: "debug" });
+  hear({ say: "level", level: "warn" });
+  expect({ sent, levels }).toEqual({ sent: [{ say: "ready" }], levels: ["debug", "warn"] });
+});
