@@ -189,10 +189,22 @@ function childrenOf(parent: number): readonly number[] {
     .filter((pid) => parentOf(pid) === parent);
 }
 
+/** A process that has ended runs no more, even while whoever started it (for a daemon: the test) has not collected it yet. */
+export function isRunning(pid: number): boolean {
+  const [state] = statusOf(pid) ?? [];
+  return state !== undefined && state !== "Z";
+}
+
 function parentOf(pid: number): number | undefined {
+  const [, parent] = statusOf(pid) ?? [];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** What the kernel tells of a process, from its state on. */
+function statusOf(pid: number): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
     return undefined;
   }
