@@ -42,7 +42,7 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     await call.getByRole("region", { name: "Output", exact: true }).getByText(markup).waitFor();
     await picture(page, "running");
     writeFileSync(join(await workspace(stage, session), "go"), "");
-    await call.getByText("exit 3").waitFor();
+    await call.getByText("exit 3", { exact: true }).waitFor();
     await call.getByRole("region", { name: "Error output" }).getByText("gone").waitFor();
 
     (await stage.model.nextRequest()).answer(says(`All is well. ${markup}`));
