@@ -1,1 +1,1 @@
-export type { CommandResults, Environment, EnvironmentDriver } from "./port.ts";
+export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";

@@ -10,7 +10,9 @@
  *    (`CODE respawned`, `CODE limit`, `CODE aborted`) after everything that had to end has ended.
  * 4. The keeper holds `go` and `done` open both ways, so nobody who opens one of them blocks and
  *    nothing written is lost while the other side is away.
- * 5. The worker's loop uses reserved words, special builtins and `command` only: those are what no
+ * 5. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
+ *    once, so there is no environment that a sweep could not find.
+ * 6. The worker's loop uses reserved words, special builtins and `command` only: those are what no
  *    function or alias of an agent can replace (`unset` is special, and it brings `command` back).
  */
 
@@ -26,6 +28,9 @@ export const scriptsInside = "/run/keeper";
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
 
+/** What the keeper is told on its standard input, once, when it may begin. */
+export const beginLine = "begin";
+
 /** What the runner tells the keeper by signal. */
 export const keeperSignals = { limit: "SIGUSR1", aborted: "SIGUSR2" } as const;
 
@@ -34,6 +39,8 @@ export const keeperScript = `
 cd ${spoolInside} || exit 1
 # Signals to everyone must never leave the environment.
 [ "$$" = 1 ] || exit 1
+read -r word && [ "$word" = ${beginLine} ] || exit 1
+exec </dev/null
 grace=$1 mark= timers= watcher= ending= interrupted=
 
 end_everyone() {

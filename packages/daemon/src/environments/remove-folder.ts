@@ -12,6 +12,7 @@ const longestMs = 300_000;
  */
 export async function removeFolder(folder: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
   const bound = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);
+  bound.throwIfAborted();
   const inParent = (program: string, ...options: string[]) =>
     runIn(dirname(folder), [program, ...options, "--", basename(folder)], bound);
   try {

@@ -87,16 +87,6 @@ export class Spool {
     for (const extension of ["cmd", ...limit, "out", "err", "rc"] as const) unlinkIfThere(this.#path(id, extension));
   }
 
-  /** The keeper reads `go` for as long as it lives. */
-  isLivedIn(): boolean {
-    try {
-      closeSync(this.openFifo("go", constants.O_WRONLY));
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   /** Throws when there is no such FIFO, or, opened for writing alone, nobody who reads it. */
   openFifo(name: "go" | "done" | "here", access: number): number {
     const fd = openSync(join(this.folder, name), access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
