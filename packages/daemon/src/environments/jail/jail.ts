@@ -6,7 +6,7 @@ import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
-import { Spool } from "../spool.ts";
+import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
 import { closeGuarded, openGuarded } from "./guarded.ts";
@@ -83,7 +83,8 @@ class JailDriver implements EnvironmentDriver {
     if (isAlive(state.supervisor)) {
       try {
         return { kind: "open", environment: environmentAt(folder, state) };
-      } catch {
+      } catch (error) {
+        if (error instanceof SpoolUnreadable && error.mayPass) throw error;
         // It runs and cannot be talked to, so it is of no use to anybody.
         await endProcess(state.supervisor);
       }
