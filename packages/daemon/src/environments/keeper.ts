@@ -25,6 +25,9 @@ export const workspaceInside = "/workspace";
 /** Where the two scripts are, seen from inside; read-only. */
 export const scriptsInside = "/run/keeper";
 
+/** Where environments show something of their own, whatever the host has there. */
+export const placesInside: readonly string[] = [workspaceInside, spoolInside, scriptsInside];
+
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
 

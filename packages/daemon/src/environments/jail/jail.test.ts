@@ -154,6 +154,15 @@ describe("the jail's walls", () => {
     await expect(openJail({ readable: ["/"] }, { home, workspace })).rejects.toMatchObject({ code: "internal" });
   });
 
+  test("a readable path that the jail's own places would hide is refused", async () => {
+    for (const path of ["/workspace", "/workspace/.git/objects", "/run/corral/x"]) {
+      await expect(openJail({ readable: [path] })).rejects.toMatchObject({
+        code: "internal",
+        message: expect.stringContaining(`cannot read ${path}: its own`) as string,
+      });
+    }
+  });
+
   test("git's hooks and config cannot be changed, moved away or replaced, the rest of .git can", async () => {
     const { home, workspace } = newPlace();
     mkdirSync(join(workspace, ".git/hooks"), { recursive: true });

@@ -1,7 +1,7 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
 import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
-import { scriptsInside } from "../keeper.ts";
+import { placesInside, scriptsInside } from "../keeper.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
@@ -122,8 +122,12 @@ class JailDriver implements EnvironmentDriver {
     return found;
   }
 
-  /** A readable path must show neither Corral's own state nor more than it says. */
+  /** A readable path must show neither Corral's own state nor more than it says, and must not be hidden itself. */
   #checkReadable(path: string): void {
+    const over = placesInside.find((place) => path === place || path.startsWith(`${place}/`));
+    if (over !== undefined) {
+      throw new CorralError("internal", `A jail cannot read ${path}: its own ${over} is at that place.`);
+    }
     const toState = relative(path, this.#environments);
     const showsState = !toState.startsWith("..");
     if (isAbsolute(path) && normalize(path) === path && path !== "/" && !showsState) return;
