@@ -34,6 +34,9 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
+/** Ending processes is quick; folders that take longer are removed after the next start. */
+const lastSweepMs = 3_000;
+
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { logger, version } = parts;
@@ -42,6 +45,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const token = ownerToken(home);
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
   const onDefect = (what: string, error?: unknown) => logger.error({ err: error }, what);
+  const onFailure = (name: string, error: unknown) => onDefect(`what is left of ${name} stays`, error);
   const projects = openProjects(log);
   const config = await openConfig({
     log,
@@ -56,6 +60,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const foreman = openForeman({ log, host: parts.openHost(config.values.runners), onDefect });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
+  const enough = new AbortController();
+  let swept: Promise<void> | undefined;
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
@@ -74,18 +80,22 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onStop: (now) => void stop({ now }),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
-  await sweepEnvironments(log, parts.driver);
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url }, "the daemon serves");
   config.watch().catch((error: unknown) => onDefect("settings cannot be watched", error));
+  swept = sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal });
   return { info, token, stop, stopped: stopped.promise };
 
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
     await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
-    await endEnvironments(log, parts.driver, now ? "all" : "resting");
+    enough.abort();
+    await swept;
+    await endEnvironments(log, parts.driver, { which: now ? "all" : "resting", onFailure });
+    // A runner may have been in the middle of opening one.
+    await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
     await config.close();
     await log.close();
