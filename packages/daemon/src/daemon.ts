@@ -48,7 +48,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
-  let swept: Promise<void> | undefined;
+  let swept = Promise.resolve();
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,

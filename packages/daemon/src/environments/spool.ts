@@ -124,7 +124,7 @@ export class SpoolUnreadable extends Error {
   }
 }
 
-export function unreadable(cause: unknown): SpoolUnreadable {
+function unreadable(cause: unknown): SpoolUnreadable {
   const { code = "" } = cause as NodeJS.ErrnoException;
   return new SpoolUnreadable(`The spool cannot be used: ${String(cause)}`, { mayPass: passing.has(code), cause });
 }
