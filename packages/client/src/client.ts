@@ -5,7 +5,11 @@ import {
   type ConfigView,
   configView,
   type CreateSession,
+  type DaemonStatus,
+  daemonStatus,
   type DecideRecovery,
+  type DoctorReport,
+  doctorReport,
   eventPage,
   type EventPage,
   type ForgetAnswer,
@@ -36,6 +40,7 @@ import {
   type StopAnswer,
   stopAnswer,
   type StopDaemon,
+  type TraceId,
   type TrustFiles,
   type TrustView,
   trustView,
@@ -46,6 +51,8 @@ import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type Endpoint, type Fetch, Transport } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
+  /** All requests are of this trace; without it the daemon makes one for each. */
+  readonly traceId?: TraceId | undefined;
   readonly fetch?: Fetch;
 }
 
@@ -99,6 +106,9 @@ export interface Client {
   };
   readonly daemon: {
     stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
+    status(waiting?: Waiting): Promise<DaemonStatus>;
+    /** Examines the machine as the daemon finds it; takes a moment, for a jail is really tried. */
+    doctor(waiting?: Waiting): Promise<DoctorReport>;
     /** Sends no token, so it may be asked of a stranger. */
     health(waiting?: Waiting): Promise<Health>;
   };
@@ -119,9 +129,10 @@ export interface Page extends Waiting {
 export function createClient({
   url,
   token,
+  traceId,
   fetch: fetcher = globalThis.fetch.bind(globalThis),
 }: ClientOptions): Client {
-  const transport = new Transport({ url, token }, fetcher);
+  const transport = new Transport({ url, token }, fetcher, traceId);
   const get = <T>(path: string, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
     transport.ask({ method: "GET", path, signal }, schema);
   const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
@@ -170,6 +181,8 @@ export function createClient({
     },
     daemon: {
       stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
+      status: (waiting) => get("/api/status", daemonStatus, waiting),
+      doctor: (waiting) => get("/api/doctor", doctorReport, waiting),
       health: ({ signal } = {}) => transport.ask({ method: "GET", path: "/healthz", signal, open: true }, health),
     },
     events: (page = {}) => get(`/api/events${pageQuery(page)}`, eventPage, page),

@@ -1,10 +1,10 @@
 import { homedir } from "node:os";
-import { CorralError, type DaemonInfo } from "@corral/protocol";
+import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import type { Logger } from "pino";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway } from "./gateway/index.ts";
-import { lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
+import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
@@ -20,10 +20,17 @@ export interface DaemonParts {
   readonly dashboard: string;
   /** The environment that the daemon was started in. */
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Each part gets a child of its own. */
   readonly logger: Logger;
+  /** Told what must be in no line of the logs. */
+  readonly hide: (secret: string) => void;
+  /** How much is written, by the logger and by its children. */
+  readonly setLevel: (level: string) => void;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
-  openHost(size: number): RunnerHost;
+  openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly driver: EnvironmentDriver;
+  /** Examines the machine. */
+  doctor(): Promise<DoctorReport>;
 }
 
 export interface Daemon {
@@ -39,14 +46,17 @@ const lastSweepMs = 3_000;
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { logger, version } = parts;
+  const { version } = parts;
+  const logger = parts.logger.child({ component: "daemon" });
   const home = openHome(parts.home);
   const lock = lockHome(home);
   const token = ownerToken(home);
+  parts.hide(token);
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
-  const onDefect = (what: string, error?: unknown) => logger.error({ err: error }, what);
-  const onFailure = (name: string, error: unknown) => onDefect(`what is left of ${name} stays`, error);
+  const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
+  const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
   const projects = openProjects(log);
+  const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
   const config = await openConfig({
     log,
     projects,
@@ -54,10 +64,18 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     userFile: userConfigFile(parts.variables, homedir()),
     variables: parts.variables,
     flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
-    onDefect,
+    onDefect: onConfigDefect,
   });
-  followLevel(logger, config);
-  const foreman = openForeman({ log, host: parts.openHost(config.values.runners), onDefect });
+  const host = parts.openHost({ size: config.values.runners, level: config.values["logs.level"] });
+  followLevel(config, (level) => {
+    parts.setLevel(level);
+    host.setLevel(level);
+  });
+  const foreman = openForeman({ log, host, onDefect: complainingTo(parts.logger.child({ component: "foreman" })) });
+  const sessions = openSessions(log, {
+    defaults: (project) => config.valuesFor(project),
+    mayOpen: () => mustBeJailed(parts.driver),
+  });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
@@ -65,10 +83,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
-    sessions: openSessions(log, {
-      defaults: (project) => config.valuesFor(project),
-      mayOpen: () => mustBeJailed(parts.driver),
-    }),
+    sessions,
     projects,
     config,
     token,
@@ -77,15 +92,30 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     host: config.values["gateway.host"],
     port: config.values["gateway.port"],
     allowedHosts: config.values["gateway.allowedHosts"],
+    logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
+    status,
+    doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await foreman.begin();
   writeDaemonInfo(home, info);
-  logger.info({ url: info.url }, "the daemon serves");
-  config.watch().catch((error: unknown) => onDefect("settings cannot be watched", error));
+  logger.info({ url: info.url, version }, "the daemon serves");
+  config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
   swept = sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal });
   return { info, token, stop, stopped: stopped.promise };
+
+  async function status(): Promise<DaemonStatus> {
+    return {
+      ...info,
+      home: home.folder,
+      uptimeSeconds: process.uptime(),
+      seq: await log.head(),
+      sessions: await sessions.count(),
+      runners: [...host.runners()],
+      disk: diskUse(home),
+    };
+  }
 
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");
@@ -99,15 +129,20 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await gateway.close();
     await config.close();
     await log.close();
+    logger.info("the daemon has stopped");
     lock.release();
     stopped.resolve();
   }
 }
 
 /** How much is written may be changed while the daemon runs. */
-function followLevel(logger: Logger, config: Config): void {
-  logger.level = config.values["logs.level"];
-  config.onChange((values) => (logger.level = values["logs.level"]));
+function followLevel(config: Config, setLevel: (level: string) => void): void {
+  setLevel(config.values["logs.level"]);
+  config.onChange((values) => setLevel(values["logs.level"]));
+}
+
+function complainingTo(logger: Logger): (what: string, error?: unknown) => void {
+  return (what, error) => logger.error({ err: error }, what);
 }
 
 /** No session is made on a machine that cannot wall it in. */

@@ -2,9 +2,10 @@ import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { openLoop } from "./agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
+import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
-import { serveRuns, type ToRunner } from "./runner/process/index.ts";
+import { type FromRunner, serveRuns, type ToRunner } from "./runner/process/index.ts";
 import { openToolbox, shellTool } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
@@ -14,6 +15,10 @@ if (home === undefined || process.send === undefined) throw new Error("a runner 
 /** A runner lives as long as its channel: commands in its environments go on without it. */
 process.on("disconnect", () => process.exit(0));
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
+
+const send = (message: FromRunner) => void process.send?.(message);
+const logging = loggerTo((line) => send({ say: "log", line }), process.env);
+const logger = logging.logger.child({ component: "runner" });
 
 const providers = openProviders(process.env, [anthropic]);
 
@@ -27,13 +32,15 @@ serveRuns(
     owner: jailOwner(),
   },
   {
-    send: (message) => process.send?.(message),
+    send,
+    setLevel: logging.setLevel,
     onMessage: (listener) => process.on("message", (message) => listener(message as ToRunner)),
   },
 );
 
 /** While it waits for its first work. */
 async function warmUp(): Promise<void> {
+  logger.debug({ providers: [...providers.configured.keys()] }, "the runner serves");
   for (const provider of providers.configured.values()) await provider.warmUp?.();
   flushCompileCache();
 }

@@ -34,6 +34,8 @@ export const errorStatus = {
   "daemon.unreachable": 503,
   "daemon.running": 409,
   "daemon.version": 409,
+  "port.unusable": 409,
+  "home.unusable": 500,
   "provider.unavailable": 502,
   "provider.refused": 502,
   "environment.gone": 500,

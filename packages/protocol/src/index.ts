@@ -40,6 +40,7 @@ export {
   type StopDaemon,
   stopDaemon,
 } from "./daemon.ts";
+export { type DoctorReport, doctorReport, type Finding, finding } from "./doctor.ts";
 export {
   type CommandResult,
   commandResult,
@@ -164,4 +165,6 @@ export {
   type WorkspaceKind,
   workspaceKind,
 } from "./session.ts";
+export { type DaemonStatus, daemonStatus } from "./status.ts";
+export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";

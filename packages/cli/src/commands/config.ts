@@ -25,6 +25,11 @@ export const config = defineCommand({
   details: `Settings come from the user's file, then the project's .corral/config.json, then its
 .corral/config.local.json (yours alone, kept out of git); the later one wins, and variables win over all.
 A project's files count once you trust them: \`corral trust\`.`,
+  examples: [
+    ["corral config", "every setting with where it is from"],
+    ["corral config set logs.level debug", "change one in your own file; it counts at once"],
+    ["corral config set turnLimit 40 --project", "change one for this repository"],
+  ],
   args: {
     json: { type: "boolean", description: "print JSON" },
     project: { type: "boolean", description: "with set and unset: in .corral/config.json of this repository" },
@@ -44,7 +49,7 @@ A project's files count once you trust them: \`corral trust\`.`,
       return 0;
     }
     const key = change === undefined && words[0] !== undefined ? knownKey(words[0]) : undefined;
-    const client = await connectDaemon(world.home);
+    const client = await connectDaemon(world);
     if (upgrades === true) return upgrade(client, world);
     const view = await (change === undefined
       ? client.config.get({ project: await projectHere(client, world) })

@@ -11,6 +11,10 @@ export const events = defineCommand({
   name: "events",
   usage: "events [--session ID] [--after N] [--follow]",
   summary: "Prints what happened, each event as a line of JSON.",
+  examples: [
+    ["corral events --follow", "everything, and what comes, until Ctrl-C"],
+    ["corral events --session ses_… --after 120", "one session's, from where one left off"],
+  ],
   args: {
     session: { type: "string", valueHint: "ID", description: "only of this session" },
     after: { type: "string", valueHint: "N", description: "only events whose seq is greater" },
@@ -20,7 +24,7 @@ export const events = defineCommand({
   async run(args, world) {
     const after = wholeNumber("after", args.after) ?? 0;
     const session = args.session === undefined ? undefined : checkedId(args.session);
-    const client = await connectDaemon(world.home);
+    const client = await connectDaemon(world);
     await (args.follow === true ? follow(client, world, session, after) : printAll(client, world, session, after));
     return 0;
   },

@@ -14,10 +14,11 @@ export const home = defineCommand({
   name: "home",
   usage: "[--json]",
   summary: "Makes this repository known, starts the daemon if none runs, and says where things are.",
+  examples: [["corral", "in a repository, to begin with"]],
   args: { json: { type: "boolean", description: "print the project as a line of JSON" } },
   words: "none",
   async run({ json }, world) {
-    const client = await connectDaemon(world.home);
+    const client = await connectDaemon(world);
     const project = await registerHere(client, world);
     const config = await client.config.get({ project: project.id });
     world.out.write(json === true ? jsonLine(project) : shown(summary(project, client)));

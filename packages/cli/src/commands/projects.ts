@@ -11,16 +11,21 @@ export const projects = defineCommand({
   details: `\`corral\` in a repository makes it known. One that is moved stays the same project; a copy is another.
 Forgetting takes a project off the list and withdraws what you trusted of its settings. Its sessions stay, and
 \`corral\` in it brings it back.`,
+  examples: [
+    ["corral projects", "list them with their ids"],
+    ["corral projects forget prj_01k…", "take one off the list"],
+  ],
   args: {
     json: { type: "boolean", description: "print each as a line of JSON" },
     words: { type: "positional", required: false },
   },
   words: "any",
-  async run({ json, _: [verb, id, stray] }, { home, out, err }) {
+  async run({ json, _: [verb, id, stray] }, world) {
+    const { out, err } = world;
     if (verb !== undefined && verb !== "forget") throw new UsageError(`unexpected word ${JSON.stringify(verb)}`);
     if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
     const forgotten = verb === undefined ? undefined : checkedId(id);
-    const client = await connectDaemon(home);
+    const client = await connectDaemon(world);
     if (forgotten !== undefined) {
       await client.projects.forget(forgotten);
       err.write(`forgot ${forgotten}\n`);

@@ -12,13 +12,17 @@ export const trust = defineCommand({
   summary: "Shows the settings that this folder brings along, and asks whether they may count.",
   details: `Settings in .corral/ count only while you trust exactly what they say. When they change, by a pull
 or by any program, they count no more until you have looked at them again.`,
+  examples: [
+    ["corral trust", "look at the settings of this folder and decide"],
+    ["corral trust --yes", "for a script, whose author has looked"],
+  ],
   args: {
     yes: { type: "boolean", description: "trust them as they are, without a question" },
     json: { type: "boolean", description: "print what there is and how it stands as a line of JSON; asks nothing" },
   },
   words: "none",
   async run({ yes, json }, world) {
-    const client = await connectDaemon(world.home);
+    const client = await connectDaemon(world);
     const { id } = await client.projects.register({ path: world.cwd });
     let view = await client.projects.trust(id);
     const open = view.files.filter((file) => file.state === "untrusted");

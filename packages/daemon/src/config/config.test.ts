@@ -91,18 +91,18 @@ describe("where a value comes from", () => {
 
   test("user, project, local, variable, flag: each wins over those before it", async () => {
     const repo = makeRepository(join(folder, "repo"));
-    const { id } = await projects.register({ path: repo }, "person:test");
+    const { id } = await projects.register({ path: repo }, { actor: "person:test" });
     const config = await open();
     const model = async (from = config) => entry(await from.view(id), "model");
     const file = (layer: string, path: string, line: number) => ({ kind: "file", layer, file: path, line });
     write(userFile, '{\n  "model": "user/m",\n  "turnLimit": 2\n}');
     expect(await model()).toEqual({ value: "user/m", origin: file("user", userFile, 2) });
-    await config.set({ key: "model", value: "project/m", layer: "project", project: id }, "person:test");
+    await config.set({ key: "model", value: "project/m", layer: "project", project: id }, { actor: "person:test" });
     expect(await model()).toEqual({
       value: "project/m",
       origin: file("project", join(repo, ".corral/config.json"), 3),
     });
-    await config.set({ key: "model", value: "local/m", layer: "local", project: id }, "person:test");
+    await config.set({ key: "model", value: "local/m", layer: "local", project: id }, { actor: "person:test" });
     expect(await model()).toEqual({
       value: "local/m",
       origin: file("local", join(repo, ".corral/config.local.json"), 3),
@@ -138,7 +138,8 @@ describe("where a value comes from", () => {
   test("a setting that needs a restart says so once it differs from what runs", async () => {
     const config = await open();
     const needs = ({ entries }: ConfigView) => entries.filter((each) => each.restartNeeded).map(({ key }) => key);
-    const set = (key: SettingKey, value: unknown) => config.set({ key, value, layer: "user" }, "person:test");
+    const set = (key: SettingKey, value: unknown) =>
+      config.set({ key, value, layer: "user" }, { actor: "person:test" });
     expect(needs(await set("drainSeconds", 1))).toEqual([]);
     expect(needs(await set("gateway.port", 4000))).toEqual(["gateway.port"]);
     expect(needs(await set("gateway.port", null))).toEqual([]);
@@ -227,7 +228,7 @@ describe("a project's settings", () => {
   let id: ProjectId;
   beforeEach(async () => {
     repo = makeRepository(join(folder, "repo"));
-    ({ id } = await projects.register({ path: repo }, "person:test"));
+    ({ id } = await projects.register({ path: repo }, { actor: "person:test" }));
   });
 
   test("are inert until trusted, in force then, for this project alone, and inert again when they change", async () => {
@@ -270,13 +271,16 @@ describe("a project's settings", () => {
     await config.watch();
     const elsewhere = join(folder, "moved");
     renameSync(repo, elsewhere);
-    await projects.register({ path: elsewhere }, "person:test");
-    await config.set({ key: "turnLimit", value: 9, layer: "project", project: id }, "person:test");
-    const { id: other } = await projects.register({ path: makeRepository(join(folder, "other")) }, "person:test");
+    await projects.register({ path: elsewhere }, { actor: "person:test" });
+    await config.set({ key: "turnLimit", value: 9, layer: "project", project: id }, { actor: "person:test" });
+    const { id: other } = await projects.register(
+      { path: makeRepository(join(folder, "other")) },
+      { actor: "person:test" },
+    );
     await config.view(other);
     rmSync(join(elsewhere, file));
     expect(await nextEvent(2)).toMatchObject({ data: { origin: { file: join(elsewhere, file), project: id } } });
-    await projects.writeSettings(other, "local", '{ "turnLimit": 8 }', "person:test");
+    await projects.writeSettings(other, "local", '{ "turnLimit": 8 }', { actor: "person:test" });
     expect(await nextEvent(3)).toMatchObject({
       data: { keys: ["turnLimit"], origin: { layer: "local", project: other } },
     });
@@ -285,7 +289,7 @@ describe("a project's settings", () => {
 
 describe("setting from outside", () => {
   const set = (config: Config, key: SettingKey, value: unknown) =>
-    config.set({ key, value, layer: "user" }, "person:test");
+    config.set({ key, value, layer: "user" }, { actor: "person:test" });
 
   test("edits the user's file where a link leads, keeping comments, and is in force when it is answered", async () => {
     const real = join(folder, "dotfiles/corral.json");
@@ -301,7 +305,7 @@ describe("setting from outside", () => {
 
   test("refuses what is not valid, and leaves a broken or untrusted file as it is", async () => {
     const repo = makeRepository(join(folder, "repo"), { ".corral/config.json": "{}" });
-    const { id: project } = await projects.register({ path: repo }, "person:test");
+    const { id: project } = await projects.register({ path: repo }, { actor: "person:test" });
     const config = await open();
     const refusal = (change: Promise<unknown>) =>
       change.then(
@@ -309,11 +313,13 @@ describe("setting from outside", () => {
         (error: unknown) => (error as { code: string }).code,
       );
     expect(await refusal(set(config, "turnLimit", 0))).toBe("config.invalid");
-    expect(await refusal(config.set({ key: "runners", value: 3, layer: "local", project }, "p"))).toBe(
+    expect(await refusal(config.set({ key: "runners", value: 3, layer: "local", project }, { actor: "p" }))).toBe(
       "config.invalid",
     );
-    expect(await refusal(config.set({ key: "model", value: "a/b", layer: "local" }, "p"))).toBe("config.invalid");
-    expect(await refusal(config.set({ key: "model", value: "a/b", layer: "project", project }, "p"))).toBe(
+    expect(await refusal(config.set({ key: "model", value: "a/b", layer: "local" }, { actor: "p" }))).toBe(
+      "config.invalid",
+    );
+    expect(await refusal(config.set({ key: "model", value: "a/b", layer: "project", project }, { actor: "p" }))).toBe(
       "trust.needed",
     );
     write(userFile, "{ oops");
@@ -330,10 +336,10 @@ describe("setting from outside", () => {
     const config = await open();
     expect((await config.view()).files).toMatchObject([{ state: "applied", version: 0 }]);
     expect(readFileSync(userFile, "utf8")).toBe(old);
-    expect(await config.upgrade(undefined, "p")).toEqual({ upgraded: [{ file: userFile, from: 0, to: 1 }] });
+    expect(await config.upgrade(undefined, { actor: "p" })).toEqual({ upgraded: [{ file: userFile, from: 0, to: 1 }] });
     expect(readFileSync(userFile, "utf8")).toContain("// mine");
     expect((await config.view()).files).toMatchObject([{ state: "applied", version: 1 }]);
-    expect(await config.upgrade(undefined, "p")).toEqual({ upgraded: [] });
+    expect(await config.upgrade(undefined, { actor: "p" })).toEqual({ upgraded: [] });
     expect(await events()).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
   type SettingValues,
   type UpgradeAnswer,
 } from "@corral/protocol";
-import type { Log } from "../log/index.ts";
+import type { By, Log } from "../log/index.ts";
 import { Editor } from "./editor.ts";
 import { changedKeys, type FoundFile, judge, type Layer, type Resolved, resolve, same, valuesOf } from "./layers.ts";
 import { overridesFrom } from "./overrides.ts";
@@ -37,9 +37,9 @@ export interface Config {
   /** Every setting with its origin, and every file with what is wrong with it. Throws `not-found`. */
   view(project?: ProjectId): Promise<ConfigView>;
   /** Edits the file of the layer, leaving all else in it as it is. Throws `config.invalid`, `config.broken`, `trust.needed`. */
-  set(change: SetConfig, actor: string): Promise<ConfigView>;
+  set(change: SetConfig, by: By): Promise<ConfigView>;
   /** Rewrites files of older versions in today's. */
-  upgrade(project: ProjectId | undefined, actor: string): Promise<UpgradeAnswer>;
+  upgrade(project: ProjectId | undefined, by: By): Promise<UpgradeAnswer>;
   /** Called when some of the machine's settings have changed, with all of them. */
   onChange(listener: (values: SettingValues) => void): () => void;
   /** From now on changes of files are noticed by themselves. */
@@ -91,15 +91,15 @@ export async function openConfig(world: ConfigWorld): Promise<Config> {
     },
     valuesFor: (project) => inTurn(async () => valuesOf(resolved(await look(project)))),
     view: (project) => inTurn(() => view(project)),
-    set: (change, actor) =>
+    set: (change, by) =>
       inTurn(async () => {
-        await editor.set(change, actor);
-        return view(change.project);
+        await editor.set(change, by);
+        return view(change.project, daemonFor(by));
       }),
-    upgrade: (project, actor) =>
+    upgrade: (project, by) =>
       inTurn(async () => {
-        const upgraded = await editor.upgrade(project, actor);
-        await look(project);
+        const upgraded = await editor.upgrade(project, by);
+        await look(project, daemonFor(by));
         return { upgraded: [...upgraded] };
       }),
     onChange(listener) {
@@ -142,20 +142,20 @@ export async function openConfig(world: ConfigWorld): Promise<Config> {
   }
 
   /** Looks at the user's file, and at those of the project; returns the layers that count for it. */
-  async function look(project?: ProjectId): Promise<readonly Layer[]> {
+  async function look(project?: ProjectId, by: By = daemonFor()): Promise<readonly Layer[]> {
     const user = await readUserFile(world.userFile);
     const others = project === undefined ? [] : await readProjectFiles(projects, project);
-    const seen = [await take(user, undefined)];
-    for (const found of others) seen.push(await take(found, project));
+    const seen = [await take(user, undefined, by)];
+    for (const found of others) seen.push(await take(found, project, by));
     return seen;
   }
 
-  async function take(found: FoundFile, project: ProjectId | undefined): Promise<Layer> {
+  async function take(found: FoundFile, project: ProjectId | undefined, by: By): Promise<Layer> {
     const before = layers.get(found.file);
     const after = judge(found, before);
     const keys = before === undefined ? [] : changedKeys(before, after);
     const events = newsOf(before, after, keys, project);
-    if (events.length > 0) await log.append({ stream: "config", actor: "daemon", events });
+    if (events.length > 0) await log.append({ stream: "config", ...by, events });
     if (events.some(({ type }) => type === "config.rejected")) world.onDefect(rejection(after));
     layers.set(found.file, after);
     if (after.layer !== "user") return after;
@@ -174,8 +174,8 @@ export async function openConfig(world: ConfigWorld): Promise<Config> {
     return resolve(counting ?? (user === undefined ? [] : [user]), overrides);
   }
 
-  async function view(project: ProjectId | undefined): Promise<ConfigView> {
-    const counting = await look(project);
+  async function view(project: ProjectId | undefined, by?: By): Promise<ConfigView> {
+    const counting = await look(project, by);
     const current = resolved(counting);
     return {
       ...(project === undefined ? {} : { project }),
@@ -212,6 +212,11 @@ export async function openConfig(world: ConfigWorld): Promise<Config> {
   function inBackground(work: () => Promise<void>): void {
     inTurn(work).catch((error: unknown) => world.onDefect("a change of settings was not taken", error));
   }
+}
+
+/** It is the daemon who finds that files have changed, maybe because of somebody's request. */
+function daemonFor(request?: By): By {
+  return { ...request, actor: "daemon" };
 }
 
 function newsOf(

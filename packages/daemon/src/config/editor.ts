@@ -8,6 +8,7 @@ import {
   settings,
   type UpgradeAnswer,
 } from "@corral/protocol";
+import type { By } from "../log/index.ts";
 import { type Document, readDocument } from "./document.ts";
 import { inTodaysVersion, withSetting } from "./edit.ts";
 import { type FoundFile, same } from "./layers.ts";
@@ -25,7 +26,7 @@ export class Editor {
   }
 
   /** Throws `config.invalid`, `config.broken`, `trust.needed`. */
-  async set({ key, value, layer, project }: SetConfig, actor: string): Promise<void> {
+  async set({ key, value, layer, project }: SetConfig, by: By): Promise<void> {
     const wanted = value === null ? undefined : acceptable(key, value);
     if (layer !== "user" && settings[key].scope === "machine") throw machineOnly(key);
     const { file, text, document } = await this.#open(layer, project);
@@ -33,11 +34,11 @@ export class Editor {
     const check = readDocument(next, layer);
     const holds = check.kind === "good" && same(check.document.said.get(key)?.value, wanted);
     if (!holds) throw notEditable(file);
-    await this.#write(layer, project, next, actor);
+    await this.#write(layer, project, next, by);
   }
 
   /** Rewrites the files that are of an older version; those that are not trusted are left alone. */
-  async upgrade(project: ProjectId | undefined, actor: string): Promise<UpgradeAnswer["upgraded"]> {
+  async upgrade(project: ProjectId | undefined, by: By): Promise<UpgradeAnswer["upgraded"]> {
     const upgraded: UpgradeAnswer["upgraded"] = [];
     const layers: ConfigLayer[] = project === undefined ? ["user"] : ["user", "project", "local"];
     for (const layer of layers) {
@@ -47,15 +48,15 @@ export class Editor {
       if (document.version === configVersion) continue;
       const next = inTodaysVersion(text, document);
       if (!saysTheSame(document, readDocument(next, layer))) throw notEditable(file);
-      await this.#write(layer, project, next, actor);
+      await this.#write(layer, project, next, by);
       upgraded.push({ file, from: document.version, to: configVersion });
     }
     return upgraded;
   }
 
-  async #write(layer: ConfigLayer, project: ProjectId | undefined, text: string, actor: string): Promise<void> {
+  async #write(layer: ConfigLayer, project: ProjectId | undefined, text: string, by: By): Promise<void> {
     if (layer === "user") return writeUserFile(this.#userFile, text);
-    await this.#projects.writeSettings(mustBeNamed(project), layer, text, actor);
+    await this.#projects.writeSettings(mustBeNamed(project), layer, text, by);
   }
 
   async #find(layer: ConfigLayer, project: ProjectId | undefined): Promise<FoundFile> {

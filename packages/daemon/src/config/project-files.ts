@@ -7,6 +7,7 @@ import {
   type SettingsFile,
   type TrustView,
 } from "@corral/protocol";
+import type { By } from "../log/index.ts";
 import type { FoundFile } from "./layers.ts";
 
 /** What is asked of the projects: their folders, and what their owner trusts of the settings in them. */
@@ -14,7 +15,7 @@ export interface ProjectSettings {
   get(id: ProjectId): Promise<ProjectView | undefined>;
   list(): Promise<readonly ProjectView[]>;
   settings(id: ProjectId): Promise<TrustView>;
-  writeSettings(id: ProjectId, layer: ProjectLayer, content: string, actor: string): Promise<void>;
+  writeSettings(id: ProjectId, layer: ProjectLayer, content: string, by: By): Promise<void>;
 }
 
 const layers = Object.keys(projectConfigFiles) as readonly ProjectLayer[];

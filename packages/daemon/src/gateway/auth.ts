@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { CorralError } from "@corral/protocol";
+import { CorralError, type TraceId } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
 import { visitSecret } from "./cookie.ts";
 import { requireOwnPage } from "./origin.ts";
@@ -13,6 +13,9 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who asks, as events will name it. Empty on open routes. */
     actor: string;
+    traceId: TraceId;
+    /** Both, as what is recorded for this request takes them. */
+    readonly by: { readonly actor: string; readonly traceId: TraceId };
     /** When what let the request in ends before the request does. */
     over: AbortSignal | undefined;
   }

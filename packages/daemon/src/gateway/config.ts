@@ -12,12 +12,12 @@ export const configRoutes: Routes = (app, { config }) => {
   );
 
   app.put("/api/config", { schema: { tags, body: setConfig, response: { 200: configView } } }, (request) =>
-    config.set(request.body, request.actor),
+    config.set(request.body, request.by),
   );
 
   app.post(
     "/api/config/upgrade",
     { schema: { tags, body: upgradeConfig, response: { 200: upgradeAnswer } } },
-    (request) => config.upgrade(request.body.project, request.actor),
+    (request) => config.upgrade(request.body.project, request.by),
   );
 };

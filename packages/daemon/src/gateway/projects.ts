@@ -18,7 +18,7 @@ export const projectRoutes: Routes = (app, { projects }) => {
   app.post(
     "/api/projects",
     { schema: { tags, body: registerProject, response: { 200: registeredProject } } },
-    (request) => projects.register(request.body, request.actor),
+    (request) => projects.register(request.body, request.by),
   );
 
   app.get(
@@ -42,7 +42,7 @@ export const projectRoutes: Routes = (app, { projects }) => {
     "/api/projects/:id/forget",
     { schema: { tags, params: projectParams, body: z.object({}), response: { 200: forgetAnswer } } },
     async (request) => {
-      await projects.forget(request.params.id, request.actor);
+      await projects.forget(request.params.id, request.by);
       return { kind: "forgotten" as const };
     },
   );
@@ -56,6 +56,6 @@ export const projectRoutes: Routes = (app, { projects }) => {
   app.post(
     "/api/projects/:id/trust",
     { schema: { tags, params: projectParams, body: trustFiles, response: { 200: trustView } } },
-    (request) => projects.trust(request.params.id, request.body, request.actor),
+    (request) => projects.trust(request.params.id, request.body, request.by),
   );
 };

@@ -6,6 +6,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
@@ -25,6 +26,8 @@ export interface RouteParts {
   readonly pages: Pages;
   readonly version: string;
   readonly onStop: (now: boolean) => void;
+  readonly status: () => Promise<DaemonStatus>;
+  readonly doctor: () => Promise<DoctorReport>;
 }
 
 export type App = FastifyInstance<

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import swagger from "@fastify/swagger";
-import { CorralError } from "@corral/protocol";
-import Fastify from "fastify";
+import { CorralError, type DaemonStatus, type DoctorReport, newTraceId, traceOf } from "@corral/protocol";
+import Fastify, { type FastifyRequest } from "fastify";
 import {
   jsonSchemaTransform,
   serializerCompiler,
@@ -43,11 +43,21 @@ export interface GatewayParts {
   readonly allowedHosts?: readonly string[];
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
-  /** Hears of what should not have happened. Never given a token or a request's content. */
-  readonly logger?: { error(context: object, message: string): void };
+  /** The daemon about itself. */
+  readonly status: () => Promise<DaemonStatus>;
+  /** The machine as the daemon finds it. */
+  readonly doctor: () => Promise<DoctorReport>;
+  /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
+  readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;
   /** Milliseconds; by them codes and visits grow old. */
   readonly now?: () => number;
+}
+
+interface GatewayLogger {
+  debug(context: object, message: string): void;
+  info(context: object, message: string): void;
+  error(context: object, message: string): void;
 }
 
 export interface Gateway {
@@ -63,14 +73,17 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     (error) => logger?.error({ err: error }, "a stream of events failed"),
     parts.streamLimits,
   );
-  const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
+  const app = await assemble(parts);
+  if (logger !== undefined) tellOfRequests(app, logger);
   const visits = openVisits(parts.now ?? Date.now);
   const hosts = [named(host), ...(parts.allowedHosts ?? [])];
   const door = guard(app, { token: ownerOnly(parts.token), visits }, hosts);
   const nouns = [daemonRoutes, loginRoutes, configRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
   const pages = readPages(parts.dashboard);
   for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits, pages });
-  await app.listen({ host, port: parts.port });
+  await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
+    throw unusablePort(parts.port, cause);
+  });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
@@ -92,7 +105,7 @@ function named(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-async function assemble(parts: GatewayParts, onUnexpected: (route: string, error: unknown) => void): Promise<App> {
+async function assemble(parts: GatewayParts): Promise<App> {
   const app = Fastify({
     logger: false,
     bodyLimit,
@@ -109,8 +122,8 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, request, reply) => {
-    if (!isExpected(error)) onUnexpected(`${request.method} ${request.routeOptions.url ?? "?"}`, error);
-    return sendProblem(reply, problemOf(error));
+    if (!isExpected(error)) parts.logger?.error({ err: error, ...namesOf(request) }, "a request failed");
+    return sendProblem(reply, problemOf(error, request.traceId));
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request.method).toProblem()));
   await app.register(swagger, {
@@ -129,9 +142,16 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
 function guard(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
+  app.decorateRequest("traceId", "");
+  app.decorateRequest("by", {
+    getter() {
+      return { actor: this.actor, traceId: this.traceId };
+    },
+  });
   app.decorateRequest("over", undefined);
   app.addHook("onRequest", (request, _reply, next) => {
     try {
+      request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
       refuseStrangers(request, door.port, allowedHosts);
       authenticate(request, known);
       requireJson(request);
@@ -142,6 +162,30 @@ function guard(app: App, known: Known, allowedHosts: readonly string[]): { port:
     }
   });
   return door;
+}
+
+/** One line for each request that was answered; a stream is answered when it ends. */
+function tellOfRequests(app: App, logger: GatewayLogger): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const { statusCode: status, elapsedTime } = reply;
+    const told = { ...namesOf(request), actor: request.actor, status, ms: Math.round(elapsedTime * 10) / 10 };
+    logger[request.routeOptions.config.open === true ? "debug" : "info"](told, "a request was answered");
+    done();
+  });
+}
+
+/** The route as it was declared: addresses may hold what is nobody's business. */
+function namesOf({ traceId, method, routeOptions }: FastifyRequest): object {
+  return { traceId, route: `${method} ${routeOptions.url ?? "?"}` };
+}
+
+function unusablePort(port: number, cause: unknown): CorralError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const why = code === "EADDRINUSE" ? "another program uses it" : (cause as Error).message;
+  return new CorralError("port.unusable", `The daemon cannot listen at port ${port}: ${why}`, {
+    cause,
+    hint: "Choose another one with `corral serve --port N`, or leave --port out to take any that is free",
+  });
 }
 
 function unknownRoute(method: string): CorralError {

@@ -35,6 +35,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
   });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
+  /** What was told of requests that were answered. */
+  const told: object[] = [];
   const gateway = await openGateway({
     log: watched.log,
     projects,
@@ -45,7 +47,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     dashboard: join(folder, "not-built"),
     port: 0,
     onStop: (now) => stops.push(now),
-    logger: { error: (context) => logged.push(context) },
+    status: () => Promise.reject(new Error("there is no daemon")),
+    doctor: () => Promise.resolve({ findings: [] }),
+    logger: {
+      debug: () => undefined,
+      info: (context) => told.push(context),
+      error: (context) => logged.push(context),
+    },
     ...changes,
   });
   const request = (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) =>
@@ -59,6 +67,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}) {
     log,
     projects,
     stops,
+    told,
     logged,
     gateway,
     request,

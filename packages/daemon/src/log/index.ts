@@ -1,2 +1,2 @@
 export { historyOf } from "./history.ts";
-export { type Change, type Guard, isGap, type Lease, type Log, type Projection, type Row } from "./port.ts";
+export { type By, type Change, type Guard, isGap, type Lease, type Log, type Projection, type Row } from "./port.ts";

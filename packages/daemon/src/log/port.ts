@@ -1,4 +1,4 @@
-import type { Delta, Gap, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { Delta, Gap, NewEvent, SessionId, StoredEvent, TraceId } from "@corral/protocol";
 
 /**
  * The durable log: every driver keeps these promises, and `conformance.ts` holds them to it.
@@ -90,10 +90,7 @@ export interface Log {
    * lease is lost, and `stream.erased` ends it, which is also how followers and the live lane learn of it. Resolves when
    * nothing is left on disk; when it rejects, erasing again finishes. May hold up the log while the store is rewritten.
    */
-  erase(
-    stream: string,
-    by: { readonly actor: string; readonly traceId?: string },
-  ): Promise<{ readonly erased: number }>;
+  erase(stream: string, by: By): Promise<{ readonly erased: number }>;
 
   /** Writes a consistent copy, durable and whole once the file is there, while everything goes on. */
   backup(to: string): Promise<void>;
@@ -111,11 +108,16 @@ export function isGap(page: Page): page is Gap {
   return "kind" in page;
 }
 
-export interface Append {
+/** On whose behalf something is recorded. */
+export interface By {
+  readonly actor: string;
+  /** The trace of the request that it comes of. */
+  readonly traceId?: TraceId;
+}
+
+export interface Append extends By {
   readonly stream: string;
   readonly events: readonly NewEvent[];
-  readonly actor: string;
-  readonly traceId?: string;
   /** The version the stream must have (0: it must not exist yet). */
   readonly expectedVersion?: number;
   /** The append is refused unless this is the stream's newest fence and its lease is held. */

@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const git = (at: string, ...args: string[]) => execFileSync("git", ["-C", at, ...args], { encoding: "utf8" }).trim();
 const writtenId = (at: string) => git(at, "config", "--local", "--get", "corral.project");
-const register = (path: string) => projects.register({ path }, "person:test");
+const register = (path: string) => projects.register({ path }, { actor: "person:test" });
 const events = async () => (await log.read({ after: 0 })) as readonly StoredEvent[];
 const types = async () => (await events()).map(({ type }) => type);
 const refusal = (path: string) =>
@@ -106,7 +106,7 @@ describe("the same repository is the same project", () => {
     const path = makeRepository(join(folder, "demo"));
     const { id } = await register(path);
     const elsewhere = await openSqliteLog({ file: join(folder, "other.db"), projections: projectProjections });
-    expect((await openProjects(elsewhere).register({ path }, "person:test")).id).toBe(id);
+    expect((await openProjects(elsewhere).register({ path }, { actor: "person:test" })).id).toBe(id);
     await elsewhere.close();
   });
 
@@ -252,13 +252,13 @@ test("a forgotten project leaves the list and its trust, and comes back with its
   const path = makeRepository(join(folder, "demo"), { ".corral/config.json": "{}" });
   const { id } = await register(path);
   await trustAll(projects, id);
-  await projects.forget(id, "person:test");
+  await projects.forget(id, { actor: "person:test" });
   expect([await projects.list(), await projects.get(id), await projects.find(path)]).toEqual([
     [],
     undefined,
     undefined,
   ]);
-  await expect(projects.forget(id, "person:test")).rejects.toMatchObject({ code: "not-found" });
+  await expect(projects.forget(id, { actor: "person:test" })).rejects.toMatchObject({ code: "not-found" });
   expect((await register(path)).id).toBe(id);
   expect((await projects.settings(id)).files).toMatchObject([{ state: "untrusted" }]);
 });
@@ -283,7 +283,7 @@ describe("a folder's own settings", () => {
     const { place, id } = await withSettings();
     const untrusted = { state: "untrusted", path, sha256, content: "{}" };
     expect(await projects.settings(id)).toEqual({ project: id, files: [untrusted], seq: 1 });
-    expect(await projects.trust(id, { files: { [path]: sha256 } }, "person:test")).toEqual({
+    expect(await projects.trust(id, { files: { [path]: sha256 } }, { actor: "person:test" })).toEqual({
       project: id,
       files: [{ ...untrusted, state: "trusted" }],
       seq: 2,
@@ -298,9 +298,11 @@ describe("a folder's own settings", () => {
     const { place, id } = await withSettings();
     writeFileSync(join(place, path), '{ "model": "evil/one" }');
     const files = { [path]: sha256 };
-    await expect(projects.trust(id, { files }, "person:test")).rejects.toMatchObject({ code: "trust.changed" });
+    await expect(projects.trust(id, { files }, { actor: "person:test" })).rejects.toMatchObject({
+      code: "trust.changed",
+    });
     const unlisted = { "README.md": sha256 };
-    await expect(projects.trust(id, { files: unlisted }, "person:test")).rejects.toMatchObject({
+    await expect(projects.trust(id, { files: unlisted }, { actor: "person:test" })).rejects.toMatchObject({
       code: "trust.changed",
     });
     expect(await types()).toEqual(["project.registered"]);
@@ -333,7 +335,7 @@ describe("a folder's own settings", () => {
   test("that Corral writes for the owner are trusted, and never written over what is not", async () => {
     const { place, id } = await withSettings();
     const write = (layer: "project" | "local", content: string) =>
-      projects.writeSettings(id, layer, content, "person:test");
+      projects.writeSettings(id, layer, content, { actor: "person:test" });
     await expect(write("project", "{ }")).rejects.toMatchObject({ code: "trust.needed" });
     await write("local", '{ "version": 1 }');
     await trustAll(projects, id);

@@ -8,7 +8,7 @@ import type {
   TrustFiles,
   TrustView,
 } from "@corral/protocol";
-import type { Log, Row } from "../log/index.ts";
+import type { By, Log, Row } from "../log/index.ts";
 import {
   carries,
   excludeFromGit,
@@ -30,20 +30,20 @@ import { Trust } from "./trust.ts";
  */
 export interface Projects {
   /** The folder's repository as a project; registering it again gives the same one. Throws `project.…`. */
-  register(wish: RegisterProject, actor: string): Promise<RegisteredProject>;
+  register(wish: RegisterProject, by: By): Promise<RegisteredProject>;
   /** The project that the folder belongs to, if it is registered. Nothing is changed. */
   find(path: string): Promise<ProjectView | undefined>;
   get(id: ProjectId): Promise<ProjectView | undefined>;
   list(): Promise<readonly ProjectView[]>;
   /** Takes it off the list; it comes back with the same id when it is registered again. Throws `not-found`. */
-  forget(id: ProjectId, actor: string): Promise<void>;
+  forget(id: ProjectId, by: By): Promise<void>;
 
   /** The settings that its folder brings, and which of them are trusted. Throws `not-found`. */
   settings(id: ProjectId): Promise<TrustView>;
   /** Throws `trust.changed` when a file no longer has the content that was shown. */
-  trust(id: ProjectId, wish: TrustFiles, actor: string): Promise<TrustView>;
+  trust(id: ProjectId, wish: TrustFiles, by: By): Promise<TrustView>;
   /** Writes a settings file on the owner's behalf, trusted. Throws `trust.needed` when there is another. */
-  writeSettings(id: ProjectId, layer: ProjectLayer, content: string, actor: string): Promise<void>;
+  writeSettings(id: ProjectId, layer: ProjectLayer, content: string, by: By): Promise<void>;
 }
 
 export function openProjects(log: Log): Projects {
@@ -57,7 +57,7 @@ export function openProjects(log: Log): Projects {
   };
 
   return {
-    register: (wish, actor) => inTurn(() => register(wish.path, actor)),
+    register: (wish, by) => inTurn(() => register(wish.path, by)),
     find: async (path) => {
       const repository = await inspect(path).catch(() => undefined);
       if (repository?.id === undefined) return undefined;
@@ -70,29 +70,29 @@ export function openProjects(log: Log): Projects {
       return row === undefined ? undefined : view(row);
     },
     list: async () => Promise.all((await log.rows("projects", { where: { forgotten: 0 } })).map(view)),
-    forget: (id, actor) =>
+    forget: (id, by) =>
       inTurn(async () => {
         await mustBeKnown(id);
-        await log.append({ stream: id, actor, events: [event("project.forgotten", { id })] });
+        await log.append({ stream: id, ...by, events: [event("project.forgotten", { id })] });
       }),
     settings,
-    trust: (id, wish, actor) =>
+    trust: (id, wish, by) =>
       inTurn(async () => {
-        await trust.give(id, await folderOf(id), wish, actor);
+        await trust.give(id, await folderOf(id), wish, by);
         return settings(id);
       }),
-    writeSettings: (id, layer, content, actor) =>
-      inTurn(async () => trust.write(id, await folderOf(id), layer, content, actor)),
+    writeSettings: (id, layer, content, by) =>
+      inTurn(async () => trust.write(id, await folderOf(id), layer, content, by)),
   };
 
-  async function register(path: string, actor: string): Promise<RegisteredProject> {
+  async function register(path: string, by: By): Promise<RegisteredProject> {
     const repository = await inspect(path);
     const { id, events, isNew } = await identify(repository);
     if (isNew) {
       await excludeFromGit(repository.gitFolder, projectConfigFiles.local);
       if (repository.id !== id) await writeId(repository, id);
     }
-    if (events.length > 0) await log.append({ stream: id, actor, events });
+    if (events.length > 0) await log.append({ stream: id, ...by, events });
     return { ...(await view(await mustBeKnown(id))), worktree: repository.worktree };
   }
 

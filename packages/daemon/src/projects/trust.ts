@@ -8,7 +8,7 @@ import {
   type SettingsFile,
   type TrustFiles,
 } from "@corral/protocol";
-import type { Log } from "../log/index.ts";
+import type { By, Log } from "../log/index.ts";
 import { hash, readSettingsFile, settingsFiles, writeSettingsFile } from "./settings-files.ts";
 
 /**
@@ -33,22 +33,22 @@ export class Trust {
   }
 
   /** Throws `trust.changed` when a file says something else by now. */
-  async give(id: ProjectId, worktree: string, { files }: TrustFiles, actor: string): Promise<void> {
+  async give(id: ProjectId, worktree: string, { files }: TrustFiles, by: By): Promise<void> {
     const present = await this.files(id, worktree);
     for (const [path, sha256] of Object.entries(files)) {
       const file = present.find((each) => each.path === path);
       if (file === undefined || file.state === "unreadable" || file.sha256 !== sha256) throw changed(path);
     }
-    await this.#record(id, { ...(await this.#trusted(id)), ...files }, actor);
+    await this.#record(id, { ...(await this.#trusted(id)), ...files }, by);
   }
 
   /** Throws `trust.needed` rather than write over what was never trusted. */
-  async write(id: ProjectId, worktree: string, layer: ProjectLayer, content: string, actor: string) {
+  async write(id: ProjectId, worktree: string, layer: ProjectLayer, content: string, by: By) {
     const path = projectConfigFiles[layer];
     const trusted = await this.#trusted(id);
     const present = await judge(worktree, path, trusted);
     if (present !== undefined && present.state !== "trusted") throw untrusted(join(worktree, path));
-    await this.#record(id, { ...trusted, [path]: hash(content) }, actor);
+    await this.#record(id, { ...trusted, [path]: hash(content) }, by);
     await writeSettingsFile(worktree, path, content);
   }
 
@@ -57,8 +57,8 @@ export class Trust {
     return row === undefined ? {} : (JSON.parse(row["files"] as string) as Record<string, string>);
   }
 
-  async #record(id: ProjectId, files: Record<string, string>, actor: string): Promise<void> {
-    await this.#log.append({ stream: id, actor, events: [event("project.trusted", { id, files })] });
+  async #record(id: ProjectId, files: Record<string, string>, by: By): Promise<void> {
+    await this.#log.append({ stream: id, ...by, events: [event("project.trusted", { id, files })] });
   }
 }
 

@@ -43,6 +43,8 @@ const host: RunnerHost = {
   },
   drain: () => Promise.resolve(),
   close: () => Promise.resolve(),
+  setLevel: () => undefined,
+  runners: () => [],
 };
 
 beforeEach(async () => {
@@ -54,7 +56,7 @@ beforeEach(async () => {
   });
   const registered = event("project.registered", { id: "prj_1", path: "/repo", name: "repo" });
   await log.append({ stream: "prj_1", actor: "test", events: [registered] });
-  session = (await sessions.create(createSession.parse({ projectId: "prj_1" }), "test")).id;
+  session = (await sessions.create(createSession.parse({ projectId: "prj_1" }), { actor: "test" })).id;
   defects = [];
   starts = [];
   waiting = [];
@@ -68,7 +70,7 @@ afterEach(async () => {
 });
 
 const say = (text: string) =>
-  sessions.admit(session, { id: newId("input"), text, attachments: [], delivery: "steer" }, "test");
+  sessions.admit(session, { id: newId("input"), text, attachments: [], delivery: "steer" }, { actor: "test" });
 
 function nextStart(): Promise<HeldRun> {
   return new Promise((resolve) => waiting.push(resolve));
@@ -164,7 +166,7 @@ test("getting on forgives earlier breaks", async () => {
 });
 
 test("at its beginning it starts what was left unfinished, and nothing else", async () => {
-  const idle = await sessions.create(createSession.parse({ projectId: "prj_1" }), "test");
+  const idle = await sessions.create(createSession.parse({ projectId: "prj_1" }), { actor: "test" });
   await foreman.stop(0);
   await say("while nobody listened");
   expect(starts).toEqual([]);

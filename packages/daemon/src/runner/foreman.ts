@@ -1,4 +1,4 @@
-import { CorralError, type ProjectId, type SessionId, type StoredEvent } from "@corral/protocol";
+import { CorralError, type ProjectId, type SessionId, type StoredEvent, type TraceId } from "@corral/protocol";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
 import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
@@ -107,7 +107,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     try {
       const company = post.breaks > 1 ? "none" : "others";
       const assignment = await assign(log, session, lease, company);
-      const running = host.start(assignment, officeOf(log, session, lease));
+      const running = host.start(assignment, officeOf(log, assignment, lease));
       // What came before is in the history; what came since is told.
       post.wakes = post.told.length;
       post.running = running;
@@ -155,7 +155,8 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     const lease = await log.takeLease(session, "foreman");
     const { events } = await assign(log, session, lease, "none");
     const ending = setAside(foldHistory(events), reason);
-    if (ending.length > 0) await log.append({ stream: session, actor: "corral", fence: lease.fence, events: ending });
+    const by = { actor: "corral", ...traced(lastTrace(events)) };
+    if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
     await log.releaseLease(lease);
   }
 }
@@ -175,12 +176,26 @@ async function assign(log: Log, session: SessionId, lease: Lease, company: Assig
   return { session, fence: lease.fence, repository, events, company };
 }
 
-function officeOf(log: Log, session: SessionId, lease: Lease): Office {
+/** All that a run records is of the trace of the input it took up last. */
+function officeOf(log: Log, { session, events: before }: Assignment, lease: Lease): Office {
+  let traceId = lastTrace(before);
   return {
     async append(events) {
-      await log.append({ stream: session, actor: `agent:${session}`, fence: lease.fence, events });
+      await log.append({ stream: session, actor: `agent:${session}`, ...traced(traceId), fence: lease.fence, events });
     },
-    promote: (place) => promote(log, lease, place),
+    async promote(place) {
+      const promotion = await promote(log, lease, place);
+      if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
+      return promotion;
+    },
     emit: (delta) => log.live.emit(delta),
   };
+}
+
+function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {
+  return events.findLast(({ type }) => type === "input.promoted")?.traceId;
+}
+
+function traced(traceId: TraceId | undefined): { readonly traceId?: TraceId } {
+  return traceId === undefined ? {} : { traceId };
 }

@@ -11,6 +11,10 @@ export interface RunnerHost {
   drain(deadlineMs: number): Promise<void>;
   /** Ends at once. */
   close(): Promise<void>;
+  /** How much the runners say of themselves from now on. */
+  setLevel(level: string): void;
+  /** The processes that sessions run in, and how many each has in its hands. */
+  runners(): readonly { readonly pid: number; readonly sessions: number }[];
 }
 
 /** All a run needs to know at its start. */

@@ -64,13 +64,28 @@ describe("a session", () => {
     await session.until("activity.settled", 2);
   });
 
+  test("all that comes of an input is of its trace, until another one joins", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    const [first, second] = ["a".repeat(32), "b".repeat(32)];
+    model.script([shell("echo hi"), says("one"), says("two")]);
+    await session.prompt("go", {}, first);
+    const { seq } = await session.until("activity.settled");
+    await session.prompt("on", {}, second);
+    await session.until("activity.settled", 2);
+    const [created, ...caused] = await session.events();
+    expect(created?.traceId).toBeUndefined();
+    expect(caused.map((each) => each.type)).toContain("call.settled");
+    expect(caused.map((each) => each.traceId)).toEqual(caused.map((each) => (each.seq <= seq ? first : second)));
+  });
+
   test("an interrupt ends the running command, keeps what it said, and parks nothing else", async () => {
     await using daemon = await startTestDaemon();
     const { session, sessions, model } = daemon;
     model.script([shell("echo before; sleep 1000")]);
     await session.prompt("wait");
     await session.outputs("before");
-    await sessions.interrupt(session.id, "person:test");
+    await sessions.interrupt(session.id, { actor: "person:test" });
     const settled = await session.until("activity.settled");
     expect(settled.data.outcome).toBe("interrupted");
     const ended = await session.until("call.interrupted");
@@ -86,7 +101,7 @@ describe("a session", () => {
     model.script([shell("sleep 1000")]);
     await session.prompt("wait");
     await session.until("call.started");
-    await sessions.interrupt(session.id, "person:test");
+    await sessions.interrupt(session.id, { actor: "person:test" });
     await session.prompt("do this instead");
     const request = await model.nextRequest();
     expect(request.newInputs.at(-1)).toBe("do this instead");
@@ -101,7 +116,7 @@ describe("a session", () => {
     await session.prompt("first");
     const first = await model.nextRequest();
     await session.prompt("later", { delivery: "queue" });
-    await sessions.interrupt(session.id, "person:test");
+    await sessions.interrupt(session.id, { actor: "person:test" });
     await session.until("activity.settled");
     await first.closed;
     await session.prompt("instead");
@@ -152,7 +167,7 @@ describe("a session", () => {
     });
     reply.text("half a sen");
     await heard;
-    await sessions.interrupt(session.id, "person:test");
+    await sessions.interrupt(session.id, { actor: "person:test" });
     await session.until("activity.settled");
     expect((await session.until("turn.said")).data).toMatchObject({ text: "half a sen", cut: true });
   });

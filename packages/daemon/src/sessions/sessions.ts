@@ -11,25 +11,23 @@ import {
   type SessionState,
   type SessionView,
 } from "@corral/protocol";
-import type { Log, Row } from "../log/index.ts";
+import type { By, Log, Row } from "../log/index.ts";
 import { type Admission, admit } from "./inbox.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
   /** Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. */
-  create(wish: CreateSession, actor: string): Promise<SessionView>;
+  create(wish: CreateSession, by: By): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
   list(): Promise<readonly SessionView[]>;
+  /** How many are in each state. */
+  count(): Promise<Record<SessionState["state"], number>>;
   /** Durable when it resolves. Throws `not-found`. */
-  admit(id: SessionId, input: AdmitInput, actor: string): Promise<Admission>;
+  admit(id: SessionId, input: AdmitInput, by: By): Promise<Admission>;
   /** Asks the running activity to end now; what it has said and done so far is kept. */
-  interrupt(id: SessionId, actor: string): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  interrupt(id: SessionId, by: By): Promise<{ readonly kind: "requested" | "nothing-running" }>;
   /** A person's word on a call whose end nobody knows. The first one counts. */
-  decide(
-    id: SessionId,
-    decision: DecideRecovery,
-    actor: string,
-  ): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
+  decide(id: SessionId, decision: DecideRecovery, by: By): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
 }
 
 export interface SessionTerms {
@@ -41,7 +39,7 @@ export interface SessionTerms {
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
-    async create(wish, actor) {
+    async create(wish, by) {
       const { projectId, mode, environment, workspace } = wish;
       const place = await placeIn(projectId, wish.worktree);
       const id = newId("session");
@@ -51,7 +49,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const settings = { title: "", model, mode, environment, workspace, turnLimit };
       await log.append({
         stream: id,
-        actor,
+        ...by,
         expectedVersion: 0,
         events: [event("session.created", { projectId, ...place, ...settings })],
       });
@@ -69,29 +67,35 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       return (await log.rows("sessions")).map((row) => toView(row, seq));
     },
 
-    async admit(id, input, actor) {
-      await mustExist("sessions", id, "session");
-      return admit(log, id, input, actor);
+    async count() {
+      const counted = { idle: 0, thinking: 0, waiting: 0, failed: 0 };
+      for (const row of await log.rows("sessions")) counted[stateIn(row).state] += 1;
+      return counted;
     },
 
-    async interrupt(id, actor) {
+    async admit(id, input, by) {
+      await mustExist("sessions", id, "session");
+      return admit(log, id, input, by);
+    },
+
+    async interrupt(id, by) {
       const { state } = await view(id);
       if (state.state !== "thinking" && state.state !== "waiting") return { kind: "nothing-running" };
       await log.append({
         stream: id,
-        actor,
+        ...by,
         events: [event("activity.interrupt-requested", { id: state.activityId })],
       });
       return { kind: "requested" };
     },
 
-    async decide(id, { call, decision }, actor) {
+    async decide(id, { call, decision }, by) {
       const { state } = await view(id);
       if (state.state !== "waiting") return { kind: "nothing-to-decide" };
       try {
         await log.append({
           stream: id,
-          actor,
+          ...by,
           events: [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })],
           guards: [{ table: "unknown_calls", key: call, is: { session: id } }],
         });
@@ -138,7 +142,11 @@ function toView(row: Row, seq: number): SessionView {
     mode: row["mode"] as SessionView["mode"],
     environment: JSON.parse(row["environment"] as string) as SessionView["environment"],
     workspace: row["workspace"] as SessionView["workspace"],
-    state: JSON.parse(row["state"] as string) as SessionState,
+    state: stateIn(row),
     seq,
   };
+}
+
+function stateIn(row: Row): SessionState {
+  return JSON.parse(row["state"] as string) as SessionState;
 }

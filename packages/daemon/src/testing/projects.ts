@@ -14,5 +14,5 @@ export async function openTestProjects(folder: string): Promise<{ log: Log; proj
 export async function trustAll(projects: Projects, id: ProjectId): Promise<void> {
   const shown = (await projects.settings(id)).files.filter((file) => file.state !== "unreadable");
   const files = Object.fromEntries(shown.map(({ path, sha256 }) => [path, sha256]));
-  await projects.trust(id, { files }, "person:test");
+  await projects.trust(id, { files }, { actor: "person:test" });
 }

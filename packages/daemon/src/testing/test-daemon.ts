@@ -11,6 +11,7 @@ import {
   type SessionId,
   type StoredEvent,
   type StoredEventOf,
+  type TraceId,
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
@@ -43,7 +44,7 @@ export interface TestDaemon extends AsyncDisposable {
 export interface TestSession {
   readonly id: SessionId;
   /** Admits an input; the answer is the sessions slice's own. */
-  prompt(text: string, more?: Partial<AdmitInput>): ReturnType<Sessions["admit"]>;
+  prompt(text: string, more?: Partial<AdmitInput>, traceId?: TraceId): ReturnType<Sessions["admit"]>;
   /** The next event of the type (from the session's start on, the `nth` of them), as soon as it is committed. */
   until<T extends EventType>(type: T, nth?: number): Promise<StoredEventOf<T>>;
   events(): Promise<readonly StoredEvent[]>;
@@ -78,7 +79,7 @@ export async function startTestDaemon(
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
     mayOpen: () => Promise.resolve(),
   });
-  const project = await openProjects(log).register({ path: repository }, "person:test");
+  const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
   let stopped: Promise<void> | undefined;
@@ -108,11 +109,15 @@ async function openTestSession(
   projectId: ProjectId,
   wish: Partial<CreateSession>,
 ): Promise<TestSession> {
-  const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), "person:test");
+  const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), { actor: "person:test" });
   return {
     id,
-    prompt: (text, more = {}) =>
-      sessions.admit(id, { id: newId("input"), text, attachments: [], delivery: "steer", ...more }, "person:test"),
+    prompt: (text, more = {}, traceId) =>
+      sessions.admit(
+        id,
+        { id: newId("input"), text, attachments: [], delivery: "steer", ...more },
+        { actor: "person:test", ...(traceId === undefined ? {} : { traceId }) },
+      ),
     events: () => historyOf(log, id),
     outputs: (text) =>
       new Promise((resolve) => {

@@ -17,5 +17,7 @@ export function openInlineHost(world: RunWorld): RunnerHost {
       await Promise.race([all, new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
     },
     close: () => Promise.resolve(),
+    setLevel: () => undefined,
+    runners: () => [{ pid: process.pid, sessions: runs.size }],
   };
 }

@@ -9,7 +9,13 @@ export interface ProcessHostOptions {
   readonly home: string;
   /** How many runner processes share the sessions. */
   readonly size: number;
+  /** How much runners say of themselves, until they are told otherwise. */
+  readonly level: string;
   readonly onDefect: (what: string) => void;
+  /** A line of a runner's log. */
+  readonly onLine: (line: string) => void;
+  /** What a runner printed, which no runner means to: the last words of one that breaks. */
+  readonly onWords: (pid: number, words: string) => void;
 }
 
 /**
@@ -20,12 +26,13 @@ export interface ProcessHostOptions {
  * 3. Messages of one runner are handled in the order sent, so appends reach the log in order.
  */
 export function openProcessHost(options: ProcessHostOptions): RunnerHost {
-  const pool: RunnerProcess[] = [];
-  for (let i = 0; i < options.size; i++) pool.push(new RunnerProcess(options));
+  let { level } = options;
+  const open = () => new RunnerProcess({ ...options, level });
+  const pool = Array.from({ length: options.size }, open);
   return {
     start(assignment, office) {
       const place = pool.findIndex((runner) => !runner.alive);
-      if (place >= 0) pool[place] = new RunnerProcess(options);
+      if (place >= 0) pool[place] = open();
       const least = pool.reduce((a, b) => (b.load < a.load ? b : a));
       return least.start(assignment, office);
     },
@@ -35,6 +42,11 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
     async close() {
       await Promise.all(pool.map((runner) => runner.close()));
     },
+    setLevel(wish) {
+      level = wish;
+      for (const runner of pool) runner.setLevel(wish);
+    },
+    runners: () => pool.filter(({ alive }) => alive).map(({ pid, load }) => ({ pid, sessions: load })),
   };
 }
 
@@ -47,14 +59,23 @@ class RunnerProcess {
   readonly #child: ChildProcess;
   readonly #runs = new Map<number, HeldRun>();
   readonly #exited = Promise.withResolvers<void>();
+  readonly #onLine: (line: string) => void;
   #nextRun = 1;
   alive = true;
 
-  constructor({ entry, home, onDefect }: ProcessHostOptions) {
-    this.#child = fork(entry, ["--home", home], { stdio: ["ignore", "inherit", "inherit", "ipc"], execArgv: [] });
+  constructor({ entry, home, level, onDefect, onLine, onWords }: ProcessHostOptions) {
+    this.#onLine = onLine;
+    const env = { ...process.env, CORRAL_LOG_LEVEL: level };
+    this.#child = fork(entry, ["--home", home], { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [], env });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding("utf8").on("data", (words: string) => onWords(this.pid, words.trimEnd()));
     this.#child.on("message", (message) => this.#hear(message as FromRunner));
     this.#child.on("error", (error) => onDefect(`a runner process failed: ${error.message}`));
     this.#child.on("exit", (code, signal) => this.#lost(`the runner process ended (${signal ?? code})`));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get load(): number {
@@ -82,6 +103,10 @@ class RunnerProcess {
     clearTimeout(timeout);
   }
 
+  setLevel(level: string): void {
+    this.#send({ say: "level", level });
+  }
+
   async close(): Promise<void> {
     if (!this.alive) return;
     this.#child.kill("SIGKILL");
@@ -90,6 +115,7 @@ class RunnerProcess {
 
   #hear(message: FromRunner): void {
     if (message.say === "ready") return;
+    if (message.say === "log") return this.#onLine(message.line);
     const held = this.#runs.get(message.run);
     if (held === undefined) return;
     switch (message.say) {

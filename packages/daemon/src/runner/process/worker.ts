@@ -7,6 +7,8 @@ import type { FromRunner, ToRunner } from "./messages.ts";
 /** The daemon as a runner process sees it. */
 export interface DaemonChannel {
   send(message: FromRunner): void;
+  /** How much this process says of itself. */
+  setLevel(level: string): void;
   onMessage(listener: (message: ToRunner) => void): void;
 }
 
@@ -27,6 +29,9 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
         return runs.get(message.run)?.office.refuse(message.request, message.reason);
       case "drain":
         for (const { hosted } of runs.values()) hosted.drain();
+        return;
+      case "level":
+        return channel.setLevel(message.level);
     }
   });
   channel.send({ say: "ready" });
