@@ -41,6 +41,9 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
+/** Ending processes is quick; folders that take longer are removed after the next start. */
+const lastSweepMs = 3_000;
+
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { version } = parts;
@@ -50,6 +53,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const token = ownerToken(home);
   parts.hide(token);
   const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
+  const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
+  const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
   const projects = openProjects(log);
   const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
   const config = await openConfig({
@@ -73,6 +78,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
+  const enough = new AbortController();
+  let swept = Promise.resolve();
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
@@ -91,11 +98,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
-  await sweepEnvironments(log, parts.driver);
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
+  swept = sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal });
   return { info, token, stop, stopped: stopped.promise };
 
   async function status(): Promise<DaemonStatus> {
@@ -114,7 +121,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
     await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
-    await endEnvironments(log, parts.driver, now ? "all" : "resting");
+    enough.abort();
+    await swept;
+    await endEnvironments(log, parts.driver, { which: now ? "all" : "resting", onFailure });
+    // A runner may have been in the middle of opening one.
+    await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
     await config.close();
     await log.close();
