@@ -9,11 +9,14 @@ export type ToRunner =
   | { readonly say: "tell"; readonly run: number; readonly event: StoredEvent }
   | { readonly say: "done"; readonly run: number; readonly request: number; readonly promotion?: Promotion }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
-  | { readonly say: "drain" };
+  | { readonly say: "drain" }
+  | { readonly say: "ping" };
 
 /** What a runner process says to the daemon. Requests are answered by `done` or `refused`. */
 export type FromRunner =
-  | { readonly say: "ready" }
+  | { readonly say: "ready" | "pong" }
+  /** Its last word: what broke the whole process. */
+  | { readonly say: "broke"; readonly what: string }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly activity: string | undefined }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }

@@ -1,6 +1,6 @@
 import type { Delta, NewEvent } from "@corral/protocol";
 import type { Promotion } from "../../sessions/index.ts";
-import type { Office } from "../port.ts";
+import type { Assignment, Office, RunEnd } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 
@@ -27,18 +27,28 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
         return runs.get(message.run)?.office.refuse(message.request, message.reason);
       case "drain":
         for (const { hosted } of runs.values()) hosted.drain();
+        return;
+      case "ping":
+        return channel.send({ say: "pong" });
     }
   });
   channel.send({ say: "ready" });
 
-  function start(run: number, assignment: Parameters<typeof startRun>[1]): void {
+  function start(run: number, assignment: Assignment): void {
     const office = new RemoteOffice(run, channel);
-    const hosted = startRun(world, assignment, office);
-    runs.set(run, { hosted, office });
-    void hosted.ended.then((end) => {
-      runs.delete(run);
-      channel.send({ say: "ended", run, end });
-    });
+    try {
+      const hosted = startRun(world, assignment, office);
+      runs.set(run, { hosted, office });
+      void hosted.ended.then((end) => finish(run, end));
+    } catch (error) {
+      // A session that cannot even begin must not take the others of this process with it.
+      finish(run, { kind: "lost", reason: `defect: ${String(error)}` });
+    }
+  }
+
+  function finish(run: number, end: RunEnd): void {
+    runs.delete(run);
+    channel.send({ say: "ended", run, end });
   }
 }
 
