@@ -90,6 +90,7 @@ function isParseError(error: unknown): boolean {
 
 /** A server may say as much as it likes; the log keeps its beginning. */
 function inFewWords(text: string): string {
+  if (text.trim() === "") return "it gives no reason";
   return text.length <= 1_000 ? text : `${text.slice(0, 1_000)}…`;
 }
 

@@ -99,6 +99,13 @@ describe("what a server answers", () => {
     expect((await outcomeOf()).message.length).toBeLessThan(2_000);
   });
 
+  test("a server that gives no reason is said to give none", async () => {
+    server.answer(Buffer.from("HTTP/1.1 302\r\ncontent-length: 0\r\n\r\n"));
+    expect(await outcomeOf()).toMatchObject({
+      message: "Anthropic refused the request with status 302: it gives no reason",
+    });
+  });
+
   test("a reply without end is cut off", async () => {
     server.flood(Buffer.from("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata: "), Buffer.alloc(1 << 20, "x"));
     expect(await outcomeOf()).toEqual({
