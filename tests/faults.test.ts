@@ -64,7 +64,9 @@ describe("a daemon that cannot start says why and what to do", () => {
     mkdirSync(stage.home);
     for (const bytes of ["4096", "12288", "32768"]) {
       const { code, stderr } = corralAmong(stage, ["--size", bytes, "--tmpfs", stage.home], "serve");
-      expect(stderr).toMatch(advice(/.*(cannot hold Corral's state|cannot be opened): .*(ENOSPC|full|no room|I\/O error).*/));
+      expect(stderr).toMatch(
+        advice(/.*(cannot hold Corral's state|cannot be opened): .*(ENOSPC|full|no room|I\/O error).*/),
+      );
       expect(code).toBe(1);
     }
   });
