@@ -65,7 +65,7 @@ describe("a daemon that cannot start says why and what to do", () => {
     for (const bytes of ["4096", "12288", "32768"]) {
       const { code, stderr } = corralAmong(stage, ["--size", bytes, "--tmpfs", stage.home], "serve");
       expect(stderr).toMatch(
-        advice(/.*(cannot hold Corral's state|cannot be opened): .*(ENOSPC|no room left|I\/O error).*/),
+        advice(/.*(cannot hold Corral's state|cannot be opened): .*(ENOSPC|full|no room|I\/O error).*/),
       );
       expect(code).toBe(1);
     }

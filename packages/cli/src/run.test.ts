@@ -136,6 +136,24 @@ test("the first Ctrl-C interrupts the activity and waits for its end", async () 
   expect(stage.asked).toContain("POST /api/sessions/ID/interrupt");
 });
 
+test("a Ctrl-C pressed before the input was taken up counts when its activity opens", async () => {
+  const running = corral("run", "go");
+  await expect.poll(() => stage.streams).toBe(1);
+  stand.pressCtrlC();
+  const interrupts = () => stage.asked.filter((each) => each === "POST /api/sessions/ID/interrupt").length;
+  await expect.poll(interrupts).toBe(1);
+  stage.onInterrupt = ({ id }) => stage.tell(id, settled("interrupted"));
+  const { id } = onlySession();
+  const admitted = stage.log.find(({ type }) => type === "input.admitted")?.data as { id: `inp_${string}` };
+  stage.tell(
+    id,
+    event("activity.opened", { id: "act_a" }),
+    event("input.promoted", { id: admitted.id, activityId: "act_a" }),
+  );
+  expect(await running).toBe(1);
+  expect(interrupts()).toBe(2);
+});
+
 test("the second Ctrl-C leaves the session working", async () => {
   play();
   const running = corral("run", "go");

@@ -5,21 +5,16 @@ import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
-import { type FromRunner, serveRuns, type ToRunner } from "./runner/process/index.ts";
+import { openLifeline, serveRuns } from "./runner/process/index.ts";
 import { openToolbox, shellTool } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
 const { home } = values;
-if (home === undefined || process.send === undefined) throw new Error("a runner is started by the daemon");
+if (home === undefined) throw new Error("a runner needs --home");
 
-/** A runner lives as long as its channel: commands in its environments go on without it. */
-process.on("disconnect", () => process.exit(0));
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
-
-const send = (message: FromRunner) => void process.send?.(message);
-const logging = loggerTo((line) => send({ say: "log", line }), process.env);
+const lifeline = openLifeline();
+const logging = loggerTo((line) => lifeline.send({ say: "log", line }), process.env);
 const logger = logging.logger.child({ component: "runner" });
-
 const providers = openProviders(process.env, [anthropic]);
 
 void warmUp();
@@ -31,11 +26,8 @@ serveRuns(
     driver: openJailDriver({ home }),
     owner: jailOwner(),
   },
-  {
-    send,
-    setLevel: logging.setLevel,
-    onMessage: (listener) => process.on("message", (message) => listener(message as ToRunner)),
-  },
+  lifeline,
+  logging.setLevel,
 );
 
 /** While it waits for its first work. */

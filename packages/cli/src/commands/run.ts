@@ -62,7 +62,8 @@ async function watch(client: Client, session: SessionView, input: InputId, world
   const { err } = world;
   err.write(`session ${session.id}\n`);
   const leaving = new AbortController();
-  const forget = world.onInterrupt(interrupter(client, session, world, leaving));
+  const interrupt = interrupter(client, session, world, leaving);
+  const forget = world.onInterrupt(interrupt.press);
   const outcomeOf = new OutcomeOf(input);
   let workspace: string | undefined;
   try {
@@ -76,6 +77,7 @@ async function watch(client: Client, session: SessionView, input: InputId, world
         continue;
       }
       show.event(news.event);
+      if (news.event.type === "activity.opened") interrupt.repeat();
       if (isKnown(news.event) && news.event.type === "workspace.prepared") workspace = news.event.data.path;
       const outcome = outcomeOf.after(news.event);
       if (outcome !== undefined) return conclude(outcome, session, workspace, world);
@@ -87,17 +89,28 @@ async function watch(client: Client, session: SessionView, input: InputId, world
   }
 }
 
-/** The first Ctrl-C asks the agent to stop, the second leaves it alone. */
-function interrupter(client: Client, session: SessionView, { err }: World, leaving: AbortController): () => void {
+/**
+ * The first Ctrl-C asks the agent to stop, the second leaves it alone. One pressed before the input was taken up finds
+ * nothing to stop: it counts when the activity opens.
+ */
+function interrupter(client: Client, session: SessionView, { err }: World, leaving: AbortController) {
   let pressed = 0;
-  return () => {
-    pressed += 1;
-    if (pressed > 1) return leaving.abort();
-    err.write("\ninterrupting; Ctrl-C again leaves without waiting\n");
+  const ask = () => {
     client.sessions.interrupt(session.id, { signal: leaving.signal }).catch((error: unknown) => {
       if (!leaving.signal.aborted)
         err.write(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`);
     });
+  };
+  return {
+    press() {
+      pressed += 1;
+      if (pressed > 1) return leaving.abort();
+      err.write("\ninterrupting; Ctrl-C again leaves without waiting\n");
+      ask();
+    },
+    repeat() {
+      if (pressed > 0) ask();
+    },
   };
 }
 
@@ -119,8 +132,9 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
 }
 
 function waitingFor({ on, calls }: Outcome & { kind: "waiting" }): string {
-  if (on === "continue") return "it did many turns; send another input to go on";
-  return `nobody can tell how ${calls.join(", ") || "a call"} ended; decide whether to retry or abandon it`;
+  const where = "`corral dashboard` gives the link";
+  if (on === "continue") return `it did many turns; say something to it in the dashboard to go on (${where})`;
+  return `nobody can tell how ${calls.join(", ") || "a call"} ended; retry or abandon it in the dashboard (${where})`;
 }
 
 function jsonLines({ out }: World, withDeltas: boolean): Show {

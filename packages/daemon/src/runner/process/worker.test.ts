@@ -6,11 +6,11 @@ test("a runner is told how much to say of itself while it runs", () => {
   const sent: FromRunner[] = [];
   const levels: string[] = [];
   let hear: (message: ToRunner) => void = () => undefined;
-  serveRuns({} as RunWorld, {
-    send: (message) => sent.push(message),
-    setLevel: (level) => levels.push(level),
-    onMessage: (listener) => (hear = listener),
-  });
+  serveRuns(
+    {} as RunWorld,
+    { send: (message) => sent.push(message), onMessage: (listener) => (hear = listener) },
+    (level) => levels.push(level),
+  );
   hear({ say: "level", level: "debug" });
   hear({ say: "level", level: "warn" });
   expect({ sent, levels }).toEqual({ sent: [{ say: "ready" }], levels: ["debug", "warn"] });

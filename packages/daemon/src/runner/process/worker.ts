@@ -1,19 +1,17 @@
 import type { Delta, NewEvent } from "@corral/protocol";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
-import type { Office } from "../port.ts";
+import type { Assignment, Office, RunEnd } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 
 /** The daemon as a runner process sees it. */
 export interface DaemonChannel {
   send(message: FromRunner): void;
-  /** How much this process says of itself. */
-  setLevel(level: string): void;
   onMessage(listener: (message: ToRunner) => void): void;
 }
 
 /** Serves runs in this process for as long as the channel stands; whoever owns the process ends it when the channel closes. */
-export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
+export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (level: string) => void): void {
   const runs = new Map<number, { readonly hosted: HostedRun; readonly office: RemoteOffice }>();
   channel.onMessage((message) => {
     switch (message.say) {
@@ -31,19 +29,28 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
         for (const { hosted } of runs.values()) hosted.drain();
         return;
       case "level":
-        return channel.setLevel(message.level);
+        return setLevel(message.level);
+      case "ping":
+        return channel.send({ say: "pong" });
     }
   });
   channel.send({ say: "ready" });
 
-  function start(run: number, assignment: Parameters<typeof startRun>[1]): void {
+  function start(run: number, assignment: Assignment): void {
     const office = new RemoteOffice(run, channel);
-    const hosted = startRun(world, assignment, office);
-    runs.set(run, { hosted, office });
-    void hosted.ended.then((end) => {
-      runs.delete(run);
-      channel.send({ say: "ended", run, end });
-    });
+    try {
+      const hosted = startRun(world, assignment, office);
+      runs.set(run, { hosted, office });
+      void hosted.ended.then((end) => finish(run, end));
+    } catch (error) {
+      // A session that cannot even begin must not take the others of this process with it.
+      finish(run, { kind: "lost", reason: `defect: ${String(error)}` });
+    }
+  }
+
+  function finish(run: number, end: RunEnd): void {
+    runs.delete(run);
+    channel.send({ say: "ended", run, end });
   }
 }
 
