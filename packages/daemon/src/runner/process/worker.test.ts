@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunWorld } from "../run.ts";
-import { type FromRunner, serveRuns, type ToRunner } from "./index.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+import { serveRuns } from "./worker.ts";
 
 test("a runner is told how much to say of itself while it runs", () => {
   const sent: FromRunner[] = [];
