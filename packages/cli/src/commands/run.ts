@@ -63,7 +63,7 @@ async function watch(client: Client, session: SessionView, input: InputId, world
   err.write(`session ${session.id}\n`);
   const leaving = new AbortController();
   const interrupt = interrupter(client, session, world, leaving);
-  const forget = world.onInterrupt(interrupt.press);
+  const forget = world.onInterrupt(() => interrupt.press());
   const outcomeOf = new OutcomeOf(input);
   let workspace: string | undefined;
   try {
