@@ -10,6 +10,7 @@ const prefixes = {
   part: "prt",
   call: "cal",
   environment: "env",
+  token: "tok",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -22,6 +23,7 @@ export type TurnId = Id<"turn">;
 export type PartId = Id<"part">;
 export type CallId = Id<"call">;
 export type EnvironmentId = Id<"environment">;
+export type TokenId = Id<"token">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -54,3 +56,4 @@ export const turnId = idSchema("turn");
 export const partId = idSchema("part");
 export const callId = idSchema("call");
 export const environmentId = idSchema("environment");
+export const tokenId = idSchema("token");

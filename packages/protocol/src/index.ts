@@ -65,6 +65,8 @@ export {
   projectId,
   type SessionId,
   sessionId,
+  type TokenId,
+  tokenId,
   type TurnId,
   turnId,
 } from "./id.ts";
@@ -119,4 +121,30 @@ export {
   type WorkspaceKind,
   workspaceKind,
 } from "./session.ts";
+export {
+  type StreamFilter,
+  streamFilter,
+  type StreamMessage,
+  streamMessage,
+  type StreamRequest,
+  streamRequest,
+} from "./stream.ts";
+export {
+  covers,
+  type CreatedToken,
+  createdToken,
+  type CreateToken,
+  createToken,
+  type RevokeAnswer,
+  revokeAnswer,
+  type Scope,
+  scope,
+  scopes,
+  type TokenFacts,
+  type TokenList,
+  tokenList,
+  tokenPrefix,
+  type TokenView,
+  tokenView,
+} from "./token.ts";
 export { type Usage, usage } from "./usage.ts";
