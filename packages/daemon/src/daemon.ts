@@ -1,12 +1,13 @@
 import { CorralError, type DaemonInfo } from "@corral/protocol";
 import type { Logger } from "pino";
 import type { EnvironmentDriver } from "./environments/index.ts";
-import { openGateway } from "./gateway/index.ts";
+import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
+import { openTokens, tokenProjections } from "./tokens/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -31,6 +32,7 @@ export interface Daemon {
 }
 
 const drainMs = 5_000;
+const projections = [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections];
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -38,9 +40,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const home = openHome(parts.home);
   const lock = lockHome(home);
   const token = ownerToken(home);
-  const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
+  const meter = openMeter();
+  const log = meter.measured(await parts.openLog(home.database, projections));
+  const tokens = await openTokens(log, { ownerSecret: token });
   const onDefect = (what: string, error?: unknown) => logger.error({ err: error }, what);
-  const foreman = openForeman({ log, host: parts.openHost(), onDefect });
+  const host = parts.openHost();
+  const foreman = openForeman({ log, host, onDefect });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
@@ -48,11 +53,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     sessions: openSessions(log, { defaultModel: parts.defaultModel, mayOpen: () => mustBeJailed(parts.driver) }),
     projects: openProjects(log),
-    token,
+    tokens,
+    meter,
+    runners: () => host.processes,
     version,
     dashboard: parts.dashboard,
     port: parts.port,
     onStop: (now) => void stop({ now }),
+    logger,
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await sweepEnvironments(log, parts.driver);
@@ -67,6 +75,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await foreman.stop(now ? 0 : drainMs);
     await endEnvironments(log, parts.driver, now ? "all" : "resting");
     await gateway.close();
+    tokens.close();
+    meter.close();
     await log.close();
     lock.release();
     stopped.resolve();

@@ -61,11 +61,14 @@ export const problem = z.object({
   detail: z.string().optional(),
   hint: z.string().optional(),
   retry: z.enum(["now", "later", "never"]),
+  /** How long `later` is, where that is known. */
+  retryAfterSeconds: z.int().optional(),
 });
 export type Problem = z.infer<typeof problem>;
 
 export interface ErrorDetails {
   readonly retry?: Retry;
+  readonly retryAfterSeconds?: number;
   readonly hint?: string;
   readonly cause?: unknown;
 }
@@ -75,12 +78,14 @@ export class CorralError extends Error {
   override readonly name = "CorralError";
   readonly code: ErrorCode;
   readonly retry: Retry;
+  readonly retryAfterSeconds: number | undefined;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.retry = details.retry ?? "never";
+    this.retryAfterSeconds = details.retryAfterSeconds;
     this.hint = details.hint;
   }
 
@@ -91,6 +96,7 @@ export class CorralError extends Error {
       status: errorStatus[this.code],
       code: this.code,
       retry: this.retry,
+      ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
       ...(this.hint === undefined ? {} : { hint: this.hint }),
     };
   }
@@ -100,6 +106,7 @@ export class CorralError extends Error {
     const message = document.detail === undefined ? document.title : `${document.title}: ${document.detail}`;
     return new CorralError(known, message, {
       retry: document.retry,
+      ...(document.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: document.retryAfterSeconds }),
       ...(document.hint === undefined ? {} : { hint: document.hint }),
     });
   }

@@ -6,11 +6,17 @@ import type { FastifyRequest } from "fastify";
  * one of another origin (another port of this machine included) by `Origin`, and a form by the
  * media types that it can send.
  */
-export function refuseStrangers(request: FastifyRequest, port: number): void {
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+export function refuseStrangers(request: FastifyRequest, port: number, allowedHosts: readonly string[]): void {
+  const own = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+  const hosts = [...own, ...allowedHosts.map((name) => withPort(name.toLowerCase(), port))];
   const { host, origin } = request.headers;
   if (host === undefined || !hosts.includes(host.toLowerCase())) throw strangeHost(hosts);
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) throw strangeOrigin();
+}
+
+/** A name without a port stands for the daemon's own. */
+function withPort(name: string, port: number): string {
+  return /^[^:]+:\d+$|\]:\d+$/.test(name) ? name : `${name}:${port}`;
 }
 
 /** Throws unless a page of this very address asks; `Host` was looked at before. */
@@ -20,12 +26,12 @@ export function requireOwnOrigin(request: FastifyRequest): void {
 }
 
 /**
- * Browsers name the origin whenever a request changes something or asks for another origin's answer. What a page of
- * another port embeds comes without it, and newer browsers tell of that too.
+ * Browsers name the origin whenever a request changes something, opens a socket or asks for another origin's answer.
+ * What a page of another port embeds comes without it, and newer browsers tell of that too.
  */
 export function requireOwnPage(request: FastifyRequest): void {
-  const { origin, "sec-fetch-site": site } = request.headers;
-  if (request.method !== "GET" || origin !== undefined) requireOwnOrigin(request);
+  const { origin, upgrade, "sec-fetch-site": site } = request.headers;
+  if (request.method !== "GET" || origin !== undefined || upgrade !== undefined) requireOwnOrigin(request);
   if (site !== undefined && site !== "same-origin" && site !== "none") throw strangeOrigin();
 }
 

@@ -50,7 +50,9 @@ describe("who may ask", () => {
       "/api/events?follow=1",
       "/api/openapi.json",
       "/api/nothing",
-      `/api/sessions?token=${testToken}`,
+      "/api/stream",
+      "/api/tokens",
+      "/metrics",
     ];
     for (const path of paths) {
       expect({ path, ...(await raw("GET", path, headers)) }).toEqual({ path, status: 401, code: "auth.missing" });
@@ -238,25 +240,6 @@ describe("what is done", () => {
       body: { kind: "stopping" },
     });
     await expect.poll(() => gate.stops).toEqual([true]);
-  });
-
-  test("the OpenAPI document lists every route", async () => {
-    const document = await (await gate.request("/api/openapi.json")).json();
-    expect(Object.keys(document.paths).toSorted()).toEqual([
-      "/api/daemon/stop",
-      "/api/events",
-      "/api/login",
-      "/api/login/codes",
-      "/api/logout",
-      "/api/projects",
-      "/api/sessions",
-      "/api/sessions/{id}",
-      "/api/sessions/{id}/events",
-      "/api/sessions/{id}/inputs",
-      "/api/sessions/{id}/interrupt",
-      "/api/sessions/{id}/recovery",
-      "/healthz",
-    ]);
   });
 });
 

@@ -6,6 +6,8 @@ import type { Promotion } from "../sessions/index.ts";
  * let go or its place is lost; what it may do to the log goes through the session's office.
  */
 export interface RunnerHost {
+  /** How many processes it has running. */
+  readonly processes: number;
   start(assignment: Assignment, office: Office): Running;
   /** Lets every run stop at its next turn boundary, by the deadline; running commands go on without it. */
   drain(deadlineMs: number): Promise<void>;

@@ -16,8 +16,11 @@ import { type Admission, admit } from "./inbox.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
-  /** Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. */
-  create(wish: CreateSession, actor: string): Promise<SessionView>;
+  /**
+   * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. With the id of a session
+   * that was made before, it is that one.
+   */
+  create(wish: CreateSession, actor: string, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
   list(): Promise<readonly SessionView[]>;
   /** Durable when it resolves. Throws `not-found`. */
@@ -40,9 +43,9 @@ export interface SessionTerms {
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
-    async create(wish, actor) {
+    async create(wish, actor, id = newId("session")) {
       await mustExist("projects", wish.projectId, "project");
-      const id = newId("session");
+      if ((await log.row("sessions", id)) !== undefined) return view(id);
       const { projectId, mode, environment, workspace, turnLimit } = wish;
       const model = wish.model ?? terms.defaultModel;
       await terms.mayOpen(environment);

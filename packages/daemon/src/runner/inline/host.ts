@@ -5,6 +5,7 @@ import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 export function openInlineHost(world: RunWorld): RunnerHost {
   const runs = new Set<HostedRun>();
   return {
+    processes: 0,
     start(assignment, office) {
       const run = startRun(world, assignment, office);
       runs.add(run);

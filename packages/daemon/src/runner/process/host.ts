@@ -23,6 +23,9 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
   const pool: RunnerProcess[] = [];
   for (let i = 0; i < options.size; i++) pool.push(new RunnerProcess(options));
   return {
+    get processes() {
+      return pool.filter((runner) => runner.alive).length;
+    },
     start(assignment, office) {
       const place = pool.findIndex((runner) => !runner.alive);
       if (place >= 0) pool[place] = new RunnerProcess(options);
