@@ -43,9 +43,11 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
 /** Ids come from clients and become file names, so their shape is strict. */
 function idSchema<K extends IdKind>(kind: K) {
   const shape = new RegExp(`^${prefixes[kind]}_[0-9a-z]{1,40}$`);
-  return z.custom<Id<K>>((value) => typeof value === "string" && shape.test(value), {
-    error: `expected an id like ${prefixes[kind]}_01k…`,
-  });
+  return z
+    .custom<Id<K>>((value) => typeof value === "string" && shape.test(value), {
+      error: `expected an id like ${prefixes[kind]}_01k…`,
+    })
+    .meta({ type: "string", pattern: shape.source });
 }
 
 export const projectId = idSchema("project");

@@ -12,7 +12,7 @@ export interface Guesses {
   close(): void;
 }
 
-export type Audit = (guessed: { readonly address: string; readonly attempts: number }) => void;
+export type Audit = (guessed: { readonly address: string; readonly attempts: number }) => unknown;
 
 const windowMs = 60_000;
 const limit = 20;

@@ -97,7 +97,8 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const streams = openStreams(source, onStreamError, parts.streamLimits);
   const sockets = openSockets({ source, sight, onError: onStreamError, limits: parts.streamLimits });
   const visits = openVisits(now);
-  const guesses = openGuesses((guessed) => void audit(parts, guessed), now);
+  let audited = Promise.resolve();
+  const guesses = openGuesses((guessed) => (audited = audited.then(() => audit(parts, guessed))), now);
   const requests = await openRequests(log, now);
   parts.meter.watch({
     streams: () => ({ sse: streams.count, websocket: sockets.count }),
@@ -125,6 +126,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       const impatience = setTimeout(() => app.server.closeAllConnections(), 2_000);
       await app.close();
       clearTimeout(impatience);
+      await audited;
       sight.close();
     },
   };
