@@ -17,7 +17,7 @@ test("help teaches and goes to stdout", async () => {
 });
 
 test("every command has its help", async () => {
-  for (const name of ["run", "sessions", "dashboard", "events", "serve", "stop"]) {
+  for (const name of ["run", "sessions", "dashboard", "events", "token", "serve", "stop"]) {
     expect(await say(name, "--help")).toEqual({
       code: 0,
       out: expect.stringMatching(new RegExp(`^corral ${name}`)),
@@ -46,6 +46,20 @@ test.each([
   [["run"], 'error: no prompt was given\nhint: Try `corral run "what should be done"`, or pipe it in\n'],
   [["events", "--after", "x"], 'error: --after needs a whole number, not "x"\n'],
   [["events", "--session", "x"], 'error: "x" is no session id\nhint: `corral sessions` lists them\n'],
+  [["events", "--types", "Turn"], 'error: "Turn" is no list of types\nhint: As in turn.settled,call.*\n'],
+  [["events", "--deltas"], "error: --deltas needs --follow\n"],
+  [
+    ["token"],
+    "error: what about tokens?\nhint: One of: corral token create NAME, corral token list, corral token revoke ID-OR-NAME\n",
+  ],
+  [["token", "create"], "error: what is it called?\nhint: Try `corral token create NAME --scope read`\n"],
+  [["token", "create", "x", "--expires", "soon"], 'error: --expires needs a time like 30m, 12h or 7d, not "soon"\n'],
+  [
+    ["token", "create", "x", "--scope", "all"],
+    'error: --scope: Invalid option: expected one of "read"|"prompt"|"operate"|"admin"\n',
+  ],
+  [["token", "list", "--scope", "read"], "error: --scope is for `corral token create`, not for list\n"],
+  [["token", "revoke"], "error: which token?\nhint: `corral token list` lists them\n"],
   [["serve", "--port", "-1"], 'error: --port needs a whole number, not "-1"\n'],
   [["stop", "it"], 'error: unexpected word "it"\n'],
 ])("wrong usage %j exits with 2 and says what to do", async (words, err) => {

@@ -11,6 +11,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
+  token: async () => (await import("./commands/token.ts")).token,
   serve: async () => (await import("./commands/serve.ts")).serve,
   stop: async () => (await import("./commands/stop.ts")).stop,
 };

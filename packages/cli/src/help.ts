@@ -5,6 +5,7 @@ export const commands = {
   sessions: "list sessions and what each is doing",
   dashboard: "print a link that opens the dashboard in a browser",
   events: "print what happened, as JSON lines",
+  token: "make, list and revoke tokens for programs and other people",
   serve: "run the daemon in the foreground",
   stop: "stop the daemon",
 } as const;

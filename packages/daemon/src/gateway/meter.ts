@@ -42,7 +42,7 @@ export function openMeter(): Meter {
     labelNames: ["method", "route", "status"],
     registers,
   });
-  const stopWatching: (() => void)[] = [watchProcess(registry)];
+  const stopWatching: (() => void)[] = [watchLoop(registry)];
 
   return {
     contentType: registry.contentType,
@@ -66,64 +66,56 @@ export function openMeter(): Meter {
 }
 
 function addGauges(registry: Registry, { streams, sessions, runners }: Gauges): void {
-  const registers = [registry];
-  byLabel(registry, { name: "corral_streams", help: "Open streams of events", label: "protocol", values: streams });
-  byLabel(registry, { name: "corral_sessions", help: "Sessions by what they do", label: "state", values: sessions });
-  new Gauge({
-    name: "corral_runner_processes",
-    help: "Runner processes alive",
-    registers,
-    collect() {
-      this.set(runners());
-    },
-  });
+  const all = [
+    gauge({ name: "corral_streams", help: "Open streams of events", label: "protocol", values: streams }),
+    gauge({ name: "corral_sessions", help: "Sessions by what they do", label: "state", values: sessions }),
+    gauge({ name: "corral_runner_processes", help: "Runner processes alive", values: () => ({ all: runners() }) }),
+    gauge({ name: "corral_memory_bytes", help: "Memory of the daemon's process", label: "kind", values: memory }),
+  ];
+  for (const each of all) registry.registerMetric(each);
 }
 
-interface Labelled {
+interface Described {
   readonly name: string;
   readonly help: string;
-  readonly label: string;
-  readonly values: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
+  /** Without one there is a single value. */
+  readonly label?: string;
+  readonly values: () => Figures | Promise<Figures>;
 }
 
-function byLabel(registry: Registry, { name, help, label, values }: Labelled): void {
-  new Gauge({
+type Figures = Readonly<Record<string, number>>;
+
+function gauge({ name, help, label, values }: Described): Gauge {
+  return new Gauge({
     name,
     help,
-    labelNames: [label],
-    registers: [registry],
+    labelNames: label === undefined ? [] : [label],
+    registers: [],
     async collect() {
       this.reset();
-      for (const [value, count] of Object.entries(await values())) this.set({ [label]: value }, count);
+      const figures = await values();
+      for (const [value, count] of Object.entries(figures))
+        this.set(label === undefined ? {} : { [label]: value }, count);
     },
   });
+}
+
+function memory(): Figures {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rss, heapUsed, external };
 }
 
 /** Returns the way to stop. */
-function watchProcess(registry: Registry): () => void {
-  const registers = [registry];
+function watchLoop(registry: Registry): () => void {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
-  const loop = new Gauge({
-    name: "corral_event_loop_delay_seconds",
-    help: "How late the event loop was since the figures were asked for last",
-    labelNames: ["quantile"],
-    registers,
-    collect() {
-      for (const quantile of [50, 99, 100]) loop.set({ quantile: quantile / 100 }, delay.percentile(quantile) / 1e9);
-      delay.reset();
-    },
-  });
-  const memory = new Gauge({
-    name: "corral_memory_bytes",
-    help: "Memory of the daemon's process",
-    labelNames: ["kind"],
-    registers,
-    collect() {
-      const { rss, heapUsed, external } = process.memoryUsage();
-      for (const [kind, bytes] of Object.entries({ rss, heapUsed, external })) memory.set({ kind }, bytes);
-    },
-  });
+  const help = "How late the event loop was since the figures were asked for last";
+  const values = () => {
+    const figures = { "0.5": delay.percentile(50), "0.99": delay.percentile(99), "1": delay.max };
+    delay.reset();
+    return Object.fromEntries(Object.entries(figures).map(([quantile, ns]) => [quantile, ns / 1e9]));
+  };
+  registry.registerMetric(gauge({ name: "corral_event_loop_delay_seconds", help, label: "quantile", values }));
   return () => delay.disable();
 }
 

@@ -28,7 +28,9 @@ const textDelta = (session: SessionId, part: PartId, offset: number, text: strin
 function connect(query = "", options: ClientOptions = { headers: { authorization } }, url?: string) {
   const socket = new WebSocket(address(query, url), options);
   const messages: any[] = []; // oxlint-disable-line typescript/no-explicit-any
-  socket.on("message", (data, isBinary) => messages.push(isBinary ? "binary" : JSON.parse(String(data))));
+  socket.on("message", (data, isBinary) =>
+    messages.push(isBinary ? "binary" : JSON.parse((data as Buffer).toString())),
+  );
   socket.on("error", () => undefined);
   return {
     socket,

@@ -80,7 +80,7 @@ class Client {
     socket.on("close", () => this.#stop());
     socket.on("error", () => this.#stop());
     socket.on("pong", () => (this.#isAlive = true));
-    socket.on("message", (data) => this.#hear(String(data)));
+    socket.on("message", (data) => this.#hear(data as Buffer));
     const { signal } = this.#gone;
     who.over?.addEventListener("abort", () => this.close(refused, "what let you in is over"), { once: true, signal });
   }
@@ -170,10 +170,10 @@ class Client {
     this.#write(JSON.stringify(message));
   }
 
-  #hear(text: string): void {
+  #hear(message: Buffer): void {
     this.#isAlive = true;
     try {
-      const said = streamRequest.parse(JSON.parse(text));
+      const said = streamRequest.parse(JSON.parse(message.toString()));
       if (said.kind === "ping") this.#say({ kind: "pong" });
       else this.subscribe(said);
     } catch (cause) {

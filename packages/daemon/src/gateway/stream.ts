@@ -2,7 +2,6 @@ import { CorralError, sessionId, streamMessage } from "@corral/protocol";
 import { filterQuery } from "./events.ts";
 import type { Routes } from "./routes.ts";
 import { principalOf } from "./tokens.ts";
-import type { z } from "zod";
 
 const streamQuery = filterQuery.extend({ session: sessionId.optional().describe("only of this session") });
 
@@ -28,7 +27,7 @@ export const streamRoutes: Routes = (app, { sockets }) => {
       });
     },
     wsHandler(socket, request) {
-      const { deltas, ...filter } = request.query as z.infer<typeof streamQuery>;
+      const { deltas, ...filter } = request.query;
       sockets.open(socket, principalOf(request), { ...filter, deltas: deltas === "1" });
     },
   });

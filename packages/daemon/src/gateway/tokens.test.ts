@@ -114,17 +114,23 @@ describe("scopes", () => {
   test("each route takes tokens from its scope on and refuses those below, without doing anything", async () => {
     const { session, project } = await gate.newSession();
     const asked = requests(session.id, project.id);
-    const guarded = Object.entries(access).flatMap(([route, entry]) => (entry === "open" ? [] : [[route, entry[0]]]));
-    expect(Object.keys(asked).toSorted()).toEqual(guarded.map(([route]) => route).toSorted());
+    const guarded = Object.entries(access).flatMap(([route, entry]) =>
+      entry === "open" ? [] : [{ route, needed: entry[0] }],
+    );
+    expect(new Set(Object.keys(asked))).toEqual(new Set(guarded.map(({ route }) => route)));
     for (const scope of scopes) {
       const { send } = await gate.token({ name: scope, scope });
-      for (const [route, needed] of guarded) {
-        const { path, body } = asked[route ?? ""]!;
+      for (const { route, needed } of guarded) {
+        const { path, body } = asked[route]!;
         const before = await gate.log.head();
         const { status, body: answer } = await send(path, body === undefined ? {} : { body });
-        const allowed = scopes.indexOf(scope) >= scopes.indexOf(needed as (typeof scopes)[number]);
-        expect({ scope, route, refused: answer.code === "auth.scope" }).toEqual({ scope, route, refused: !allowed });
-        if (!allowed) expect({ status, head: await gate.log.head() }).toEqual({ status: 403, head: before });
+        const allowed = scopes.indexOf(scope) >= scopes.indexOf(needed);
+        const done = (await gate.log.head()) > before;
+        expect({ scope, route, refused: answer.code === "auth.scope" && status === 403 && !done }).toEqual({
+          scope,
+          route,
+          refused: !allowed,
+        });
       }
     }
   });
@@ -133,7 +139,7 @@ describe("scopes", () => {
     const { mindAccess } = await import("./access.ts");
     const { default: Fastify } = await import("fastify");
     const app = Fastify();
-    mindAccess(app as never);
+    mindAccess(app);
     expect(() => app.get("/api/forgotten", () => "")).toThrow("GET /api/forgotten has no entry in gateway/access.ts");
   });
 
