@@ -65,14 +65,17 @@ test("readers of the same history share what is read, for a moment and within bo
   await gate.add("ses_a", ...Array.from({ length: 450 }, () => said(newId("part"))));
   let reads = 0;
   let now = 0;
-  const counting = { read: (range: Parameters<typeof gate.log.read>[0]) => (reads++, gate.log.read(range)) };
+  const counting = {
+    read: (range: Parameters<typeof gate.log.read>[0]) => (reads++, gate.log.read(range)),
+    onCommit: (listener: Parameters<typeof gate.log.onCommit>[0]) => gate.log.onCommit(listener),
+  };
   const history = openHistory(counting, () => now);
   const readAll = async () => {
     const seqs: number[] = [];
     for (;;) {
-      const found = await history.read({ after: seqs.at(-1) ?? 0 });
-      if (found.length === 0) return seqs;
-      seqs.push(...found.map(({ seq }) => seq));
+      const { events } = await history.read({ after: seqs.at(-1) ?? 0 });
+      if (events.length === 0) return seqs;
+      seqs.push(...events.map(({ seq }) => seq));
     }
   };
   const expected = Array.from({ length: 450 }, (_, index) => index + 1);
@@ -82,7 +85,11 @@ test("readers of the same history share what is read, for a moment and within bo
   const before = reads;
   await readAll();
   expect(reads - before).toBe(2);
-  now += 1_001;
+  now += 5_001;
   await readAll();
   expect(reads - before).toBe(6);
+  await gate.add("ses_b", { type: "stream.erased", data: {} } as never);
+  await readAll();
+  expect(reads - before).toBe(10);
+  history.close();
 });

@@ -1,6 +1,7 @@
 import type { Delta, StoredEvent } from "@corral/protocol";
 import type { Log } from "../log/port.ts";
 import { ClosedParts } from "./closed-parts.ts";
+import type { EncodedPage } from "./encoding.ts";
 import type { History } from "./history.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -16,8 +17,10 @@ import type { Subscription } from "./subscription.ts";
 export interface Outlet {
   /** Aborts when nothing more is to be written. */
   readonly signal: AbortSignal;
-  /** The same page may be given to many; resolves when the reader has room for more. */
-  writeHistory(page: readonly StoredEvent[]): Promise<void>;
+  /** The same page may be given to many. Nothing more is written before there is room. */
+  writeHistory(page: EncodedPage): void;
+  /** Resolves when the reader has room for more; rejects when it took nothing for too long. */
+  room(): Promise<void>;
   writeEvents(events: readonly StoredEvent[]): void;
   writeDeltas(deltas: readonly Delta[]): void;
 }
@@ -31,17 +34,12 @@ export interface FeedSource {
 export async function carry({ log, history }: FeedSource, outlet: Outlet, wish: Subscription): Promise<void> {
   const closed = new ClosedParts();
   const stream = wish.session;
-  const wanted = (events: readonly StoredEvent[]) => {
-    for (const event of events) closed.note(event);
-    return wish.wants === undefined ? events : events.filter(wish.wants);
-  };
   let cursor = wish.after;
   for (;;) {
-    const page = await history.read({ after: cursor, stream });
-    if (page.length === 0 || outlet.signal.aborted) break;
-    cursor = page.at(-1)?.seq ?? cursor;
-    const news = wanted(page);
-    if (news.length > 0) await outlet.writeHistory(news.length === page.length ? page : news);
+    const next = await writePage(cursor);
+    if (next === cursor || outlet.signal.aborted) break;
+    cursor = next;
+    await outlet.room();
   }
   if (outlet.signal.aborted) return;
   const only = stream === undefined ? {} : { session: stream };
@@ -51,11 +49,23 @@ export async function carry({ log, history }: FeedSource, outlet: Outlet, wish: 
   try {
     const from = { after: cursor, ...(stream === undefined ? {} : { stream }) };
     for await (const events of log.tail(from, outlet.signal)) {
-      const news = wanted(events);
+      for (const event of events) closed.note(event);
+      const news = wish.wants === undefined ? events : events.filter(wish.wants);
       if (news.length > 0) outlet.writeEvents(news);
     }
   } finally {
     unsubscribe();
+  }
+
+  /** Returns the new cursor and nothing else, so that a slow reader holds no page while it is waited for. */
+  async function writePage(after: number): Promise<number> {
+    const page = await history.read({ after, stream });
+    const last = page.events.at(-1)?.seq;
+    if (last === undefined || outlet.signal.aborted) return after;
+    for (const event of page.events) closed.note(event);
+    const news = wish.wants === undefined ? page : page.only(wish.wants);
+    if (news.events.length > 0) outlet.writeHistory(news);
+    return last;
   }
 }
 

@@ -1,65 +1,86 @@
-import type { StoredEvent } from "@corral/protocol";
 import type { Log } from "../log/port.ts";
-import { jsonOf } from "./encoding.ts";
+import { EncodedPage } from "./encoding.ts";
 
 /**
  * Reads pages of history for many readers at once.
  *
  * 1. Readers that ask for the same page within a moment share one read, and what was encoded for one of them.
  * 2. Only full pages are shared: the last one of a log may grow.
- * 3. What is kept is bounded, in bytes and in time, so that a page is never much older than the log.
+ * 3. What is kept is bounded, in bytes and in time, and forgotten as soon as anything is erased.
  */
 export interface History {
-  read(range: { readonly after: number; readonly stream?: string | undefined }): Promise<readonly StoredEvent[]>;
+  read(range: { readonly after: number; readonly stream?: string | undefined }): Promise<EncodedPage>;
+  close(): void;
 }
 
 const pageSize = 200;
-const keptCharacters = 8_000_000;
-const keptMs = 1_000;
+const keptCharacters = 4_000_000;
+const keptMs = 5_000;
 
-export function openHistory(log: Pick<Log, "read">, now: () => number = () => performance.now()): History {
+export function openHistory(log: Pick<Log, "read" | "onCommit">, now: () => number = () => performance.now()): History {
   const pages = new Map<string, Kept>();
   let characters = 0;
+  let sweeping = false;
+  const close = log.onCommit((events) => {
+    if (events.some(({ type }) => erasing.test(type))) for (const key of pages.keys()) forget(key);
+  });
 
   return {
-    async read({ after, stream }) {
+    close,
+    read({ after, stream }) {
       const key = `${after} ${stream ?? ""}`;
       const known = pages.get(key);
       if (known !== undefined && known.until > now()) return known.page;
       forget(key);
-      const page = log.read({ after, limit: pageSize, ...(stream === undefined ? {} : { stream }) });
+      const page = encoded({ after, limit: pageSize, ...(stream === undefined ? {} : { stream }) });
       const kept: Kept = { page, until: now() + keptMs, characters: 0 };
       pages.set(key, kept);
-      try {
-        weigh(key, kept, await page);
-      } catch (error) {
-        forget(key);
-        throw error;
-      }
+      page.then(
+        (read) => weigh(key, kept, read),
+        () => forget(key),
+      );
       return page;
     },
   };
 
-  function weigh(key: string, kept: Kept, page: readonly StoredEvent[]): void {
+  async function encoded(range: Parameters<Log["read"]>[0]): Promise<EncodedPage> {
+    return new EncodedPage(await log.read(range));
+  }
+
+  function weigh(key: string, kept: Kept, page: EncodedPage): void {
     if (pages.get(key) !== kept) return;
-    if (page.length < pageSize) return forget(key);
-    for (const event of page) kept.characters += jsonOf(event).length;
+    if (page.events.length < pageSize) return forget(key);
+    kept.characters = page.characters;
     characters += kept.characters;
-    for (const [oldest, { until }] of pages) {
-      if (characters <= keptCharacters && until > now()) break;
+    for (const oldest of pages.keys()) {
+      if (characters <= keptCharacters) break;
       forget(oldest);
     }
-    setTimeout(() => pages.get(key) === kept && forget(key), keptMs).unref();
+    sweepLater();
   }
 
   function forget(key: string): void {
     characters -= pages.get(key)?.characters ?? 0;
     pages.delete(key);
   }
+
+  /** Holds on to no page: what is let go must be free at once. */
+  function sweepLater(): void {
+    if (sweeping) return;
+    sweeping = true;
+    setTimeout(() => {
+      sweeping = false;
+      for (const [key, { until }] of pages) if (until <= now()) forget(key);
+      if (pages.size > 0) sweepLater();
+    }, keptMs).unref();
+  }
 }
 
+/** What says that events are no longer what they were. */
+const erasing = /^stream\.erased$/;
+
 interface Kept {
-  readonly page: Promise<readonly StoredEvent[]>;
+  readonly page: Promise<EncodedPage>;
   readonly until: number;
   characters: number;
 }

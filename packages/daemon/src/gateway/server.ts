@@ -92,7 +92,8 @@ export interface Gateway {
 export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const { host = "127.0.0.1", log, logger, now = Date.now } = parts;
   const onStreamError = (error: unknown) => logger?.error({ err: error }, "a stream of events failed");
-  const source = { log, history: openHistory(log) };
+  const history = openHistory(log);
+  const source = { log, history };
   const sight = await openSight(log, parts.sessions);
   const streams = openStreams(source, onStreamError, parts.streamLimits);
   const sockets = openSockets({ source, sight, onError: onStreamError, limits: parts.streamLimits });
@@ -127,6 +128,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       await app.close();
       clearTimeout(impatience);
       await audited;
+      history.close();
       sight.close();
     },
   };

@@ -1,7 +1,7 @@
 import { CorralError, type Delta, type StoredEvent, type StreamMessage, streamRequest } from "@corral/protocol";
 import type { WebSocket } from "ws";
 import type { Principal } from "../tokens/index.ts";
-import { socketDelta, socketEvent } from "./encoding.ts";
+import { type EncodedPage, socketDelta, socketEvent } from "./encoding.ts";
 import { carry, type FeedSource, isTooSlow, type Outlet, type StreamLimits, TooSlow, usualLimits } from "./feed.ts";
 import { problemOf } from "./problem.ts";
 import type { Sight } from "./sight.ts";
@@ -69,6 +69,8 @@ class Client {
   #isAlive = true;
   #waiting: Subscription | undefined;
   #current: AbortController | undefined;
+  /** When the last page of history was taken. */
+  #flushed: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, who: Principal, parts: SocketParts) {
     this.#socket = socket;
@@ -129,9 +131,9 @@ class Client {
   #outlet(signal: AbortSignal): Outlet {
     return {
       signal,
-      writeHistory: async (page) => {
-        const flushed = signal.aborted ? undefined : this.#writeAll(page);
-        if (flushed !== undefined) await this.#inTime(flushed, signal);
+      writeHistory: (page) => this.#writeAll(page),
+      room: async () => {
+        if (this.#socket.bufferedAmount > comfortable) await this.#inTime(this.#flushed, signal);
       },
       writeEvents: (events: readonly StoredEvent[]) => {
         for (const event of events) this.#write(socketEvent(event), signal);
@@ -142,14 +144,13 @@ class Client {
     };
   }
 
-  /** Undefined when the client has room for more; else it resolves when all was taken. */
-  #writeAll(page: readonly StoredEvent[]): Promise<void> | undefined {
+  #writeAll({ socket: messages }: EncodedPage): void {
     const flushed = Promise.withResolvers<void>();
-    for (const [index, event] of page.entries()) {
-      const last = index === page.length - 1;
-      this.#socket.send(socketEvent(event), { binary: false }, last ? () => flushed.resolve() : undefined);
+    this.#flushed = flushed.promise;
+    for (const [index, message] of messages.entries()) {
+      const last = index === messages.length - 1;
+      this.#socket.send(message, { binary: false }, last ? () => flushed.resolve() : undefined);
     }
-    return this.#socket.bufferedAmount > comfortable ? flushed.promise : undefined;
   }
 
   #inTime(flushed: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Delta, StoredEvent } from "@corral/protocol";
-import { sseDelta, sseEvent, ssePage } from "./encoding.ts";
+import { type EncodedPage, sseDelta, sseEvent } from "./encoding.ts";
 import { carry, type FeedSource, isTooSlow, type Outlet, type StreamLimits, TooSlow, usualLimits } from "./feed.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -81,9 +81,12 @@ class EventStream implements Outlet {
     this.#heartbeat.unref();
   }
 
-  async writeHistory(page: readonly StoredEvent[]): Promise<void> {
-    if (this.signal.aborted || this.#response.write(ssePage(page))) return;
-    await drained(this.#response, this.signal, this.#limits.stallMs);
+  writeHistory(page: EncodedPage): void {
+    this.#response.write(page.sse);
+  }
+
+  async room(): Promise<void> {
+    if (this.#response.writableNeedDrain) await drained(this.#response, this.signal, this.#limits.stallMs);
   }
 
   writeEvents(events: readonly StoredEvent[]): void {
