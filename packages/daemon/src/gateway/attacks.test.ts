@@ -64,6 +64,16 @@ describe("guessing", () => {
   });
 });
 
+test("pages of other origins are never told that they may read, not even by a preflight", async () => {
+  const origin = "https://evil.example";
+  const asked = { origin, authorization, "access-control-request-method": "POST" };
+  for (const method of ["GET", "POST", "OPTIONS"]) {
+    const { status, headers } = await ask(gate.gateway.url, { method, path: "/api/sessions", headers: asked });
+    const allowed = Object.keys(headers).filter((name) => name.startsWith("access-control-"));
+    expect({ method, status, allowed }).toEqual({ method, status: 403, allowed: [] });
+  }
+});
+
 describe("addresses", () => {
   test.each([
     "/../../etc/passwd",

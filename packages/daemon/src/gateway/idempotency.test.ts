@@ -147,6 +147,17 @@ test("a token's secret is told again by the same daemon, and never kept", async 
   expect(gate.tokens.list().length).toBe(1);
 });
 
+test("a secret is told again to the token it was told to, and to no other of the same person", async () => {
+  const { session } = await gate.newSession();
+  const wide = await gate.token({ name: "wide", person: "ann", scope: "operate" });
+  const narrow = await gate.token({ name: "narrow", person: "ann", scope: "operate", session: session.id });
+  const wish = { body: { name: "more" }, headers: { "idempotency-key": "k1" } };
+  const first = await wide.send("/api/tokens", wish);
+  const second = await narrow.send("/api/tokens", wish);
+  expect(second.body).toMatchObject({ session: session.id, madeWith: narrow.id });
+  expect(second.body.token).not.toBe(first.body.token);
+});
+
 test("no more than the newest keys are remembered", async () => {
   const forgotten = Array.from({ length: 2000 }, (_, index) => `key-${index}`);
   const begun = (key: string) => event("request.begun", { key, body: "b", tail: "t", forgets: [] });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CorralError, event, type Id, type IdKind, newId, type StoredEvent } from "@corral/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Change, Log, Projection } from "../log/index.ts";
+import type { Principal } from "../tokens/index.ts";
 import type { App } from "./routes.ts";
 
 /**
@@ -97,7 +98,7 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
       app.addHook("preHandler", async (request, reply) => {
         const given = request.headers["idempotency-key"];
         if (given === undefined || request.method !== "POST" || request.principal === undefined) return;
-        const key = hashed(request.principal.person, checked(given));
+        const key = hashed(whose(request.principal, request), checked(given));
         const body = hashed(request.url.split("?", 1)[0] ?? "", JSON.stringify(request.body));
         const before = lookUp(key);
         if (before !== undefined && before.body !== body) throw conflict("it was used before, with another body");
@@ -153,6 +154,11 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
     const answer = routeOptions.config.secret === true ? null : payload;
     await log.append({ stream, actor, events: [event("request.answered", { key, status, answer })] });
   }
+}
+
+/** A person's; where the answer is a secret, of one token alone, so that none gets what was made with a wider one. */
+function whose({ person, token }: Principal, { routeOptions }: FastifyRequest): string {
+  return routeOptions.config.secret === true ? `${person} ${token ?? ""}` : person;
 }
 
 const json = "application/json; charset=utf-8";

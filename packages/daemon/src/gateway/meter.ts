@@ -107,7 +107,8 @@ function memory(): Figures {
 
 /** Returns the way to stop. */
 function watchLoop(registry: Registry): () => void {
-  const delay = monitorEventLoopDelay({ resolution: 20 });
+  // Coarse, for each look wakes the process, idle or not.
+  const delay = monitorEventLoopDelay({ resolution: 100 });
   delay.enable();
   const help = "How late the event loop was since the figures were asked for last";
   const values = () => {
