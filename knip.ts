@@ -5,7 +5,7 @@ import type { KnipConfig } from "knip";
 const entries: Readonly<Record<string, readonly string[]>> = {
   "packages/protocol": [],
   "packages/client": ["src/index.ts"],
-  "packages/cli": ["src/main.ts"],
+  "packages/cli": ["src/bin.ts", "src/main.ts"],
   "packages/daemon": ["src/main.ts", "src/runner-main.ts", "src/testing/index.ts"],
   "packages/dashboard": ["src/main.tsx"],
 };

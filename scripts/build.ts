@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { build as bundle } from "esbuild";
+import { thirdPartyNotices } from "./notices.ts";
 
 const root = join(import.meta.dirname, "..");
 
 /** What is shipped: one file for each program, named after it. */
 const programs: Readonly<Record<string, string>> = {
-  cli: "packages/cli/src/main.ts",
+  cli: "packages/cli/src/bin.ts",
   daemon: "packages/daemon/src/main.ts",
   runner: "packages/daemon/src/runner-main.ts",
 };
@@ -21,14 +22,18 @@ export interface Built {
 }
 
 /**
- * Bundles the programs and the dashboard into `dist/`. Running programs never see half a file: each is put in place
- * whole, pages after what they name.
+ * Makes `dist/`, which is the package as it is published: `npm pack ./dist` gives the tarball. Running programs never
+ * see half a file: each is put in place whole, pages after what they name.
  */
-export async function build(dist: string = join(root, "dist")): Promise<Built> {
+export async function build(dist: string = join(root, "dist"), version: string = ownVersion()): Promise<Built> {
   const names = Object.keys(programs);
   const present = names.filter((name) => existsSync(join(root, programs[name] ?? "")));
   const fresh = `${dist}.${process.pid}`;
-  await Promise.all([bundlePrograms(present, fresh), bundleDashboard(join(fresh, "dashboard"))]);
+  const inputs = await Promise.all([
+    bundlePrograms(present, fresh, version),
+    bundleDashboard(join(fresh, "dashboard")),
+  ]);
+  await writePackage(fresh, version, inputs.flat());
   const old = await filesIn(dist);
   const written = (await filesIn(fresh)).toSorted((a, b) => Number(a.endsWith(".html")) - Number(b.endsWith(".html")));
   for (const file of written) {
@@ -40,13 +45,33 @@ export async function build(dist: string = join(root, "dist")): Promise<Built> {
   return { written, absent: names.filter((name) => !present.includes(name)) };
 }
 
-/** Each on its own: what two programs have in common is smaller in each than what both together need. */
-async function bundlePrograms(names: readonly string[], outdir: string): Promise<void> {
-  await Promise.all(names.map((name) => bundleProgram(name, outdir)));
+/** What a package has besides its programs. Everything is bundled, so it depends on nothing. */
+async function writePackage(folder: string, version: string, inputs: readonly string[]): Promise<void> {
+  const manifest = {
+    name: "corral",
+    version,
+    description: "Coding agents on your own machine, each in a jail, everything in a durable log",
+    license: "Apache-2.0",
+    type: "module",
+    bin: { corral: "cli.js" },
+    engines: { node: ">=24.15" },
+  };
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), thirdPartyNotices(root, inputs));
+  for (const file of ["README.md", "LICENSE"]) await copyFile(join(root, file), join(folder, file));
+  await chmod(join(folder, "cli.js"), 0o755);
 }
 
-async function bundleProgram(name: string, outdir: string): Promise<void> {
-  await bundle({
+/**
+ * Each on its own: what two programs have in common is smaller in each than what both together need. Returns the files
+ * that went in.
+ */
+async function bundlePrograms(names: readonly string[], outdir: string, version: string): Promise<readonly string[]> {
+  return (await Promise.all(names.map((name) => bundleProgram(name, outdir, version)))).flat();
+}
+
+async function bundleProgram(name: string, outdir: string, version: string): Promise<readonly string[]> {
+  const { metafile } = await bundle({
     absWorkingDir: root,
     entryPoints: [{ in: programs[name] ?? "", out: name }],
     outdir,
@@ -59,19 +84,31 @@ async function bundleProgram(name: string, outdir: string): Promise<void> {
     target: "node24",
     minifySyntax: true,
     legalComments: "none",
+    // What Node loads of it asks for its parts in a way that a bundler cannot follow.
+    alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
     logLevel: "warning",
-    banner: { js: commonJsGlobals },
-    define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version()) },
+    metafile: true,
+    // The command line has no CommonJS in it and starts often, so it is spared this in each of its pieces.
+    ...(name === "cli" ? {} : { banner: { js: commonJsGlobals } }),
+    define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version) },
   });
+  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 }
 
-/** In a process of its own, beside the others: Vite asks the environment what to build for, and it is the same for all. */
-async function bundleDashboard(outDir: string): Promise<void> {
+/**
+ * In a process of its own, beside the others: Vite asks the environment what to build for, and it is the same for all.
+ * Returns the files that went in.
+ */
+async function bundleDashboard(outDir: string): Promise<readonly string[]> {
   const vite = join(root, "node_modules/vite/bin/vite.js");
   const config = join(root, "packages/dashboard/vite.config.ts");
   const words = ["build", "--config", config, "--outDir", outDir, "--logLevel", "warn"];
   const env = { ...process.env, NODE_ENV: "production" };
   await promisify(execFile)(process.execPath, [vite, ...words], { cwd: root, env });
+  const list = join(outDir, "bundled-modules.json");
+  const modules = JSON.parse(await readFile(list, "utf8")) as readonly string[];
+  await rm(list);
+  return modules.map((path) => relative(root, path));
 }
 
 /** Paths of all files below the folder, which may be missing. */
@@ -91,7 +128,7 @@ const commonJsGlobals = [
   "const __dirname = import.meta.dirname;",
 ].join("\n");
 
-function version(): string {
+function ownVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   if (typeof manifest === "object" && manifest !== null && "version" in manifest) return String(manifest.version);
   throw new Error("packages/cli/package.json has no version");
@@ -100,6 +137,6 @@ function version(): string {
 if (import.meta.main) {
   const { written, absent } = await build();
   console.log(
-    `dist: ${written.join(", ") || "nothing"}${absent.length > 0 ? `; not there yet: ${absent.join(", ")}` : ""}`,
+    `dist: ${written.length} files, ${written.filter((file) => !/-[^/]*\.js$/.test(file)).join(", ")}${absent.length > 0 ? `; not there yet: ${absent.join(", ")}` : ""}`,
   );
 }

@@ -10,7 +10,8 @@ export const testKit = "daemon/testing";
 export const packages: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   client: ["protocol"],
-  cli: ["client", "protocol"],
+  // What has no schemas comes alone: they take longer to load than a quick command takes.
+  cli: ["client", "protocol", "protocol/trace"],
   dashboard: ["client", "protocol"],
   daemon: ["protocol"],
 };
@@ -31,6 +32,8 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 /** Slices of the daemon, each with the slices it may import besides itself and the protocol. */
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   home: [],
+  logging: [],
+  doctor: [],
   log: [],
   environments: [],
   providers: [],

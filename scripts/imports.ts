@@ -120,7 +120,7 @@ function faultOf(from: Place, target: Target): string | undefined {
 }
 
 function outsideFault(from: Place, name: string): string | undefined {
-  if (from.in !== "package" || (from.path.endsWith(".test.ts") && name === "vitest")) return undefined;
+  if (from.in !== "package" || (isTest(from) && (name === "vitest" || name.startsWith("node:")))) return undefined;
   const allowed = externals[from.package];
   if (allowed === undefined || allowed.includes(name)) return undefined;
   return `${from.package} may import from outside only ${list(allowed)} ${inTable}`;

@@ -75,7 +75,7 @@ async function take(followed: AsyncIterable<Followed>, count: number): Promise<u
   return taken;
 }
 
-const project = { id: "prj_a", path: "/repo", name: "repo", seq: 1 };
+const project = { id: "prj_a", path: "/repo", name: "repo", present: true, worktree: "/repo", seq: 1 };
 
 test("a method sends its body with the token and gives back what the daemon answered", async () => {
   const { client, asked } = await serve(json(200, project));

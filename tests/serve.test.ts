@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { callsTool, says } from "@corral/daemon/testing";
 import { daemonInfo } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { setStage } from "./story.ts";
+import { eventsUntil, setStage } from "./story.ts";
 
 describe("corral serve", () => {
   test("prints one line with url and pid, and answers there", async () => {
@@ -40,5 +41,67 @@ describe("corral serve", () => {
     expect(await Promise.all(all.map((each) => each.exit))).toEqual(Array.from({ length: 10 }, () => 0));
     const { pid } = daemonInfo.parse(JSON.parse(readFileSync(join(stage.home, "daemon.json"), "utf8")));
     process.kill(pid, 0);
+    const said = readFileSync(join(stage.home, "logs", "daemon.log"), "utf8");
+    expect(said.match(/the daemon serves/g)).toHaveLength(1);
+  });
+
+  test("after kill -9 nothing is believed to run, and the next daemon takes the home over", async () => {
+    await using stage = await setStage();
+    const first = await stage.serve();
+    await first.kill();
+    expect(readFileSync(join(stage.home, "daemon.json"), "utf8")).toContain(first.info.url);
+    const status = stage.corral("status", "--json");
+    expect(await status.exit).toBe(3);
+    expect(JSON.parse(status.stdout())).toEqual({ running: false, home: stage.home });
+    const second = await stage.serve();
+    expect(second.info.pid).not.toBe(first.info.pid);
+    expect(await stage.corral("status").exit).toBe(0);
+  });
+
+  test("SIGTERM drains by a deadline: a command that runs on is taken up by the next daemon", async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve();
+    const run = stage.corral("run", "--detach", "wait");
+    expect(await run.exit).toBe(0);
+    const command = "echo x >> times; until [ -e go ]; do sleep 0.05; done; cat times";
+    (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
+    const [prepared] = (await eventsUntil(stage.client(), "workspace.prepared")).slice(-1);
+    const workspace = (prepared!.data as { path: string }).path;
+    await expect.poll(() => existsSync(join(workspace, "times")), { timeout: 20_000 }).toBe(true);
+    const runners = daemon.runners();
+
+    expect(await daemon.end("SIGTERM")).toBe(0);
+    for (const pid of runners) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    expect(await stage.corral("status").exit).toBe(3);
+
+    writeFileSync(join(workspace, "go"), "");
+    await stage.serve();
+    const next = await stage.model.nextRequest();
+    expect(JSON.stringify(next.toolResults)).toContain("x\\n");
+    next.answer(says("done"));
+    const all = await eventsUntil(stage.client(), "activity.settled");
+    expect(all.filter(({ type }) => type === "call.started")).toHaveLength(1);
+    expect(readFileSync(join(workspace, "times"), "utf8")).toBe("x\n");
+  });
+
+  test("status tells what the daemon has in its hands", async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve();
+    expect(await stage.corral("run", "--detach", "think").exit).toBe(0);
+    const held = await stage.model.nextRequest();
+    const status = stage.corral("status", "--json");
+    expect(await status.exit).toBe(0);
+    const told = JSON.parse(status.stdout());
+    expect(told).toMatchObject({
+      running: true,
+      ...daemon.info,
+      home: stage.home,
+      sessions: { idle: 0, thinking: 1, waiting: 0, failed: 0 },
+    });
+    const runners = told.runners as { pid: number; sessions: number }[];
+    expect(new Set(runners.map(({ pid }) => pid))).toEqual(new Set(daemon.runners()));
+    expect(runners.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(1);
+    held.answer(says("done"));
+    await eventsUntil(stage.client(), "activity.settled");
   });
 });

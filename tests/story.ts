@@ -8,13 +8,15 @@ import { type Client, createClient } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
 import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
 
-const dist = join(import.meta.dirname, "..", "dist");
+export const dist = join(import.meta.dirname, "..", "dist");
 
 /** What a story happens in: a home, a repository, a scripted model, and the programs as they are shipped. */
 export interface Stage extends AsyncDisposable {
   readonly home: string;
   readonly repository: string;
   readonly model: ScriptedModel;
+  /** What programs on this stage are started with. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
   /** Starts `corral serve --json`. */
   serve(): Promise<ServedDaemon>;
   /** Starts the command line in the repository. */
@@ -32,6 +34,8 @@ export interface ServedDaemon {
   runners(): readonly number[];
   /** kill -9, and waits until the process is gone. */
   kill(): Promise<void>;
+  /** Sends the signal and waits for the exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface CommandLine {
@@ -44,9 +48,21 @@ export interface CommandLine {
   readonly exit: Promise<number | null>;
 }
 
-export async function setStage(): Promise<Stage> {
+export interface StageWish {
+  /** The name of the home's folder. */
+  readonly home?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Where the programs are. */
+  readonly programs?: string;
+}
+
+export async function setStage({
+  home: name = "home",
+  variables = {},
+  programs = dist,
+}: StageWish = {}): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "corral-story-"));
-  const home = join(folder, "home");
+  const home = join(folder, name);
   const model = await startScriptedModel();
   const repository = makeRepository(join(folder, "repository"));
   const children = new Set<ChildProcess>();
@@ -57,9 +73,10 @@ export async function setStage(): Promise<Stage> {
     ANTHROPIC_API_KEY: "sk-story-secret",
     ANTHROPIC_BASE_URL: model.url,
     NO_COLOR: "1",
+    ...variables,
   };
   const start = (args: readonly string[], cwd = repository) => {
-    const child = spawn(process.execPath, [join(dist, "cli.js"), ...args], { cwd, env, stdio: "pipe" });
+    const child = spawn(process.execPath, [join(programs, "cli.js"), ...args], { cwd, env, stdio: "pipe" });
     children.add(child);
     return child;
   };
@@ -67,6 +84,7 @@ export async function setStage(): Promise<Stage> {
     home,
     repository,
     model,
+    variables: env,
     serve: () => serve(start(["serve", "--json"])),
     corral: (...args) => commandLine(start(args)),
     corralIn: (cwd, ...args) => commandLine(start(args, cwd)),
@@ -100,6 +118,12 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
       const gone = once(child, "exit");
       process.kill(info.pid, "SIGKILL");
       await gone;
+    },
+    async end(signal) {
+      const gone = once(child, "exit");
+      process.kill(info.pid, signal);
+      const [code] = await gone;
+      return code as number | null;
     },
   };
 }

@@ -1,17 +1,15 @@
 import { type ArgsDef, type ParsedArgs, parseArgs } from "citty";
 import { checkFlags, UsageError } from "./flags.ts";
-import { commandHelp } from "./help.ts";
+import { commandHelp, type Taught } from "./help.ts";
 import type { World } from "./world.ts";
 
 /** One command: its words for the help, its flags, and what it does. Resolves with the exit code. */
-export interface Command {
+export interface Command extends Taught {
   readonly name: string;
-  readonly usage: string;
-  readonly summary: string;
-  readonly details?: string;
-  readonly args: ArgsDef;
   /** How many words it takes besides flags. */
   readonly words: "none" | "any";
+  /** Words that a shell offers. */
+  readonly choices?: readonly string[];
   run(rawArgs: readonly string[], world: World): Promise<number>;
 }
 
@@ -25,7 +23,7 @@ export function defineCommand<const A extends ArgsDef>(
     ...definition,
     async run(rawArgs, world) {
       if (asksForHelp(rawArgs)) {
-        world.out.write(commandHelp(definition));
+        world.out.write(commandHelp(definition, world.out));
         return 0;
       }
       checkFlags(rawArgs, definition.args);

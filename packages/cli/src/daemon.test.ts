@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connectDaemon, findDaemon, isAlive } from "./daemon.ts";
+import { connectDaemon, findDaemon } from "./daemon.ts";
+import { isAlive } from "./recorded.ts";
 import { dispatch } from "./dispatch.ts";
 import { startDaemon } from "./start.ts";
 import { Stage } from "./testing/stage.ts";
@@ -31,14 +32,14 @@ async function deadPid(): Promise<number> {
 
 test("a daemon is started when none runs, and found when one does", async () => {
   expect(await findDaemon(home)).toBeUndefined();
-  const first = await connectDaemon(home, start);
-  const second = await connectDaemon(home, () => Promise.reject(new Error("must not start another")));
+  const first = await connectDaemon(stand.world, start);
+  const second = await connectDaemon(stand.world, () => Promise.reject(new Error("must not start another")));
   expect(second.endpoint).toMatchObject({ url: first.endpoint.url, token: "t0" });
   expect(await second.sessions.list()).toEqual([]);
 });
 
 test("ten commands at once end up with one daemon", async () => {
-  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(home, start)));
+  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(stand.world, start)));
   expect(new Set(clients.map(({ endpoint }) => endpoint.url)).size).toBe(1);
   expect(readFileSync(join(home, "starts"), "utf8").trim().split("\n").length).toBe(1);
 }, 60_000);
@@ -46,7 +47,7 @@ test("ten commands at once end up with one daemon", async () => {
 test("a daemon that does not start is quoted", async () => {
   process.env["STAGE_FAILS"] = "1";
   try {
-    await expect(connectDaemon(home, start)).rejects.toMatchObject({
+    await expect(connectDaemon(stand.world, start)).rejects.toMatchObject({
       code: "daemon.unreachable",
       message: "The daemon did not start: it ended with 1\nthe stage is on fire",
       hint: expect.stringContaining("logs/daemon.out"),
@@ -58,7 +59,7 @@ test("a daemon that does not start is quoted", async () => {
 });
 
 test("stop waits until the daemon is gone and can be repeated", async () => {
-  await connectDaemon(home, start);
+  await connectDaemon(stand.world, start);
   const { pid } = (await findDaemon(home)) ?? { pid: 0 };
   expect(isAlive(pid)).toBe(true);
   expect(await dispatch(["stop"], stand.world)).toBe(0);
@@ -97,7 +98,7 @@ test("a daemon of another version is told, with what to do", async () => {
   const old = new Stage();
   old.answeredVersion = "0.0.1";
   await old.open(home);
-  await expect(connectDaemon(home)).rejects.toMatchObject({
+  await expect(connectDaemon(stand.world)).rejects.toMatchObject({
     code: "daemon.version",
     hint: expect.stringContaining("corral stop"),
   });

@@ -1,32 +1,14 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type Client, createClient, type Endpoint } from "@corral/client";
-import { CorralError, type DaemonInfo, daemonInfo } from "@corral/protocol";
+import { CorralError, type TraceId } from "@corral/protocol";
 import { leanFetch } from "./fetch.ts";
+import { type RecordedDaemon, recordedDaemon } from "./recorded.ts";
 import { version } from "./version.ts";
+import type { World } from "./world.ts";
 
 const patienceMs = 60_000;
 
-export interface RunningDaemon extends DaemonInfo {
-  readonly token: string;
-}
-
-/**
- * What the home says about its daemon. The process is looked up too: after a crash the old port may
- * belong to a stranger, and the token is not for strangers.
- */
-export function recordedDaemon(home: string): RunningDaemon | undefined {
-  try {
-    const info = daemonInfo.parse(JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")));
-    const token = readFileSync(join(home, "token"), "utf8").trim();
-    return isAlive(info.pid) ? { ...info, token } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The daemon of this home, if it runs and answers. */
-export async function findDaemon(home: string): Promise<RunningDaemon | undefined> {
+export async function findDaemon(home: string): Promise<RecordedDaemon | undefined> {
   const recorded = recordedDaemon(home);
   if (recorded === undefined) return undefined;
   try {
@@ -42,13 +24,13 @@ export async function findDaemon(home: string): Promise<RunningDaemon | undefine
  * the home lets one daemon win, and the others are found to be unneeded.
  */
 export async function connectDaemon(
-  home: string,
+  { home, traceId }: Pick<World, "home" | "traceId">,
   start: (home: string) => Promise<"ready" | "taken"> = startLazily,
 ): Promise<Client> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const running = await findDaemon(home);
-    if (running !== undefined) return clientOf(sameVersion(running));
+    if (running !== undefined) return clientOf(sameVersion(running), traceId);
     if (performance.now() > deadline) throw silent(home);
     if ((await start(home)) === "taken") await appearance(home);
   }
@@ -68,8 +50,8 @@ async function appearance(home: string): Promise<void> {
   }
 }
 
-export function clientOf(daemon: Endpoint): Client {
-  return createClient({ ...daemon, fetch: leanFetch });
+export function clientOf({ url, token }: Endpoint, traceId?: TraceId): Client {
+  return createClient({ url, token, traceId, fetch: leanFetch });
 }
 
 /** Where the daemon is by now, when it is not where it was. */
@@ -78,31 +60,7 @@ export function movedDaemon(home: string, from: Endpoint): Endpoint | undefined 
   return now === undefined || (now.url === from.url && now.token === from.token) ? undefined : now;
 }
 
-/**
- * A process that is not ours to signal is not our daemon either. A zombie is gone: it runs nothing more, however late
- * its parent is to collect it.
- */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  return !isZombie(pid);
-}
-
-/** Where there is no /proc nothing tells, and it is taken for alive. */
-function isZombie(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name in parentheses may hold any character, so the state is looked for behind the last of them.
-    return stat.startsWith("Z", stat.lastIndexOf(")") + 2);
-  } catch {
-    return false;
-  }
-}
-
-function sameVersion(daemon: RunningDaemon): RunningDaemon {
+function sameVersion(daemon: RecordedDaemon): RecordedDaemon {
   if (daemon.version === version) return daemon;
   throw new CorralError("daemon.version", `The running daemon is ${daemon.version}, this command is ${version}`, {
     hint: "Run `corral stop`, then try again: the next command starts a daemon of its own version",

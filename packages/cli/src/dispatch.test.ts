@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { dispatch } from "./dispatch.ts";
+import { commands } from "./help.ts";
 import { testWorld } from "./testing/world.ts";
 import { version } from "./version.ts";
 
@@ -9,21 +10,32 @@ async function say(...words: string[]) {
 }
 
 test("help teaches and goes to stdout", async () => {
-  for (const words of [[], ["--help"], ["-h"], ["help"]]) {
+  for (const words of [["--help"], ["-h"], ["help"]]) {
     expect(await say(...words)).toEqual({ code: 0, out: expect.stringContaining("corral run"), err: "" });
   }
   expect(await say("run", "--help")).toEqual({ code: 0, out: expect.stringContaining("Exit code: 0 done"), err: "" });
   expect(await say("help", "run")).toEqual(await say("run", "--help"));
 });
 
-test("every command has its help", async () => {
-  for (const name of ["run", "sessions", "dashboard", "events", "token", "serve", "stop"]) {
+test("every command has its help, with examples", async () => {
+  for (const name of Object.keys(commands)) {
     expect(await say(name, "--help")).toEqual({
       code: 0,
-      out: expect.stringMatching(new RegExp(`^corral ${name}`)),
+      out: expect.stringMatching(
+        new RegExp(`^corral ${name}.*Examples\n  corral |^corral ${name}.*Examples\n  source`, "s"),
+      ),
       err: "",
     });
   }
+});
+
+test("help fits into a narrow terminal, but for what is to be typed", async () => {
+  const { world, written } = testWorld();
+  const narrow = { ...world, out: { ...world.out, columns: 40 } };
+  await dispatch(["--help"], narrow);
+  await dispatch(["serve", "--help"], narrow);
+  const long = written.out.split("\n").filter((line) => line.length > 40 && !line.startsWith("  corral "));
+  expect(long).toEqual([]);
 });
 
 test("the version is one line", async () => {
@@ -39,29 +51,55 @@ test.each([
     ["run", "--modle", "x", "y"],
     "error: unknown flag --modle\nhint: Did you mean --model? Words after `--` are never taken for flags\n",
   ],
-  [["run", "--model"], "error: --model needs a value\n"],
-  [["run", "--model", "solo", "x"], "error: --model needs PROVIDER/MODEL\n"],
-  [["run", "--json=yes", "x"], "error: --json takes no value\n"],
-  [["run", "--deltas", "x"], "error: --deltas needs --json\n"],
+  [["run", "--model"], "error: --model needs a value\nhint: `corral run --help` tells how it is used\n"],
+  [
+    ["run", "--model", "solo", "x"],
+    "error: --model needs PROVIDER/MODEL\nhint: `corral run --help` tells how it is used\n",
+  ],
+  [["run", "--json=yes", "x"], "error: --json takes no value\nhint: `corral run --help` tells how it is used\n"],
+  [["run", "--deltas", "x"], "error: --deltas needs --json\nhint: `corral run --help` tells how it is used\n"],
   [["run"], 'error: no prompt was given\nhint: Try `corral run "what should be done"`, or pipe it in\n'],
-  [["events", "--after", "x"], 'error: --after needs a whole number, not "x"\n'],
+  [
+    ["events", "--after", "x"],
+    'error: --after needs a whole number, not "x"\nhint: `corral events --help` tells how it is used\n',
+  ],
   [["events", "--session", "x"], 'error: "x" is no session id\nhint: `corral sessions` lists them\n'],
   [["events", "--types", "Turn"], 'error: "Turn" is no list of types\nhint: As in turn.settled,call.*\n'],
-  [["events", "--deltas"], "error: --deltas needs --follow\n"],
+  [["events", "--deltas"], "error: --deltas needs --follow\nhint: `corral events --help` tells how it is used\n"],
   [
     ["token"],
     "error: what about tokens?\nhint: One of: corral token create NAME, corral token list, corral token revoke ID-OR-NAME\n",
   ],
   [["token", "create"], "error: what is it called?\nhint: Try `corral token create NAME --scope read`\n"],
-  [["token", "create", "x", "--expires", "soon"], 'error: --expires needs a time like 30m, 12h or 7d, not "soon"\n'],
+  [
+    ["token", "create", "x", "--expires", "soon"],
+    'error: --expires needs a time like 30m, 12h or 7d, not "soon"\nhint: `corral token --help` tells how it is used\n',
+  ],
   [
     ["token", "create", "x", "--scope", "all"],
-    'error: --scope: Invalid option: expected one of "read"|"prompt"|"operate"|"admin"\n',
+    'error: --scope: Invalid option: expected one of "read"|"prompt"|"operate"|"admin"\nhint: `corral token --help` tells how it is used\n',
   ],
-  [["token", "list", "--scope", "read"], "error: --scope is for `corral token create`, not for list\n"],
+  [
+    ["token", "list", "--scope", "read"],
+    "error: --scope is for `corral token create`, not for list\nhint: `corral token --help` tells how it is used\n",
+  ],
   [["token", "revoke"], "error: which token?\nhint: `corral token list` lists them\n"],
-  [["serve", "--port", "-1"], 'error: --port needs a whole number, not "-1"\n'],
-  [["stop", "it"], 'error: unexpected word "it"\n'],
+  [
+    ["serve", "--port", "-1"],
+    'error: --port needs a whole number, not "-1"\nhint: `corral serve --help` tells how it is used\n',
+  ],
+  [["completion"], "error: which shell?\nhint: One of: bash, zsh, fish\n"],
+  [["completion", "tcsh"], "error: which shell?\nhint: One of: bash, zsh, fish\n"],
+  [["projects", "drop"], 'error: unexpected word "drop"\nhint: `corral projects --help` tells how it is used\n'],
+  [["projects", "forget"], "error: which project?\nhint: `corral projects` lists them\n"],
+  [["config", "modle"], 'error: there is no setting "modle"\nhint: Did you mean model?\n'],
+  [["config", "set", "model"], "error: set model needs a value\nhint: `corral config --help` tells how it is used\n"],
+  [
+    ["config", "set", "turnLimit", "many"],
+    'error: turnLimit cannot be "many"\nhint: Turns that an activity may take before it waits for a word from a person.\n',
+  ],
+  [["config", "--project"], "error: --project needs set or unset\nhint: `corral config --help` tells how it is used\n"],
+  [["stop", "it"], 'error: unexpected word "it"\nhint: `corral stop --help` tells how it is used\n'],
 ])("wrong usage %j exits with 2 and says what to do", async (words, err) => {
   expect(await say(...words)).toEqual({ code: 2, out: "", err });
 });

@@ -12,22 +12,33 @@ const load: Record<CommandName, () => Promise<Command>> = {
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
   token: async () => (await import("./commands/token.ts")).token,
+  status: async () => (await import("./commands/status.ts")).status,
+  projects: async () => (await import("./commands/projects.ts")).projects,
+  trust: async () => (await import("./commands/trust.ts")).trust,
+  config: async () => (await import("./commands/config.ts")).config,
   serve: async () => (await import("./commands/serve.ts")).serve,
   stop: async () => (await import("./commands/stop.ts")).stop,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+  completion: async () => completionOf(() => Promise.all(Object.values(load).map((each) => each()))),
 };
+
+async function completionOf(all: () => Promise<readonly Command[]>): Promise<Command> {
+  return (await import("./commands/completion.ts")).completionOf(all);
+}
 
 /** Runs what the words ask for and resolves with the exit code. Errors become words on stderr. */
 export async function dispatch(words: readonly string[], world: World): Promise<number> {
   try {
     return await perform(words, world);
   } catch (error) {
-    return complain(error, world);
+    return complain(error, words, world);
   }
 }
 
 async function perform([name, ...rest]: readonly string[], world: World): Promise<number> {
-  if (name === undefined || name === "--help" || name === "-h" || (name === "help" && rest[0] === undefined)) {
-    world.out.write(rootHelp(version));
+  if (name === undefined || name === "--json") return atHome(name === undefined ? rest : [name, ...rest], world);
+  if (name === "--help" || name === "-h" || (name === "help" && rest[0] === undefined)) {
+    world.out.write(rootHelp(version, world.out));
     return 0;
   }
   if (name === "--version" || name === "-v") {
@@ -36,6 +47,10 @@ async function perform([name, ...rest]: readonly string[], world: World): Promis
   }
   if (name === "help") return (await commandNamed(rest[0] ?? "")).run(["--help"], world);
   return (await commandNamed(name)).run(rest, world);
+}
+
+async function atHome(flags: readonly string[], world: World): Promise<number> {
+  return (await import("./commands/home.ts")).home.run(flags, world);
 }
 
 async function commandNamed(name: string): Promise<Command> {
@@ -48,9 +63,18 @@ async function commandNamed(name: string): Promise<Command> {
   );
 }
 
-function complain(error: unknown, { err }: World): number {
-  const { message, hint } = error as { message?: unknown; hint?: unknown };
-  err.write(shown(`error: ${typeof message === "string" ? message : String(error)}\n`));
-  if (typeof hint === "string") err.write(shown(`hint: ${hint}\n`));
+/** Always what is wrong, and what to do about it. */
+function complain(error: unknown, words: readonly string[], { err }: World): number {
+  const message = error instanceof Error ? error.message : String(error);
+  err.write(shown(`error: ${message}\nhint: ${hintFor(error, words)}\n`));
   return error instanceof UsageError ? 2 : 1;
+}
+
+function hintFor(error: unknown, [name = ""]: readonly string[]): string {
+  const { hint, code } = error as { hint?: unknown; code?: unknown };
+  if (typeof hint === "string") return hint;
+  if (error instanceof UsageError)
+    return `\`corral ${Object.hasOwn(commands, name) ? `${name} ` : ""}--help\` tells how it is used`;
+  if (code === "not-found") return "`corral sessions` lists what there is";
+  return "`corral doctor` looks for what may be wrong here";
 }

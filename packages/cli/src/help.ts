@@ -1,49 +1,116 @@
 import type { ArgsDef } from "citty";
+import { bold, type Output } from "./terminal.ts";
+import { table, wrap } from "./wrap.ts";
 
-export const commands = {
-  run: "give an agent a task in this repository and watch it work",
-  sessions: "list sessions and what each is doing",
-  dashboard: "print a link that opens the dashboard in a browser",
-  events: "print what happened, as JSON lines",
-  token: "make, list and revoke tokens for programs and other people",
-  serve: "run the daemon in the foreground",
-  stop: "stop the daemon",
+interface Entry {
+  readonly group: keyof typeof groups;
+  readonly summary: string;
+  readonly example?: string;
+}
+
+const groups = {
+  work: "Work",
+  settings: "Projects and settings",
+  daemon: "The daemon",
+  help: "Help",
 } as const;
+
+/** Every command, in the order in which the help has them. */
+export const commands = {
+  run: {
+    group: "work",
+    summary: "give an agent a task in this repository and watch it work",
+    example: 'corral run "add a test for the parser"',
+  },
+  sessions: { group: "work", summary: "list sessions and what each is doing" },
+  dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
+  events: {
+    group: "work",
+    summary: "print what happened, as JSON lines",
+    example: "corral events --follow",
+  },
+  token: {
+    group: "settings",
+    summary: "make, list and revoke tokens for programs and other people",
+    example: "corral token create ci --scope prompt --expires 7d",
+  },
+  projects: { group: "settings", summary: "list the repositories that Corral knows, or forget one" },
+  trust: { group: "settings", summary: "look at the settings that this folder brings, and let them count" },
+  config: {
+    group: "settings",
+    summary: "show every setting with where it is from, or change one",
+    example: "corral config set logs.level debug",
+  },
+  status: { group: "daemon", summary: "tell whether the daemon runs and what it does" },
+  serve: { group: "daemon", summary: "run the daemon in the foreground", example: "corral serve --port 4100" },
+  stop: { group: "daemon", summary: "stop the daemon" },
+  doctor: { group: "help", summary: "look for what is missing on this machine, and say how to get it" },
+  completion: {
+    group: "help",
+    summary: "print what makes a shell complete commands",
+    example: "source <(corral completion bash)",
+  },
+} as const satisfies Record<string, Entry>;
 
 export type CommandName = keyof typeof commands;
 
-export function rootHelp(version: string): string {
-  return `corral ${version}: coding agents on your own machine, each in a jail, everything in a durable log
+export function rootHelp(version: string, out: Output): string {
+  const entries = Object.entries<Entry>(commands);
+  const width = Math.max(...entries.map(([name]) => name.length));
+  const sections = Object.entries(groups).map(([group, title]) => {
+    const own = entries.filter(([, entry]) => entry.group === group);
+    const rows = own.flatMap(([name, { summary, example }]): [string, string][] => [
+      [name.padEnd(width), summary],
+      ...(example === undefined ? [] : [["", `e.g. ${example}`] satisfies [string, string]]),
+    ]);
+    return `${bold(title, out)}\n${table(rows, out.columns)}`;
+  });
+  return `${wrap(`corral ${version}: coding agents on your own machine, each in a jail, everything in a durable log`, out.columns)}
 
 Usage: corral COMMAND [FLAGS]
 
-${columns(Object.entries(commands))}
+${wrap("`corral` alone, in a git repository, makes it known and says where things are.", out.columns)}
 
-Begin in a git repository:
-  corral run "add a test for the parser"        watch it; Ctrl-C interrupts, twice lets it go on alone
-  corral run --detach "update the changelog"    leave it working
-  corral sessions                               see what became of it
+${sections.join("\n\n")}
 
-A daemon is started when none runs. All state is in CORRAL_HOME.
-\`corral COMMAND --help\` tells more about a command.
+${wrap("A daemon is started when none runs. All state is in CORRAL_HOME.\n`corral COMMAND --help` tells more about a command.", out.columns)}
 `;
 }
 
-export function commandHelp(command: { usage: string; summary: string; details?: string; args: ArgsDef }): string {
-  const flags = Object.entries(command.args).flatMap(
-    ([name, { type, description = "", valueHint }]): [string, string][] =>
-      type === "positional" ? [] : [[`--${name}${type === "string" ? ` ${valueHint ?? "VALUE"}` : ""}`, description]],
-  );
+export interface Taught {
+  readonly usage: string;
+  readonly summary: string;
+  readonly details?: string;
+  /** Commands to try, each with what it does. */
+  readonly examples?: readonly (readonly [command: string, what: string])[];
+  readonly args: ArgsDef;
+}
+
+export function commandHelp({ usage, summary, details, examples = [], args }: Taught, out: Output): string {
+  const flags = flagsOf(args).map(({ name, value, description }): [string, string] => [
+    `--${name}${value === undefined ? "" : ` ${value}`}`,
+    description,
+  ]);
   const sections = [
-    `corral ${command.usage}`,
-    command.summary,
-    ...(flags.length === 0 ? [] : [columns(flags)]),
-    ...(command.details === undefined ? [] : [command.details.trimEnd()]),
+    bold(`corral ${usage}`, out),
+    wrap(summary, out.columns),
+    ...(flags.length === 0 ? [] : [table(flags, out.columns)]),
+    ...(details === undefined ? [] : [wrap(details.trimEnd(), out.columns)]),
+    ...(examples.length === 0 ? [] : [`${bold("Examples", out)}\n${table(examples, out.columns)}`]),
   ];
   return `${sections.join("\n\n")}\n`;
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+export interface Flag {
+  readonly name: string;
+  /** What stands for its value in the help; undefined when it takes none. */
+  readonly value: string | undefined;
+  readonly description: string;
+}
+
+export function flagsOf(args: ArgsDef): Flag[] {
+  return Object.entries(args).flatMap(([name, { type, description = "", valueHint }]) => {
+    if (type === "positional") return [];
+    return [{ name, value: type === "string" ? (valueHint ?? "VALUE") : undefined, description }];
+  });
 }

@@ -1,3 +1,4 @@
+import { newTraceId } from "@corral/protocol/trace";
 import { homeFolder } from "./home.ts";
 import { dispatch } from "./dispatch.ts";
 import { outputTo } from "./terminal.ts";
@@ -10,6 +11,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.exitCode = await dispatch(process.argv.slice(2), {
   home: homeFolder(process.env, process.platform),
   cwd: process.cwd(),
+  traceId: newTraceId(),
   variables: process.env,
   get stdin() {
     return process.stdin;

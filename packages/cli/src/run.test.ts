@@ -203,5 +203,8 @@ test("events are printed to the end, or followed until Ctrl-C", async () => {
 
 test("what the daemon refuses is said in its words", async () => {
   expect(await corral("events", "--session", "ses_none", "--follow")).toBe(1);
-  expect(stand.written).toEqual({ out: "", err: "error: There is no such session\n" });
+  expect(stand.written).toEqual({
+    out: "",
+    err: "error: There is no such session\nhint: `corral sessions` lists what there is\n",
+  });
 });

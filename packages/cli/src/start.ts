@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { CorralError } from "@corral/protocol";
+import { CorralError, problem } from "@corral/protocol";
 
 /** Set to true by the bundler; absent in source. */
 declare const CORRAL_BUNDLED: boolean | undefined;
@@ -32,7 +32,7 @@ const patienceMs = 30_000;
  */
 export async function startDaemon(home: string, entry: string = daemonEntry()): Promise<"ready" | "taken"> {
   const words = openWords(home);
-  const child = spawn(process.execPath, [entry, "--home", home, "--port", "0", "--json"], {
+  const child = spawn(process.execPath, [entry, "--home", home, "--json"], {
     detached: true,
     cwd: home,
     env: daemonEnvironment(home, process.env),
@@ -94,16 +94,55 @@ interface Words {
   readonly from: number;
 }
 
+/** Only what a daemon says before it has its log, or when it breaks, so there is never much. */
+const mostWords = 1024 * 1024;
+
 function openWords(home: string): Words {
-  mkdirSync(join(home, "logs"), { recursive: true, mode: 0o700 });
   const path = join(home, "logs", "daemon.out");
-  const descriptor = openSync(path, "a", 0o600);
-  return { path, descriptor, from: fstatSync(descriptor).size };
+  try {
+    makeFolder(home);
+    makeFolder(join(home, "logs"));
+    const descriptor = openSync(path, "a", 0o600);
+    if (fstatSync(descriptor).size > mostWords) ftruncateSync(descriptor);
+    return { path, descriptor, from: fstatSync(descriptor).size };
+  } catch (cause) {
+    throw new CorralError("home.unusable", `${home} cannot hold Corral's state: ${(cause as Error).message}`, {
+      cause,
+      hint: "See that the folder is yours and its disk has room, or set CORRAL_HOME to another folder",
+    });
+  }
+}
+
+/** Parents are made only where they are missing: with them, Node says of a read-only disk that there is no such folder. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") mkdirSync(path, { recursive: true, mode: 0o700 });
+    else if (code !== "EEXIST") throw error;
+  }
 }
 
 function failed(why: string, words: Words): CorralError {
-  const said = readFileSync(words.path).subarray(words.from).toString("utf8").trim().split("\n").slice(-10).join("\n");
-  return new CorralError("daemon.unreachable", `The daemon did not start: ${why}${said === "" ? "" : `\n${said}`}`, {
-    hint: `Its output is in ${words.path}; \`corral serve\` shows it directly`,
-  });
+  const said = readFileSync(words.path).subarray(words.from).toString("utf8").trim().split("\n").slice(-10);
+  const told = problemIn(said.at(-1) ?? "");
+  if (told !== undefined) return told;
+  const quoted = said.join("\n");
+  return new CorralError(
+    "daemon.unreachable",
+    `The daemon did not start: ${why}${quoted === "" ? "" : `\n${quoted}`}`,
+    {
+      hint: `Its output is in ${words.path}; \`corral serve\` shows it directly`,
+    },
+  );
+}
+
+/** A daemon that knows what is wrong says so in its last line. */
+function problemIn(line: string): CorralError | undefined {
+  try {
+    return CorralError.fromProblem(problem.parse(JSON.parse(line)));
+  } catch {
+    return undefined;
+  }
 }

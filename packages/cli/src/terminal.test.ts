@@ -27,4 +27,14 @@ test("colours are for terminals, unless refused", () => {
   expect(outputTo(terminal, { NO_COLOR: "1" }).colour).toBe(false);
   expect(outputTo(terminal, { TERM: "dumb" }).colour).toBe(false);
   expect(outputTo({ write: () => undefined }, {}).colour).toBe(false);
+  expect(outputTo(terminal, { FORCE_COLOR: "0" }).colour).toBe(false);
+  expect(outputTo({ write: () => undefined }, { FORCE_COLOR: "1", NO_COLOR: "1" }).colour).toBe(true);
+});
+
+test("a line is as long as the terminal is wide, or as somebody says, or 80", () => {
+  const write = () => undefined;
+  expect(outputTo({ write, columns: 100 }, {}).columns).toBe(100);
+  expect(outputTo({ write, columns: 100 }, { COLUMNS: "33" }).columns).toBe(33);
+  expect(outputTo({ write, columns: 0 }, { COLUMNS: "wide" }).columns).toBe(80);
+  expect(outputTo({ write }, {}).columns).toBe(80);
 });

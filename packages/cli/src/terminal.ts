@@ -25,16 +25,34 @@ export interface Output {
   write(text: string): void;
   /** Whether colours may be used. */
   readonly colour: boolean;
+  /** How many characters fit into a line. */
+  readonly columns: number;
 }
 
 interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
+  readonly columns?: number;
 }
 
-export function outputTo(stream: OutputStream, variables: Readonly<Record<string, string | undefined>>): Output {
-  const plain = Boolean(variables["NO_COLOR"]) || variables["TERM"] === "dumb" || stream.isTTY !== true;
-  return { write: (text) => void stream.write(text), colour: !plain };
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export function outputTo(stream: OutputStream, variables: Variables): Output {
+  return {
+    write: (text) => void stream.write(text),
+    colour: mayColour(stream, variables),
+    // A terminal may change its width while a command runs.
+    get columns() {
+      const wish = Number(variables["COLUMNS"]);
+      return Number.isInteger(wish) && wish > 0 ? wish : stream.columns || 80;
+    },
+  };
+}
+
+/** Terminals are coloured. `FORCE_COLOR` has the last word, as it has with Node itself. */
+function mayColour({ isTTY }: OutputStream, { FORCE_COLOR: force, NO_COLOR: no, TERM }: Variables): boolean {
+  if (force !== undefined && force !== "") return force !== "0" && force !== "false";
+  return isTTY === true && !no && TERM !== "dumb";
 }
 
 export function dim(text: string, output: Output): string {

@@ -4,7 +4,7 @@ import { Transcript } from "./transcript.ts";
 
 function stage() {
   let text = "";
-  const transcript = new Transcript({ write: (piece) => void (text += piece), colour: false });
+  const transcript = new Transcript({ write: (piece) => void (text += piece), colour: false, columns: 80 });
   const event = <T extends EventType>(type: T, data: EventData<T>) =>
     transcript.event({
       seq: 1,

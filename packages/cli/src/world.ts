@@ -1,3 +1,4 @@
+import type { TraceId } from "@corral/protocol";
 import type { Readable } from "node:stream";
 import type { Output } from "./terminal.ts";
 
@@ -5,6 +6,8 @@ import type { Output } from "./terminal.ts";
 export interface World {
   readonly home: string;
   readonly cwd: string;
+  /** All that the command asks for is of this trace. */
+  readonly traceId: TraceId;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly out: Output;

@@ -2,13 +2,21 @@ import {
   type Admission,
   admission,
   type AdmitInput,
+  type ConfigView,
+  configView,
   type CreatedToken,
   createdToken,
   type CreateSession,
   type CreateToken,
+  type DaemonStatus,
+  daemonStatus,
   type DecideRecovery,
+  type DoctorReport,
+  doctorReport,
   eventPage,
   type EventPage,
+  type ForgetAnswer,
+  forgetAnswer,
   health,
   type Health,
   interruptAnswer,
@@ -20,10 +28,12 @@ import {
   logoutAnswer,
   type LogoutAnswer,
   projectList,
-  projectView,
+  type ProjectId,
   type ProjectView,
   type RecoveryAnswer,
   recoveryAnswer,
+  type RegisteredProject,
+  registeredProject,
   type RegisterProject,
   type RevokeAnswer,
   revokeAnswer,
@@ -31,6 +41,7 @@ import {
   sessionList,
   sessionView,
   type SessionView,
+  type SetConfig,
   type StopAnswer,
   stopAnswer,
   type StopDaemon,
@@ -38,12 +49,20 @@ import {
   type TokenId,
   tokenList,
   type TokenView,
+  type TraceId,
+  type TrustFiles,
+  type TrustView,
+  trustView,
+  type UpgradeAnswer,
+  upgradeAnswer,
 } from "@corral/protocol";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { queryOf } from "./query.ts";
 import { type Endpoint, type Fetch, Transport } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
+  /** All requests are of this trace; without it the daemon makes one for each. */
+  readonly traceId?: TraceId | undefined;
   readonly fetch?: Fetch;
 }
 
@@ -68,8 +87,20 @@ export interface Client {
   /** Later requests, reconnecting streams too, go there: a restarted daemon may have another port. */
   moveTo(endpoint: Endpoint): void;
   readonly projects: {
-    register(wish: RegisterProject, sending?: Sending): Promise<ProjectView>;
+    register(wish: RegisterProject, sending?: Sending): Promise<RegisteredProject>;
     list(waiting?: Waiting): Promise<readonly ProjectView[]>;
+    /** The project that the folder belongs to, if it is registered. */
+    find(path: string, waiting?: Waiting): Promise<ProjectView | undefined>;
+    forget(id: ProjectId, waiting?: Waiting): Promise<ForgetAnswer>;
+    /** The settings that its folder brings, and which of them count. */
+    trust(id: ProjectId, waiting?: Waiting): Promise<TrustView>;
+    /** Lets files count by the hashes that were shown; refused with `trust.changed` when they say something else by now. */
+    giveTrust(id: ProjectId, wish: TrustFiles, waiting?: Waiting): Promise<TrustView>;
+  };
+  readonly config: {
+    get(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<ConfigView>;
+    set(change: Needs<SetConfig, "key" | "value">, waiting?: Waiting): Promise<ConfigView>;
+    upgrade(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<UpgradeAnswer>;
   };
   readonly sessions: {
     create(wish: Needs<CreateSession, "projectId">, sending?: Sending): Promise<SessionView>;
@@ -96,6 +127,9 @@ export interface Client {
   };
   readonly daemon: {
     stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
+    status(waiting?: Waiting): Promise<DaemonStatus>;
+    /** Examines the machine as the daemon finds it; takes a moment, for a jail is really tried. */
+    doctor(waiting?: Waiting): Promise<DoctorReport>;
     /** Sends no token, so it may be asked of a stranger. */
     health(waiting?: Waiting): Promise<Health>;
   };
@@ -116,9 +150,10 @@ export interface Page extends Waiting, Pick<StreamFilter, "project" | "types"> {
 export function createClient({
   url,
   token,
+  traceId,
   fetch: fetcher = globalThis.fetch.bind(globalThis),
 }: ClientOptions): Client {
-  const transport = new Transport({ url, token }, fetcher);
+  const transport = new Transport({ url, token }, fetcher, traceId);
   const get = <T>(path: string, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
     transport.ask({ method: "GET", path, signal }, schema);
   const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal, key }: Sending = {}) =>
@@ -135,8 +170,24 @@ export function createClient({
       transport.endpoint = endpoint;
     },
     projects: {
-      register: (wish, waiting) => post("/api/projects", wish, projectView, waiting),
+      register: (wish, waiting) => post("/api/projects", wish, registeredProject, waiting),
       list: async (waiting) => (await get("/api/projects", projectList, waiting)).projects,
+      find: async (path, waiting) =>
+        (await get(`/api/projects?path=${encodeURIComponent(path)}`, projectList, waiting)).projects[0],
+      forget: (id, waiting) => post(`${projectPath(id)}/forget`, {}, forgetAnswer, waiting),
+      trust: (id, waiting) => get(`${projectPath(id)}/trust`, trustView, waiting),
+      giveTrust: (id, wish, waiting) => post(`${projectPath(id)}/trust`, wish, trustView, waiting),
+    },
+    config: {
+      get: ({ project } = {}, waiting) =>
+        get(
+          `/api/config${project === undefined ? "" : `?project=${encodeURIComponent(project)}`}`,
+          configView,
+          waiting,
+        ),
+      set: (change, { signal } = {}) =>
+        transport.ask({ method: "PUT", path: "/api/config", body: change, signal }, configView),
+      upgrade: (of = {}, waiting) => post("/api/config/upgrade", of, upgradeAnswer, waiting),
     },
     sessions: {
       create: (wish, waiting) => post("/api/sessions", wish, sessionView, waiting),
@@ -159,11 +210,17 @@ export function createClient({
     },
     daemon: {
       stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
+      status: (waiting) => get("/api/status", daemonStatus, waiting),
+      doctor: (waiting) => get("/api/doctor", doctorReport, waiting),
       health: ({ signal } = {}) => transport.ask({ method: "GET", path: "/healthz", signal, open: true }, health),
     },
     events: (page = {}) => get(`/api/events${pageQuery(page)}`, eventPage, page),
     follow: (options) => follow(transport, options),
   };
+}
+
+function projectPath(id: ProjectId): string {
+  return `/api/projects/${encodeURIComponent(id)}`;
 }
 
 function sessionPath(id: SessionId): string {

@@ -1,4 +1,4 @@
-import { CorralError, problem } from "@corral/protocol";
+import { CorralError, problem, type TraceId, traceparent } from "@corral/protocol";
 
 /** Where a daemon is and what lets one in. */
 export interface Endpoint {
@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 export interface Call {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -42,10 +42,12 @@ export interface Call {
 export class Transport {
   endpoint: Endpoint;
   readonly #fetch: Fetch;
+  readonly #traceId: TraceId | undefined;
 
-  constructor(endpoint: Endpoint, fetcher: Fetch) {
+  constructor(endpoint: Endpoint, fetcher: Fetch, traceId?: TraceId) {
     this.endpoint = endpoint;
     this.#fetch = fetcher;
+    this.#traceId = traceId;
   }
 
   /** The answer in the shape that the schema promises. */
@@ -67,6 +69,7 @@ export class Transport {
       headers: {
         ...(open === true || token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(this.#traceId === undefined ? {} : { traceparent: traceparent(this.#traceId) }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

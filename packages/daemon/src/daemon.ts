@@ -1,8 +1,10 @@
-import { CorralError, type DaemonInfo } from "@corral/protocol";
+import { homedir } from "node:os";
+import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import type { Logger } from "pino";
+import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
-import { lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
+import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
@@ -12,15 +14,24 @@ import { openTokens, tokenProjections } from "./tokens/index.ts";
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
   readonly home: string;
-  readonly port: number;
+  /** Wins over the settings. */
+  readonly port: number | undefined;
   readonly version: string;
   /** The folder with the built dashboard. */
   readonly dashboard: string;
-  readonly defaultModel: string;
+  /** The environment that the daemon was started in. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Each part gets a child of its own. */
   readonly logger: Logger;
+  /** Told what must be in no line of the logs. */
+  readonly hide: (secret: string) => void;
+  /** How much is written, by the logger and by its children. */
+  readonly setLevel: (level: string) => void;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
-  openHost(): RunnerHost;
+  openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly driver: EnvironmentDriver;
+  /** Examines the machine. */
+  doctor(): Promise<DoctorReport>;
 }
 
 export interface Daemon {
@@ -31,56 +42,115 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-const drainMs = 5_000;
 const projections = [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections];
+/** Ending processes is quick; folders that take longer are removed after the next start. */
+const lastSweepMs = 3_000;
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { logger, version } = parts;
+  const { version } = parts;
+  const logger = parts.logger.child({ component: "daemon" });
   const home = openHome(parts.home);
   const lock = lockHome(home);
   const token = ownerToken(home);
+  parts.hide(token);
   const meter = openMeter();
   const log = meter.measured(await parts.openLog(home.database, projections));
   const tokens = await openTokens(log, { ownerSecret: token });
-  const onDefect = (what: string, error?: unknown) => logger.error({ err: error }, what);
-  const host = parts.openHost();
-  const foreman = openForeman({ log, host, onDefect });
+  const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
+  const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
+  const projects = openProjects(log);
+  const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
+  const config = await openConfig({
+    log,
+    projects,
+    home: home.folder,
+    userFile: userConfigFile(parts.variables, homedir()),
+    variables: parts.variables,
+    flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
+    onDefect: onConfigDefect,
+  });
+  const host = parts.openHost({ size: config.values.runners, level: config.values["logs.level"] });
+  followLevel(config, (level) => {
+    parts.setLevel(level);
+    host.setLevel(level);
+  });
+  const foreman = openForeman({ log, host, onDefect: complainingTo(parts.logger.child({ component: "foreman" })) });
+  const sessions = openSessions(log, {
+    defaults: (project) => config.valuesFor(project),
+    mayOpen: () => mustBeJailed(parts.driver),
+  });
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
+  const enough = new AbortController();
+  let swept = Promise.resolve();
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
-    sessions: openSessions(log, { defaultModel: parts.defaultModel, mayOpen: () => mustBeJailed(parts.driver) }),
-    projects: openProjects(log),
+    sessions,
+    projects,
+    config,
     tokens,
     meter,
-    runners: () => host.processes,
+    runners: () => host.runners().length,
     version,
     dashboard: parts.dashboard,
-    port: parts.port,
+    host: config.values["gateway.host"],
+    port: config.values["gateway.port"],
+    allowedHosts: config.values["gateway.allowedHosts"],
+    logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
-    logger,
+    status,
+    doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
-  await sweepEnvironments(log, parts.driver);
   await foreman.begin();
   writeDaemonInfo(home, info);
-  logger.info({ url: info.url }, "the daemon serves");
+  logger.info({ url: info.url, version }, "the daemon serves");
+  config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
+  swept = sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal });
   return { info, token, stop, stopped: stopped.promise };
+
+  async function status(): Promise<DaemonStatus> {
+    return {
+      ...info,
+      home: home.folder,
+      uptimeSeconds: process.uptime(),
+      seq: await log.head(),
+      sessions: await sessions.count(),
+      runners: [...host.runners()],
+      disk: diskUse(home),
+    };
+  }
 
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
-    await foreman.stop(now ? 0 : drainMs);
-    await endEnvironments(log, parts.driver, now ? "all" : "resting");
+    await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
+    enough.abort();
+    await swept;
+    await endEnvironments(log, parts.driver, { which: now ? "all" : "resting", onFailure });
+    // A runner may have been in the middle of opening one.
+    await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
     tokens.close();
     meter.close();
+    await config.close();
     await log.close();
+    logger.info("the daemon has stopped");
     lock.release();
     stopped.resolve();
   }
+}
+
+/** How much is written may be changed while the daemon runs. */
+function followLevel(config: Config, setLevel: (level: string) => void): void {
+  setLevel(config.values["logs.level"]);
+  config.onChange((values) => setLevel(values["logs.level"]));
+}
+
+function complainingTo(logger: Logger): (what: string, error?: unknown) => void {
+  return (what, error) => logger.error({ err: error }, what);
 }
 
 /** No session is made on a machine that cannot wall it in. */

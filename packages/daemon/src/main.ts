@@ -1,11 +1,13 @@
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { availableParallelism } from "node:os";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { CorralError } from "@corral/protocol";
-import { pino } from "pino";
+import { CorralError, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
+import { openLogging } from "./logging/index.ts";
 import { openSqliteLog } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
@@ -14,42 +16,70 @@ import { isBundled, version } from "./version.ts";
 const homeTaken = 75;
 
 const { values } = parseArgs({
-  options: { home: { type: "string" }, port: { type: "string" }, json: { type: "boolean" } },
+  options: {
+    home: { type: "string" },
+    port: { type: "string" },
+    json: { type: "boolean" },
+    /** Examines the machine, prints what was found and starts nothing. */
+    probe: { type: "boolean" },
+  },
 });
 const { home } = values;
 if (home === undefined) throw new Error("the daemon needs --home");
 
-const logger = pino({ level: process.env["CORRAL_LOG_LEVEL"] ?? "info" }, pino.destination({ dest: 2, sync: true }));
+if (values.probe === true) {
+  process.stdout.write(`${JSON.stringify(await examineHere(home))}\n`);
+  process.exit(0);
+}
+
+const { logger, relay, hide, setLevel } = openLogging({
+  home,
+  variables: process.env,
+  terminal: process.stderr.isTTY ? process.stderr : undefined,
+});
 
 try {
   const daemon = await startDaemon({
     home,
-    port: Number(values.port ?? 0),
+    port: values.port === undefined ? undefined : Number(values.port),
     version,
     dashboard: dashboardFolder(),
-    defaultModel: process.env["CORRAL_MODEL"] ?? "anthropic/claude-sonnet-4-5",
+    variables: process.env,
     logger,
+    hide,
+    setLevel,
     openLog: (file, projections) => openSqliteLog({ file, projections }),
-    openHost: () =>
+    openHost: (settings) =>
       openProcessHost({
         entry: runnerEntry(),
         home,
-        size: Math.min(availableParallelism(), 2),
-        onDefect: (what) => logger.error(what),
+        ...settings,
+        onDefect: (what) => logger.error({ component: "runner" }, what),
+        onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
+        onLine: relay,
       }),
     driver: openJailDriver({ home }),
+    doctor: () => examineHere(home),
   });
   process.stdout.write(
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
+  // Its words and its exit code are Node's own, as before; the log has them too.
+  process.on("uncaughtExceptionMonitor", (err) => logger.fatal({ component: "daemon", err }, "the daemon broke"));
   flushCompileCache();
   await daemon.stopped;
   process.exit(0);
 } catch (error) {
   const problem = error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
-  process.stderr.write(`${JSON.stringify(problem.toProblem())}\n`);
+  if (problem.code !== "daemon.running")
+    logger.fatal({ component: "daemon", err: problem }, "the daemon did not start");
+  process.stderr.write(values.json === true ? `${JSON.stringify(problem.toProblem())}\n` : complaint(problem));
   process.exit(problem.code === "daemon.running" ? homeTaken : 1);
+}
+
+function complaint({ message, hint }: CorralError): string {
+  return `error: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`;
 }
 
 function runnerEntry(): string {
@@ -59,4 +89,30 @@ function runnerEntry(): string {
 /** The build puts it beside the bundle; from the sources it is looked for there too. */
 function dashboardFolder(): string {
   return fileURLToPath(new URL(isBundled ? "./dashboard" : "../../../dist/dashboard", import.meta.url));
+}
+
+/** A home that is not there yet is not made for it: the jail is then tried in a folder that goes again. */
+async function examineHere(folder: string): Promise<DoctorReport> {
+  const { examine } = await import("./doctor/index.ts");
+  const { anthropic } = await import("./providers/anthropic/index.ts");
+  const passing = isWritable(folder) ? undefined : mkdtempSync(join(tmpdir(), "corral-doctor-"));
+  try {
+    return await examine({
+      home: folder,
+      variables: process.env,
+      probe: () => openJailDriver({ home: passing ?? folder }).probe(),
+      providers: [anthropic],
+    });
+  } finally {
+    if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -2,19 +2,19 @@ import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { openLoop } from "./agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
+import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
-import { serveRuns, type ToRunner } from "./runner/process/index.ts";
+import { openLifeline, serveRuns } from "./runner/process/index.ts";
 import { openToolbox, shellTool } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
 const { home } = values;
-if (home === undefined || process.send === undefined) throw new Error("a runner is started by the daemon");
+if (home === undefined) throw new Error("a runner needs --home");
 
-/** A runner lives as long as its channel: commands in its environments go on without it. */
-process.on("disconnect", () => process.exit(0));
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
-
+const lifeline = openLifeline();
+const logging = loggerTo((line) => lifeline.send({ say: "log", line }), process.env);
+const logger = logging.logger.child({ component: "runner" });
 const providers = openProviders(process.env, [anthropic]);
 
 void warmUp();
@@ -26,14 +26,13 @@ serveRuns(
     driver: openJailDriver({ home }),
     owner: jailOwner(),
   },
-  {
-    send: (message) => process.send?.(message),
-    onMessage: (listener) => process.on("message", (message) => listener(message as ToRunner)),
-  },
+  lifeline,
+  logging.setLevel,
 );
 
 /** While it waits for its first work. */
 async function warmUp(): Promise<void> {
+  logger.debug({ providers: [...providers.configured.keys()] }, "the runner serves");
   for (const provider of providers.configured.values()) await provider.warmUp?.();
   flushCompileCache();
 }

@@ -1,20 +1,48 @@
 import * as z from "zod";
+import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import { activityId, callId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
+import { type Lifts, versionOf } from "./lift.ts";
 import { mode, workspaceKind } from "./session.ts";
 import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
 
 /**
- * Every event type with the shape of its data. A stored event is forever: fields are added as
- * optional ones, and a meaning never changes.
+ * Every event type with the shape of its data. A stored event is forever: fields are added as optional ones, and a
+ * meaning never changes. A shape that must change gets a lift (`lift.ts`); every shape ever written has a golden file.
  */
 export const eventData = {
-  "project.registered": z.object({ id: projectId, path: z.string(), name: z.string() }),
+  "project.registered": z.object({
+    id: projectId,
+    path: z.string(),
+    name: z.string(),
+    /** Where git keeps the repository; all its worktrees share it. */
+    gitFolder: z.string().optional(),
+  }),
+  /** The same repository was found elsewhere, and is gone from where it was. */
+  "project.moved": z.object({
+    id: projectId,
+    from: z.string(),
+    path: z.string(),
+    name: z.string(),
+    gitFolder: z.string(),
+  }),
+  /** Another folder of the same repository. */
+  "project.worktree-found": z.object({ id: projectId, path: z.string() }),
+  /** The owner trusts what these files said, by its hash; for all of the project's files, in place of what was trusted before. */
+  "project.trusted": z.object({ id: projectId, files: z.record(z.string(), z.string()) }),
+  /** Off the list and no longer trusted; its sessions stay. */
+  "project.forgotten": z.object({ id: projectId }),
+
+  /** A file says something else than before (or says it for the first time, or no longer). */
+  "config.changed": z.object({ keys: z.array(z.string()), origin: configSource }),
+  /** A file cannot be taken; what was good before stays. */
+  "config.rejected": z.object({ ...configSource.shape, ...configProblem.shape }),
 
   "session.created": z.object({
     projectId,
+    worktree: z.string().optional(),
     title: z.string(),
     model: z.string(),
     mode,
@@ -104,6 +132,11 @@ export const eventData = {
   "request.begun": z.object({ key: z.string(), body: z.string(), tail: z.string(), forgets: z.array(z.string()) }),
   /** Its answer, for whoever sends it again; null when it held a secret. */
   "request.answered": z.object({ key: z.string(), status: z.int(), answer: z.string().nullable() }),
+
+  /** What stands in the place of an event whose stream was erased: its seq is kept, its facts are gone. */
+  erased: z.object({}),
+  /** The last of an erased stream, so that whoever follows forgets what it has of it. */
+  "stream.erased": z.object({}),
 } as const;
 
 export type EventType = keyof typeof eventData;
@@ -136,11 +169,19 @@ export type StoredEventOf<T extends EventType> = EventEnvelope & { type: T; data
 export const wireEvent = eventEnvelope.extend({ type: z.string(), data: z.unknown() });
 export type WireEvent = z.infer<typeof wireEvent>;
 
-/** Narrows an event from the wire; unknown types are to be kept and skipped. */
-export function isKnown(wire: WireEvent): wire is WireEvent & StoredEvent {
-  return Object.hasOwn(eventData, wire.type);
+/** Narrows an event from the wire; unknown types, and versions of a newer program, are to be kept and skipped. */
+export function isKnown(wire: WireEvent, lifts?: Lifts): wire is WireEvent & StoredEvent {
+  return Object.hasOwn(eventData, wire.type) && wire.typeVersion <= versionOf(wire.type, lifts);
 }
 
-/** Events in seq order; `next` is the cursor to ask with for what comes after. */
-export const eventPage = z.object({ events: z.array(wireEvent), next: z.int().nonnegative() });
+/** Stands in the place of events that were removed for their age: of those asked for, none from `from` to `to` is left. */
+export const gap = z.object({ kind: z.literal("gap"), from: z.int().positive(), to: z.int().positive() });
+export type Gap = z.infer<typeof gap>;
+
+/** Events in seq order, or the gap in their place; `next` is the cursor to ask with for what comes after. */
+export const eventPage = z.object({
+  events: z.array(wireEvent),
+  next: z.int().nonnegative(),
+  gap: gap.optional(),
+});
 export type EventPage = z.infer<typeof eventPage>;

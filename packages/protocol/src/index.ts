@@ -1,4 +1,36 @@
 export {
+  type ConfigEntry,
+  configEntry,
+  type ConfigFile,
+  configFile,
+  configJsonSchema,
+  type ConfigLayer,
+  configLayer,
+  type ConfigOrigin,
+  configOrigin,
+  type ConfigProblem,
+  configProblem,
+  type ConfigSource,
+  configSource,
+  configVersion,
+  type ConfigView,
+  configView,
+  projectConfigFiles,
+  type ProjectLayer,
+  type SetConfig,
+  setConfig,
+  type SettingKey,
+  settingKey,
+  settingKeys,
+  settings,
+  type SettingValues,
+  typedValue,
+  type UpgradeAnswer,
+  upgradeAnswer,
+  type UpgradeConfig,
+  upgradeConfig,
+} from "./config.ts";
+export {
   type DaemonInfo,
   daemonInfo,
   type Health,
@@ -8,6 +40,7 @@ export {
   type StopDaemon,
   stopDaemon,
 } from "./daemon.ts";
+export { type DoctorReport, doctorReport, type Finding, finding } from "./doctor.ts";
 export {
   type CommandResult,
   commandResult,
@@ -40,6 +73,8 @@ export {
   type EventPage,
   eventPage,
   type EventType,
+  gap,
+  type Gap,
   isKnown,
   type NewEvent,
   type StoredEvent,
@@ -82,6 +117,7 @@ export {
   type InputView,
   inputView,
 } from "./input.ts";
+export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
 export {
   type EnterLogin,
@@ -94,12 +130,22 @@ export {
   logoutAnswer,
 } from "./login.ts";
 export {
+  type ForgetAnswer,
+  forgetAnswer,
   type ProjectList,
   projectList,
   type ProjectView,
   projectView,
+  type RegisteredProject,
+  registeredProject,
   type RegisterProject,
   registerProject,
+  type SettingsFile,
+  settingsFile,
+  type TrustFiles,
+  trustFiles,
+  type TrustView,
+  trustView,
 } from "./project.ts";
 export {
   type CreateSession,
@@ -121,6 +167,7 @@ export {
   type WorkspaceKind,
   workspaceKind,
 } from "./session.ts";
+export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
   type StreamFilter,
   streamFilter,
@@ -147,4 +194,5 @@ export {
   type TokenView,
   tokenView,
 } from "./token.ts";
+export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";

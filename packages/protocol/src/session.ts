@@ -8,17 +8,21 @@ export type Mode = z.infer<typeof mode>;
 export const workspaceKind = z.enum(["copy"]);
 export type WorkspaceKind = z.infer<typeof workspaceKind>;
 
+export const modelName = z.string().regex(/^[^/]+\/.+$/, "expected provider/model");
+
+export const turnLimit = z.int().min(1).max(1000);
+
 export const createSession = z.object({
   projectId,
-  model: z
-    .string()
-    .regex(/^[^/]+\/.+$/, "expected provider/model")
-    .optional(),
+  /** The folder of the project to start from; without: the project's own. */
+  worktree: z.string().max(4096).optional(),
+  /** Without: what the project's settings say. */
+  model: modelName.optional(),
   mode: mode.default("auto"),
   environment: environmentWish.prefault({}),
   workspace: workspaceKind.default("copy"),
-  /** Turns an activity may take before it waits for a word from a person. */
-  turnLimit: z.int().min(1).max(1000).default(25),
+  /** Turns an activity may take before it waits for a word from a person. Without: what the project's settings say. */
+  turnLimit: turnLimit.optional(),
 });
 export type CreateSession = z.infer<typeof createSession>;
 

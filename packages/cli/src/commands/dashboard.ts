@@ -7,10 +7,15 @@ export const dashboard = defineCommand({
   usage: "dashboard [--json]",
   summary: "Prints a link that opens the dashboard in a browser.",
   details: `The link lets one browser in, once, within a minute. Who has it is you: pass it to nobody.`,
+  examples: [
+    ["corral dashboard", "print a link and open it in a browser"],
+    ["corral dashboard --json", "the link for a program, in one line"],
+  ],
   args: { json: { type: "boolean", description: "print a line of JSON with the url" } },
   words: "none",
-  async run({ json }, { home, out, err }) {
-    const client = await connectDaemon(home);
+  async run({ json }, world) {
+    const { out, err } = world;
+    const client = await connectDaemon(world);
     const { code, expiresInSeconds } = await client.login.issue();
     const url = `${client.endpoint.url}/#code=${code}`;
     out.write(json === true ? jsonLine({ url }) : `${url}\n`);

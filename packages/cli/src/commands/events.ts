@@ -11,10 +11,11 @@ export const events = defineCommand({
   name: "events",
   usage: "events [--session ID] [--project ID] [--types LIST] [--after N] [--follow] [--deltas]",
   summary: "Prints what happened, each event as a line of JSON.",
-  details: `Every event has a seq; \`--after\` with the last one seen goes on where one left off, with --follow as well:
-  corral events --follow                                everything, and what comes, until Ctrl-C
-  corral events --session ses_… --after 120             one session's, from there on
-  corral events --types call.*,activity.settled         of these types alone`,
+  examples: [
+    ["corral events --follow", "everything, and what comes, until Ctrl-C"],
+    ["corral events --session ses_… --after 120", "one session's, from where one left off"],
+    ["corral events --types call.*,activity.settled", "of these types alone"],
+  ],
   args: {
     session: { type: "string", valueHint: "ID", description: "only of this session" },
     project: { type: "string", valueHint: "ID", description: "only of this project and its sessions" },
@@ -29,7 +30,7 @@ export const events = defineCommand({
     const after = wholeNumber("after", args.after) ?? 0;
     const filter = filterOf(args);
     if (args.deltas === true && args.follow !== true) throw new UsageError("--deltas needs --follow");
-    const client = await connectDaemon(world.home);
+    const client = await connectDaemon(world);
     if (args.follow !== true) await printAll(client, world, filter, after);
     else await follow(client, world, { ...filter, after, deltas: args.deltas === true });
     return 0;

@@ -18,6 +18,11 @@ export const run = defineCommand({
 The first Ctrl-C interrupts the agent, the second lets it go on alone.
 
 Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
+  examples: [
+    ['corral run "add a test for the parser"', "watch it work"],
+    ['corral run --detach "update the changelog"', "leave it working; `corral sessions` tells what became of it"],
+    ["corral run - < task.md", "take the task from a file"],
+  ],
   args: {
     json: { type: "boolean", description: "print each event as a line of JSON" },
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
@@ -30,9 +35,13 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
     const prompt = await readPrompt(args._, world);
-    const client = await connectDaemon(world.home);
+    const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
-    const session = await client.sessions.create({ projectId: project.id, model: args.model });
+    const session = await client.sessions.create({
+      projectId: project.id,
+      worktree: project.worktree,
+      model: args.model,
+    });
     const input = newId("input");
     await client.sessions.admit(session.id, { id: input, text: prompt });
     if (args.detach === true) {

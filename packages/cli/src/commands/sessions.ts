@@ -7,12 +7,13 @@ export const sessions = defineCommand({
   name: "sessions",
   usage: "sessions [--json]",
   summary: "Lists sessions and what each is doing.",
+  examples: [["corral sessions --json | jq -r .id", "only their ids"]],
   args: { json: { type: "boolean", description: "print each as a line of JSON" } },
   words: "none",
-  async run({ json }, { home, out }) {
-    const client = await connectDaemon(home);
+  async run({ json }, world) {
+    const client = await connectDaemon(world);
     const views = await client.sessions.list();
-    for (const view of views) out.write(json === true ? jsonLine(view) : line(view));
+    for (const view of views) world.out.write(json === true ? jsonLine(view) : line(view));
     return 0;
   },
 });

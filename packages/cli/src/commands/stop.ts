@@ -1,7 +1,8 @@
 import type { Client } from "@corral/client";
 import { CorralError } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
-import { clientOf, isAlive, recordedDaemon } from "../daemon.ts";
+import { clientOf } from "../daemon.ts";
+import { isAlive, recordedDaemon } from "../recorded.ts";
 
 const patienceMs = 120_000;
 
@@ -10,15 +11,19 @@ export const stop = defineCommand({
   usage: "stop [--now]",
   summary: "Stops the daemon and waits until it is gone.",
   details: `Without --now, running commands go on and are taken up again by the next daemon.`,
+  examples: [
+    ["corral stop", "the next command starts another daemon, which goes on with what was under way"],
+    ["corral stop --now", "wait for nothing"],
+  ],
   args: { now: { type: "boolean", description: "end running commands too" } },
   words: "none",
-  async run({ now }, { home, err }) {
+  async run({ now }, { home, err, traceId }) {
     const daemon = recordedDaemon(home);
     if (daemon === undefined) {
       err.write("no daemon is running\n");
       return 0;
     }
-    await ask(clientOf(daemon), daemon.pid, now === true);
+    await ask(clientOf(daemon, traceId), daemon.pid, now === true);
     await gone(daemon.pid);
     err.write("stopped\n");
     return 0;

@@ -12,11 +12,13 @@ export const token = defineCommand({
   summary: "Makes, lists and ends tokens: what lets programs and other people ask this daemon.",
   details: `Scopes, each with all before it: read sees, prompt also gives work and interrupts, operate also decides and makes
 tokens for oneself, admin does everything. What is outside of --project or --session does not exist for the token.
-The token is printed once, alone on standard output; the daemon keeps its hash. Revoking ends what is open with it at once.
-  corral token create ci --scope prompt --project prj_… --expires 7d
-  corral token create laptop --person ann --scope operate
-  corral token list
-  corral token revoke ci`,
+The token is printed once, alone on standard output; the daemon keeps its hash. Revoking ends what is open with it at once.`,
+  examples: [
+    ["corral token create ci --scope prompt --project prj_… --expires 7d", "for a program, for a week"],
+    ["corral token create laptop --person ann --scope operate", "for another person"],
+    ["corral token list", "which there are, and until when"],
+    ["corral token revoke ci", "ends it and all it has open"],
+  ],
   args: {
     person: { type: "string", valueHint: "P", description: "whose deeds they are (default: NAME)" },
     scope: { type: "string", valueHint: "S", description: `${scopes.join(", ")} (default: read)` },
@@ -66,34 +68,35 @@ interface Flags {
   readonly expires?: string | undefined;
 }
 
-async function create(wish: CreateToken, { world: { home, out, err }, json }: Show): Promise<number> {
-  const client = await connectDaemon(home);
+async function create(wish: CreateToken, { world, json }: Show): Promise<number> {
+  const client = await connectDaemon(world);
   const created = await client.tokens.create(wish);
   if (json) {
-    out.write(jsonLine(created));
+    world.out.write(jsonLine(created));
     return 0;
   }
-  out.write(`${created.token}\n`);
-  err.write(
+  world.out.write(`${created.token}\n`);
+  world.err.write(
     shown(`${line(created)}\nThe token above is told this once. Send it as \`Authorization: Bearer TOKEN\`.\n`),
   );
   return 0;
 }
 
-async function list({ world: { home, out, err }, json }: Show): Promise<number> {
-  const client = await connectDaemon(home);
+async function list({ world, json }: Show): Promise<number> {
+  const client = await connectDaemon(world);
   const tokens = await client.tokens.list();
-  for (const each of tokens) out.write(json ? jsonLine(each) : `${shown(line(each))}\n`);
-  if (tokens.length === 0 && !json) err.write("There are none but your own; `corral token create NAME` makes one.\n");
+  for (const each of tokens) world.out.write(json ? jsonLine(each) : `${shown(line(each))}\n`);
+  if (tokens.length === 0 && !json)
+    world.err.write("There are none but your own; `corral token create NAME` makes one.\n");
   return 0;
 }
 
-async function revoke(which: string | undefined, { world: { home, out, err }, json }: Show): Promise<number> {
+async function revoke(which: string | undefined, { world, json }: Show): Promise<number> {
   if (which === undefined) throw new UsageError("which token?", "`corral token list` lists them");
-  const client = await connectDaemon(home);
+  const client = await connectDaemon(world);
   const answer = await client.tokens.revoke(await idOf(client, which));
-  if (json) out.write(jsonLine(answer));
-  else err.write(answer.kind === "revoked" ? "revoked\n" : "it was revoked before\n");
+  if (json) world.out.write(jsonLine(answer));
+  else world.err.write(answer.kind === "revoked" ? "revoked\n" : "it was revoked before\n");
   return 0;
 }
 

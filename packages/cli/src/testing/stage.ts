@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import {
   CorralError,
+  type DaemonStatus,
   type Delta,
   event,
   type NewEvent,
   newId,
   type SessionView,
+  traceOf,
   type WireEvent,
 } from "@corral/protocol";
 import { version } from "../version.ts";
@@ -23,11 +25,15 @@ export class Stage {
   readonly log: WireEvent[] = [];
   readonly sessions: SessionView[] = [];
   readonly asked: string[] = [];
+  /** Of the requests that named one. */
+  readonly traces: string[] = [];
   readonly #streams = new Set<ServerResponse>();
   #server = createServer();
+  #home = "";
   url = "";
   token = "t0";
   answeredVersion = version;
+  knowsStatus = true;
 
   /** What happens when an input is admitted. */
   onInput: (session: SessionView, input: { id: `inp_${string}`; text: string }) => void = () => undefined;
@@ -39,9 +45,27 @@ export class Stage {
     this.#server = createServer((request, response) => void this.#answer(request, response));
     await once(this.#server.listen(0, "127.0.0.1"), "listening");
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.#home = home;
     mkdirSync(home, { recursive: true });
     writeFileSync(join(home, "token"), `${this.token}\n`, { mode: 0o600 });
     writeFileSync(join(home, "daemon.json"), JSON.stringify({ url: this.url, pid, version: this.answeredVersion }));
+  }
+
+  status(home: string): DaemonStatus {
+    return {
+      url: this.url,
+      pid: process.pid,
+      version: this.answeredVersion,
+      home,
+      uptimeSeconds: 120.5,
+      sessions: { idle: 0, thinking: 1, waiting: 0, failed: 2 },
+      runners: [
+        { pid: 1, sessions: 1 },
+        { pid: 2, sessions: 0 },
+      ],
+      disk: { freeBytes: 1.5e9, databaseBytes: 18_432, logBytes: 2e6 },
+      seq: 7,
+    };
   }
 
   /** As a crash would: every connection is cut. */
@@ -81,6 +105,8 @@ export class Stage {
     const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
     const route = `${request.method} ${pathname.replace(/ses_[^/]+/, "ID")}`;
     this.asked.push(route);
+    const trace = traceOf(request.headers.traceparent);
+    if (trace !== undefined) this.traces.push(trace);
     const session = this.sessions.find(({ id }) => pathname.includes(id));
     const body = request.method === "POST" ? JSON.parse(await text(request)) : {};
     const send = (status: number, value: unknown) =>
@@ -88,9 +114,10 @@ export class Stage {
     if (route === "GET /healthz") return void send(200, { ok: true, version: this.answeredVersion });
     if (request.headers.authorization !== `Bearer ${this.token}`)
       return void send(401, new CorralError("auth.missing", "No token").toProblem());
+    if (route === "GET /api/status" && this.knowsStatus) return void send(200, this.status(this.#home));
     switch (route) {
       case "POST /api/projects":
-        return void send(200, { id: "prj_a", path: body.path, name: "a", seq: 1 });
+        return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
       case "POST /api/login/codes":

@@ -16,10 +16,11 @@ export function testWorld(input?: string) {
   const world: World = {
     home,
     cwd: "/repo",
+    traceId: "0123456789abcdef0123456789abcdef",
     variables: {},
     stdin,
-    out: { write: (text) => void (written.out += text), colour: false },
-    err: { write: (text) => void (written.err += text), colour: false },
+    out: { write: (text) => void (written.out += text), colour: false, columns: 80 },
+    err: { write: (text) => void (written.err += text), colour: false, columns: 80 },
     onInterrupt(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -168,6 +168,14 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       );
     });
 
+    test("a command aborted the moment the environment opened ends, and the next one runs", async () => {
+      const { environment, run } = await open();
+      const signal = AbortSignal.timeout(0);
+      const aborted = await environment.shell.run({ ...command("sleep 1000"), signal });
+      expect(aborted).toMatchObject({ exitCode: 143, timedOut: false });
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
     test("an aborted command ends and gives what it had written", async () => {
       const { environment, run } = await open();
       const abort = new AbortController();

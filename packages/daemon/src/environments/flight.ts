@@ -1,7 +1,7 @@
 import type { CommandResult } from "@corral/protocol";
 import { LiveOutput } from "./output.ts";
 import type { Command } from "./port.ts";
-import type { Spool } from "./spool.ts";
+import { type Spool, SpoolUnreadable } from "./spool.ts";
 
 /** One command on its way, with everybody who waits for it. */
 export class Flight {
@@ -52,8 +52,8 @@ export class Flight {
   land(result: CommandResult): void {
     if (this.#settled) return;
     this.#settle();
-    for (const follower of this.#followers) follower.finish(result);
     this.#resolve(result);
+    for (const follower of this.#followers) follower.finish(result);
   }
 
   fail(error: unknown): void {
@@ -80,16 +80,27 @@ class Follower {
   }
 
   catchUp(): void {
-    this.#say("stdout", this.#stdout.next({ last: false }));
-    this.#say("stderr", this.#stderr.next({ last: false }));
+    this.#say("stdout", () => this.#stdout.next({ last: false }));
+    this.#say("stderr", () => this.#stderr.next({ last: false }));
   }
 
   finish(result: CommandResult): void {
-    this.#say("stdout", this.#stdout.rest(result.stdout, result.stdoutBytes));
-    this.#say("stderr", this.#stderr.rest(result.stderr, result.stderrBytes));
+    this.#say("stdout", () => this.#stdout.rest(result.stdout, result.stdoutBytes));
+    this.#say("stderr", () => this.#stderr.rest(result.stderr, result.stderrBytes));
   }
 
-  #say(stream: "stdout" | "stderr", text: string): void {
+  #say(stream: "stdout" | "stderr", read: () => string): void {
+    const text = whatCanBeRead(read);
     if (text !== "") this.#tell(stream, text);
+  }
+}
+
+/** Live output is a courtesy; the result tells the truth, or fails. */
+function whatCanBeRead(read: () => string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SpoolUnreadable) return "";
+    throw error;
   }
 }

@@ -1,1 +1,2 @@
-export type { CommandResults, Environment, EnvironmentDriver } from "./port.ts";
+export { placesInside } from "./keeper.ts";
+export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";

@@ -4,13 +4,15 @@
  *
  * Invariants
  * 1. The keeper never evaluates text that an agent wrote, and as pid 1 no signal from inside ends it.
- * 2. `ID.out` exists: the command began. `ID.rc` ends with a newline: it is over, and this is how.
+ * 2. `ID.out` exists: the command began, or was given up before it could (then its ending is there, too). `ID.rc` ends with a newline: it is over, and this is how.
  *    An id whose `.out` exists never begins again.
  * 3. `ID.rc` is written by the worker (`CODE`), or, when the worker died, by the keeper
  *    (`CODE respawned`, `CODE limit`, `CODE aborted`) after everything that had to end has ended.
  * 4. The keeper holds `go` and `done` open both ways, so nobody who opens one of them blocks and
  *    nothing written is lost while the other side is away.
- * 5. The worker's loop uses reserved words, special builtins and `command` only: those are what no
+ * 5. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
+ *    once, so there is no environment that a sweep could not find.
+ * 6. The worker's loop uses reserved words, special builtins and `command` only: those are what no
  *    function or alias of an agent can replace (`unset` is special, and it brings `command` back).
  */
 
@@ -23,8 +25,14 @@ export const workspaceInside = "/workspace";
 /** Where the two scripts are, seen from inside; read-only. */
 export const scriptsInside = "/run/keeper";
 
+/** Where environments show something of their own, whatever the host has there. */
+export const placesInside: readonly string[] = [workspaceInside, spoolInside, scriptsInside];
+
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
+
+/** What the keeper is told on its standard input, once, when it may begin. */
+export const beginLine = "begin";
 
 /** What the runner tells the keeper by signal. */
 export const keeperSignals = { limit: "SIGUSR1", aborted: "SIGUSR2" } as const;
@@ -34,6 +42,8 @@ export const keeperScript = `
 cd ${spoolInside} || exit 1
 # Signals to everyone must never leave the environment.
 [ "$$" = 1 ] || exit 1
+read -r word && [ "$word" = ${beginLine} ] || exit 1
+exec </dev/null
 grace=$1 mark= timers= watcher= ending= interrupted=
 
 end_everyone() {
@@ -109,15 +119,17 @@ acknowledge() {
 
 mkfifo -m 600 go done here || exit 1
 exec 7<>go 8<>done
-echo '${readyLine}' >&2
-exec 2>/dev/null
 
+# Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
 trap 'interrupted=1; keep_watch' CHLD
 trap 'interrupted=1; end_everyone limit' USR1
 trap 'interrupted=1; end_everyone aborted' USR2
 trap 'interrupted=1; arm' HUP
 trap 'interrupted=1; disarm' CONT
 trap 'interrupted=1; if in_flight; then arm; else exit 0; fi' ALRM
+
+echo '${readyLine}' >&2
+exec 2>/dev/null
 
 while [ -p go ] && [ -p done ] && [ -p here ]; do
   (cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!
@@ -147,7 +159,9 @@ done
 
 export const workerScript = `
 _corral_run() {
-  command . "${spoolInside}/$_corral_id.cmd" >"${spoolInside}/$_corral_id.out" 2>"${spoolInside}/$_corral_id.err" </dev/null
+  _corral_ran=1
+  set +C
+  command . "${spoolInside}/$_corral_id.cmd" </dev/null
 }
 ulimit -f 4194304
 while :; do
@@ -158,12 +172,15 @@ while :; do
   }
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
   if ! command test -e "${spoolInside}/$_corral_id.out"; then
-    _corral_run
+    # Whoever makes the file first decides whether the command runs: the worker here, or the runner that gave it up.
+    _corral_ran=
+    set -C
+    _corral_run >"${spoolInside}/$_corral_id.out" 2>"${spoolInside}/$_corral_id.err"
     _corral_rc=$?
     unset -f command
     set +aCefuvx
     command umask 022
-    command echo "$_corral_rc" >"${spoolInside}/$_corral_id.rc"
+    case $_corral_ran in 1) command echo "$_corral_rc" >"${spoolInside}/$_corral_id.rc" ;; esac
   fi
   command echo "$_corral_id" >${spoolInside}/done
 done

@@ -1,6 +1,6 @@
 import type { CommandResult } from "@corral/protocol";
 import type { CommandResults } from "./port.ts";
-import type { Ending, OutputStream, Spool } from "./spool.ts";
+import { type Ending, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /** How much of the beginning and of the end of an output is kept, in bytes each. */
 const kept = 32 * 1024;
@@ -17,9 +17,24 @@ export function resultsIn(spool: Spool, { trusted }: { trusted: boolean }): Comm
 }
 
 export function findIn(spool: Spool, id: string): Awaited<ReturnType<CommandResults["find"]>> {
-  const ending = spool.ending(id);
-  if (ending !== undefined) return { kind: "done", result: resultOf(spool, id, ending) };
-  return { kind: spool.hasBegun(id) ? "begun" : "absent" };
+  try {
+    const ending = spool.ending(id);
+    if (ending !== undefined) return { kind: "done", result: resultOf(spool, id, ending) };
+    return { kind: spool.hasBegun(id) ? "begun" : "absent" };
+  } catch (error) {
+    if (!(error instanceof SpoolUnreadable)) throw error;
+    return { kind: error.mayPass || mayHaveBegun(spool, id) ? "begun" : "absent" };
+  }
+}
+
+/** What nobody can tell has begun: a command is never run again on a guess. */
+export function mayHaveBegun(spool: Spool, id: string): boolean {
+  try {
+    return spool.hasBegun(id);
+  } catch (error) {
+    if (error instanceof SpoolUnreadable) return true;
+    throw error;
+  }
 }
 
 export function resultOf(spool: Spool, id: string, ending: Ending): CommandResult {
@@ -53,7 +68,7 @@ export class LiveOutput {
   /** What came since the last call; with `last` also what a cut code point left over. */
   next({ last }: { last: boolean }): string {
     const { bytes, size } = this.#spool.readOutput(this.#id, this.#stream, this.#position, liveLag);
-    if (this.#position + bytes.length < size) return this.#jump(size, { last });
+    if (this.#position + liveLag < size) return this.#jump(size, { last });
     this.#position += bytes.length;
     return this.#decoder.decode(bytes, { stream: !last });
   }
@@ -75,7 +90,7 @@ export class LiveOutput {
 
 function wholeOrEnds(spool: Spool, id: string, stream: OutputStream): { text: string; size: number } {
   const { bytes, size } = spool.readOutput(id, stream, 0, 2 * kept);
-  if (size <= bytes.length) return { text: newDecoder().decode(bytes), size };
+  if (size <= 2 * kept) return { text: newDecoder().decode(bytes), size };
   const tail = spool.readOutput(id, stream, size - kept, kept).bytes;
   // Decoded as a stream, a code point cut at the end is held back instead of replaced.
   const head = newDecoder().decode(bytes.subarray(0, kept), { stream: true });

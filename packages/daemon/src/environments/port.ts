@@ -28,8 +28,19 @@ export interface EnvironmentDriver {
     | { readonly kind: "gone"; readonly results: CommandResults }
   >;
 
-  /** Removes what is left of environments not on record that no process lives in any more. */
-  sweep(onRecord: ReadonlySet<EnvironmentId>): Promise<void>;
+  /**
+   * Ends and removes the environments not on record, found by what is written down beside them. One that a living
+   * process has opened, or is opening, is left alone: its record may be on the way. Never rejects.
+   */
+  sweep(sweep: Sweep): Promise<void>;
+}
+
+export interface Sweep {
+  readonly onRecord: ReadonlySet<EnvironmentId>;
+  /** Told of each one that could not be ended or removed. It stays for a later sweep; the others go on. */
+  readonly onFailure: (name: string, error: unknown) => void;
+  /** Aborted, it breaks off removing. Processes are ended before anything is removed. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EnvironmentPlan {
@@ -51,9 +62,12 @@ export interface Environment {
   readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */
   detach(): void;
-  /** Ends every process in it, those that ignore TERM too; what it wrote down stays readable. Can be repeated. */
+  /**
+   * Ends every process in it, those that ignore TERM too; what it wrote down stays readable. Can be repeated. Rejects
+   * when they are still there after a while.
+   */
   kill(): Promise<void>;
-  /** Kills it and removes what it wrote down. Can be repeated. */
+  /** Kills it and takes what it wrote down away; what takes long to remove is left to a sweep. Can be repeated. */
   end(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from "@corral/protocol";
+import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { readFileSync } from "node:fs";
 
 /**
@@ -24,6 +24,21 @@ export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
     throw error;
+  }
+}
+
+/** The kernel may be slow to end what is in the middle of its disk's work. */
+const endDeadlineMs = 10_000;
+
+/** With pid 1 the kernel ends every process of its namespace, and pid 1 is gone only after them. */
+export async function endProcess(identity: ProcessIdentity): Promise<void> {
+  signal(identity, "SIGKILL");
+  const deadline = performance.now() + endDeadlineMs;
+  while (isAlive(identity)) {
+    if (performance.now() > deadline) throw new CorralError("internal", `process ${identity.pid} cannot be ended`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, 2);
+    await promise;
   }
 }
 

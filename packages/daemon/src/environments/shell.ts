@@ -3,9 +3,9 @@ import { closeSync, constants, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { Flight } from "./flight.ts";
 import { keeperSignals } from "./keeper.ts";
-import { findIn, resultOf } from "./output.ts";
+import { findIn, mayHaveBegun, resultOf } from "./output.ts";
 import type { Command, CommandResults, Shell } from "./port.ts";
-import type { Spool } from "./spool.ts";
+import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /**
  * The persistent shell of an environment, seen from outside.
@@ -16,6 +16,8 @@ import type { Spool } from "./spool.ts";
  * 3. After a stop nothing is sent before the keeper said `stopped`, so a stop never hits a later command.
  * 4. `done` ends when the last process of the environment has gone, and not before.
  * 5. Whoever holds `here` is present. It closes with this object or with this process, whichever ends first.
+ * 6. Nothing throws out of a timer, a listener or an event. An environment whose spool was meddled with is ended, and what
+ *    waits for it fails when it has gone; what only the machine is short of is waited for, and not for ever.
  */
 export class SpoolShell implements Shell {
   readonly #spool: Spool;
@@ -27,17 +29,25 @@ export class SpoolShell implements Shell {
   #current: Airborne | undefined;
   readonly #forgotten: string[] = [];
   #partialLine = "";
+  readonly #patience = new Patience();
   #stateLost = false;
+  /** Since when the spool could not be read, for want of something. */
+  #blindSince: number | undefined;
   #state: "open" | "gone" | "detached" = "open";
 
   /** Throws when the spool's FIFOs are not there or nobody is at their other end. */
   constructor(spool: Spool, keeper: Keeper) {
     this.#spool = spool;
     this.#keeper = keeper;
-    this.#go = spool.openFifo("go", constants.O_WRONLY);
-    this.#here = spool.openFifo("here", constants.O_RDWR);
-    this.#done = new Socket({ fd: spool.openFifo("done", constants.O_RDONLY), readable: true, writable: false });
-    this.#done.on("data", (chunk: Buffer) => this.#hear(chunk));
+    const [go, here, done] = spool.openFifos(
+      ["go", constants.O_WRONLY],
+      ["here", constants.O_RDWR],
+      ["done", constants.O_RDONLY],
+    );
+    this.#go = go;
+    this.#here = here;
+    this.#done = new Socket({ fd: done, readable: true, writable: false });
+    this.#done.on("data", (chunk: Buffer) => this.#guard(() => this.#hear(chunk)));
     this.#done.on("error", () => this.#leave("gone"));
     this.#done.on("close", () => this.#leave("gone"));
     this.#done.unref();
@@ -49,16 +59,16 @@ export class SpoolShell implements Shell {
 
   run(command: Command): Promise<CommandResult> {
     const waiting = this.#flights.get(command.id);
-    if (waiting !== undefined) return waiting.join(command, () => this.#abort(waiting));
+    if (waiting !== undefined) return waiting.join(command, () => this.#guard(() => this.#abort(waiting)));
     const flight = new Flight(command, this.#spool);
     this.#flights.set(flight.id, flight);
-    const result = flight.join(command, () => this.#abort(flight));
+    const result = flight.join(command, () => this.#guard(() => this.#abort(flight)));
     this.#takeOff();
     return result;
   }
 
-  find(id: string): ReturnType<CommandResults["find"]> {
-    return Promise.resolve(findIn(this.#spool, id));
+  async find(id: string): ReturnType<CommandResults["find"]> {
+    return findIn(this.#spool, id);
   }
 
   /**
@@ -67,7 +77,7 @@ export class SpoolShell implements Shell {
    * after each command would make every command several times as slow.
    */
   forget(id: string): void {
-    setImmediate(() => this.#spool.shrink(id)).unref();
+    setImmediate(() => this.#guard(() => this.#spool.shrink(id))).unref();
     if (this.#forgotten.push(id) >= mostForgotten) this.#tidy();
   }
 
@@ -82,7 +92,8 @@ export class SpoolShell implements Shell {
     try {
       this.#send(next.value);
     } catch (error) {
-      this.#remove(next.value).fail(error);
+      this.#remove(next.value).fail(error instanceof SpoolUnreadable ? gone("unusable", error) : error);
+      this.#endIfMeddledWith(error);
       this.#takeOff();
     }
   }
@@ -96,37 +107,42 @@ export class SpoolShell implements Shell {
       this.#tellWorker(flight.id);
     }
     this.#done.ref();
-    this.#current = new Airborne(flight, () => this.#tick());
-    if (flight.abortAsked) this.#stop(this.#current, "aborted");
+    this.#current = new Airborne(flight, (current) => this.#tick(current));
+    if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
   #tellWorker(id: string): void {
     try {
       writeSync(this.#go, `${id}\n`);
     } catch (cause) {
-      throw gone("gone", cause);
+      // Nobody is there to read it, or somebody else has filled it up.
+      throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });
     }
   }
 
+  /** However much is said at once, there is one look. */
   #hear(chunk: Buffer): void {
+    if (this.#patience.isTriedBy(chunk.length)) this.#listenLater();
     const lines = (this.#partialLine + chunk.toString("latin1")).split("\n");
     this.#partialLine = (lines.pop() ?? "").slice(0, 256);
-    for (const line of lines) this.#understand(line);
+    const said = new Set(lines);
+    if (said.has("lost")) this.#stateLost = true;
+    if (said.has("stopped")) this.#current?.keeperStopped();
+    this.#look();
   }
 
-  #understand(line: string): void {
-    if (line === "lost") this.#stateLost = true;
-    else if (line === "stopped") this.#current?.keeperStopped();
-    else if (line !== this.#current?.flight.id) return;
-    this.#look();
+  /** Until then the ticks look. */
+  #listenLater(): void {
+    this.#done.pause();
+    setTimeout(() => this.#done.resume(), Patience.windowMs).unref();
   }
 
   /** Lands the current flight if its end is written; says whether it did. */
   #look(): boolean {
     const current = this.#current;
-    if (current === undefined || current.stop === "asked") return false;
+    if (current === undefined) return false;
     const ending = this.#spool.ending(current.flight.id);
-    if (ending === undefined) return false;
+    if (ending === undefined || current.stop === "asked") return false;
     const result = resultOf(this.#spool, current.flight.id, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
@@ -134,22 +150,51 @@ export class SpoolShell implements Shell {
     return true;
   }
 
-  #tick(): void {
-    const current = this.#current;
-    if (current === undefined || this.#look()) return;
+  #tick(current: Airborne): void {
+    this.#guard(() => this.#advance(current));
+    if (this.#current === current) current.scheduleTick();
+  }
+
+  #advance(current: Airborne): void {
+    const landed = this.#look();
+    this.#blindSince = undefined;
+    if (landed) return;
     if (current.isSpoilt()) return this.#keeper.kill();
     if (current.firstTick()) this.#spool.writeLimit(current.flight.id, Math.ceil(current.flight.timeoutMs / 1000));
     // Answered, and yet no ending: the stop came before the worker had taken the command up.
-    if (current.stop === "answered" || (current.stop === "none" && current.isOverdue())) this.#stop(current, "limit");
+    if (current.stop === "answered" || (current.stop === "none" && current.isOverdue()))
+      this.#giveUpOrStop(current, "limit");
     current.flight.follow();
-    current.scheduleTick();
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#endIfMeddledWith(error);
+    }
+  }
+
+  /** What waits for it fails when the last of its processes has gone. */
+  #endIfMeddledWith(error: unknown): void {
+    if (this.#state !== "open") return;
+    this.#blindSince ??= performance.now();
+    const mayPass = error instanceof SpoolUnreadable && error.mayPass;
+    if (mayPass && performance.now() - this.#blindSince < blindMs) return;
+    this.#done.resume();
+    this.#keeper.kill();
   }
 
   #abort(flight: Flight): void {
     flight.abortAsked = true;
     if (this.#current?.flight === flight) {
-      if (this.#current.stop === "none") this.#stop(this.#current, "aborted");
-    } else if (!flight.settled && !this.#spool.hasBegun(flight.id)) this.#remove(flight).land(neverBegun);
+      if (this.#current.stop === "none") this.#giveUpOrStop(this.#current, "aborted");
+    } else if (!flight.settled && !mayHaveBegun(this.#spool, flight.id)) this.#remove(flight).land(neverBegun);
+  }
+
+  #giveUpOrStop(current: Airborne, why: keyof typeof keeperSignals): void {
+    if (this.#spool.giveUp(current.flight.id)) this.#landOn(current.flight, neverBegun);
+    else this.#stop(current, why);
   }
 
   #stop(current: Airborne, why: keyof typeof keeperSignals): void {
@@ -157,8 +202,11 @@ export class SpoolShell implements Shell {
   }
 
   #landOn(flight: Flight, result: CommandResult): void {
-    this.#remove(flight).land(result);
-    this.#takeOff();
+    try {
+      this.#remove(flight).land(result);
+    } finally {
+      this.#takeOff();
+    }
   }
 
   #remove(flight: Flight): Flight {
@@ -198,6 +246,9 @@ export interface Keeper {
 }
 
 const mostForgotten = 2_000;
+/** How long a machine may be short of something before its environments are given up. */
+const blindMs = 10_000;
+
 const firstTickMs = 25;
 const slowestTickMs = 100;
 
@@ -207,7 +258,7 @@ const stopDeadlineMs = 10_000;
 /** The flight in the air, its clock and how far its stop has come. */
 class Airborne {
   readonly flight: Flight;
-  readonly #tick: () => void;
+  readonly #tick: (current: Airborne) => void;
   readonly #deadline: number;
   #timer: NodeJS.Timeout;
   #delay = firstTickMs;
@@ -216,11 +267,11 @@ class Airborne {
   #stopDeadline = Number.POSITIVE_INFINITY;
   stop: "none" | "asked" | "answered" = "none";
 
-  constructor(flight: Flight, tick: () => void) {
+  constructor(flight: Flight, tick: (current: Airborne) => void) {
     this.flight = flight;
     this.#tick = tick;
     this.#deadline = performance.now() + flight.timeoutMs;
-    this.#timer = setTimeout(tick, Math.min(firstTickMs, flight.timeoutMs));
+    this.#timer = setTimeout(tick, Math.min(firstTickMs, flight.timeoutMs), this);
   }
 
   firstTick(): boolean {
@@ -231,8 +282,9 @@ class Airborne {
 
   scheduleTick(): void {
     clearTimeout(this.#timer);
-    const untilDeadline = this.stop === "none" ? Math.max(0, this.#deadline - performance.now()) : slowestTickMs;
-    this.#timer = setTimeout(this.#tick, Math.ceil(Math.min(this.#delay, untilDeadline)));
+    const untilDeadline = this.#deadline - performance.now();
+    const wait = this.stop === "none" && untilDeadline > 0 ? Math.min(this.#delay, untilDeadline) : this.#delay;
+    this.#timer = setTimeout(this.#tick, Math.ceil(wait), this);
     this.#delay = Math.min(slowestTickMs, this.#delay * 1.25);
   }
 
@@ -261,9 +313,23 @@ class Airborne {
   }
 }
 
+/** With what is said on `done`: keeper and worker say one short line a command, and a flood must cost the others little. */
+class Patience {
+  static readonly windowMs = 50;
+  #since = 0;
+  #spent = 0;
+
+  isTriedBy(bytes: number): boolean {
+    const now = performance.now();
+    if (now - this.#since > Patience.windowMs) [this.#since, this.#spent] = [now, 0];
+    this.#spent += Math.max(bytes, 64);
+    return this.#spent > 32_768;
+  }
+}
+
 /** Aborted before its turn came: nothing ran, and 143 is what a shell says of a command ended by TERM. */
 const neverBegun: CommandResult = {
-  exitCode: 143,
+  exitCode: givenUpCode,
   stdout: "",
   stderr: "",
   stdoutBytes: 0,
@@ -272,7 +338,12 @@ const neverBegun: CommandResult = {
   shellRespawned: false,
 };
 
-function gone(state: "gone" | "detached", cause?: unknown): CorralError {
-  const message = state === "gone" ? "The environment ended before the command did." : "The environment was let go.";
-  return new CorralError("environment.gone", message, { retry: "never", cause });
+function gone(why: keyof typeof goneMessages, cause?: unknown): CorralError {
+  return new CorralError("environment.gone", goneMessages[why], { retry: "never", cause });
 }
+
+const goneMessages = {
+  gone: "The environment ended before the command did.",
+  detached: "The environment was let go.",
+  unusable: "The environment can no longer be talked to.",
+};

@@ -7,6 +7,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  type Stats,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -15,7 +16,8 @@ import { join } from "node:path";
 /**
  * The spool as seen from outside. What is in it may have been put there by an agent: links are never
  * followed, nothing but regular files is read and nothing but FIFOs is talked to, and every read is
- * bounded. File names come from ids of a strict shape, never from the folder.
+ * bounded. File names come from ids of a strict shape, never from the folder. What cannot be found out is
+ * thrown as `SpoolUnreadable` and never taken for something that is not there.
  */
 export class Spool {
   readonly folder: string;
@@ -31,13 +33,15 @@ export class Spool {
   }
 
   hasBegun(id: string): boolean {
-    return lstatSync(this.#path(id, "out"), { throwIfNoEntry: false }) !== undefined;
+    return look(this.#path(id, "out")) !== undefined;
   }
 
   /** How the command ended; undefined as long as that is not written down completely. */
   ending(id: string): Ending | undefined {
     const path = this.#path(id, "rc");
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    const found = look(path);
+    if (found === undefined) return undefined;
+    if (!found.isFile()) throw new SpoolUnreadable("The end of the command is no file.", { mayPass: false });
     return parseEnding(withRegularFile(path, (fd) => readRange(fd, 0, endingLimit).toString("latin1")) ?? "");
   }
 
@@ -47,20 +51,33 @@ export class Spool {
     try {
       writeNew(path, text);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      const beside = `${path}.${process.pid}`;
-      unlinkIfThere(beside);
-      writeNew(beside, text);
-      renameSync(beside, path);
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(error);
+      replace(path, text);
     }
   }
 
-  /** What the keeper holds the command to while nobody is there. */
+  /**
+   * Gives a command up that has not begun: from now on it never will. False when it began first. A stop may have
+   * taken its id from the worker in the middle of reading it, so waiting for it to begin is of no use.
+   */
+  giveUp(id: string): boolean {
+    try {
+      writeNew(this.#path(id, "out"), "");
+    } catch {
+      return false;
+    }
+    attempt(() => writeNew(this.#path(id, "rc"), `${givenUpCode}\n`));
+    return true;
+  }
+
+  /** What the keeper holds the command to while nobody is there. Without, that is the keeper's own grace. */
   writeLimit(id: string, seconds: number): void {
     const path = this.#path(id, "limit");
-    unlinkIfThere(path);
-    writeNew(path, `${seconds}\n`);
-    this.#limited.add(id);
+    attempt(() => {
+      unlinkIfThere(path);
+      writeNew(path, `${seconds}\n`);
+      this.#limited.add(id);
+    });
   }
 
   /** The bytes of an output from `from` on, at most `limit`, and its whole size now. */
@@ -72,37 +89,36 @@ export class Spool {
     return withRegularFile(this.#path(id, extensions[stream]), read) ?? { bytes: Buffer.alloc(0), size: 0 };
   }
 
-  /** Gives back what a command's output takes on the disk, when that is much. */
+  /** Gives back what a command's output takes on the disk, when that is much and can be done. */
   shrink(id: string): void {
     for (const stream of ["out", "err"] as const) {
       const path = this.#path(id, stream);
-      if ((lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) <= keptOutput) continue;
-      withRegularFile(path, (fd) => ftruncateSync(fd), constants.O_WRONLY);
+      attempt(() => {
+        if ((look(path)?.size ?? 0) > keptOutput) withRegularFile(path, (fd) => ftruncateSync(fd), constants.O_WRONLY);
+      });
     }
   }
 
-  /** The command's text goes first and its ending last: cut short, it can neither run again nor look begun. */
+  /**
+   * The command's text goes first and its ending last: cut short, it can neither run again nor look begun. What an agent
+   * put in the way of that stays, until all of the spool goes.
+   */
   remove(id: string): void {
     const limit = this.#limited.delete(id) ? (["limit"] as const) : [];
-    for (const extension of ["cmd", ...limit, "out", "err", "rc"] as const) unlinkIfThere(this.#path(id, extension));
+    const paths = (["cmd", ...limit, "out", "err", "rc"] as const).map((extension) => this.#path(id, extension));
+    attempt(() => paths.forEach(unlinkIfThere));
   }
 
-  /** The keeper reads `go` for as long as it lives. */
-  isLivedIn(): boolean {
+  /** All of them or none. Throws when one is no FIFO, or, opened for writing alone, has nobody who reads it. */
+  openFifos<const Wanted extends readonly FifoWanted[]>(...wanted: Wanted): { [Each in keyof Wanted]: number } {
+    const opened: number[] = [];
     try {
-      closeSync(this.openFifo("go", constants.O_WRONLY));
-      return true;
-    } catch {
-      return false;
+      for (const [name, access] of wanted) opened.push(openFifo(join(this.folder, name), access));
+    } catch (cause) {
+      for (const fd of opened) closeSync(fd);
+      throw unreadable(cause);
     }
-  }
-
-  /** Throws when there is no such FIFO, or, opened for writing alone, nobody who reads it. */
-  openFifo(name: "go" | "done" | "here", access: number): number {
-    const fd = openSync(join(this.folder, name), access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (fstatSync(fd).isFIFO()) return fd;
-    closeSync(fd);
-    throw new Error(`${name} in the spool is not a FIFO`);
+    return opened as unknown as { [Each in keyof Wanted]: number };
   }
 
   #path(id: string, extension: "cmd" | "limit" | "out" | "err" | "rc"): string {
@@ -110,6 +126,28 @@ export class Spool {
     return `${this.folder}/${id}.${extension}`;
   }
 }
+
+/** What is in the spool, or whether it is there, cannot be found out. */
+export class SpoolUnreadable extends Error {
+  /** The machine or this process is short of something; otherwise somebody has meddled. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, { mayPass, cause }: { mayPass: boolean; cause?: unknown }) {
+    super(message, { cause });
+    this.mayPass = mayPass;
+  }
+}
+
+function unreadable(cause: unknown): SpoolUnreadable {
+  const { code = "" } = cause as NodeJS.ErrnoException;
+  return new SpoolUnreadable(`The spool cannot be used: ${String(cause)}`, { mayPass: passing.has(code), cause });
+}
+
+/** Not an agent's doing, or nothing that a better moment would not mend. */
+const passing: ReadonlySet<string> = new Set([
+  ...["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN", "EINTR", "EIO"],
+  ...["ENOSPC", "EDQUOT"],
+]);
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -122,6 +160,9 @@ export interface Ending {
 const safeId = /^[A-Za-z0-9_-]{1,100}$/;
 const extensions = { stdout: "out", stderr: "err" } as const;
 const endingLimit = 32;
+
+/** What a shell says of a command ended by TERM. */
+export const givenUpCode = 143;
 const keptOutput = 16_384;
 const endingShape = /^(\d{1,3})(?: (respawned|limit|aborted))?\n$/;
 
@@ -130,19 +171,52 @@ function parseEnding(text: string): Ending | undefined {
   return match === null ? undefined : { exitCode: Number(match[1]), shellLost: match[2] as Ending["shellLost"] };
 }
 
+/** What cannot be done to the spool, because of what an agent did to it or because the disk is full, is let be. */
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Whatever depends on it finds out when it reads.
+  }
+}
+
+type FifoWanted = readonly [name: "go" | "done" | "here", access: number];
+
+function openFifo(path: string, access: number): number {
+  const fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if (fstatSync(fd).isFIFO()) return fd;
+  closeSync(fd);
+  throw new Error(`${path} is not a FIFO`);
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+/** Undefined: nothing is there, or it is no regular file. */
 function withRegularFile<T>(path: string, use: (fd: number) => T, access: number = constants.O_RDONLY): T | undefined {
   let fd: number;
   try {
     fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return undefined;
+  } catch (cause) {
+    if (notARegularFile.has((cause as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw unreadable(cause);
   }
   try {
     return fstatSync(fd).isFile() ? use(fd) : undefined;
+  } catch (cause) {
+    throw unreadable(cause);
   } finally {
     closeSync(fd);
   }
 }
+
+/** What opening says of nothing, a link, a folder, and of FIFOs and sockets without another end. */
+const notARegularFile: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "EISDIR", "ENXIO"]);
 
 function readRange(fd: number, from: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(Math.max(0, length));
@@ -163,6 +237,17 @@ function writeNew(path: string, text: string): void {
     writeFileSync(fd, text);
   } finally {
     closeSync(fd);
+  }
+}
+
+function replace(path: string, text: string): void {
+  const beside = `${path}.${process.pid}`;
+  try {
+    unlinkIfThere(beside);
+    writeNew(beside, text);
+    renameSync(beside, path);
+  } catch (cause) {
+    throw unreadable(cause);
   }
 }
 

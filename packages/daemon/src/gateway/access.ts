@@ -24,6 +24,8 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /healthz": "open",
   "GET /metrics": ["read", "whole"],
   "GET /api/openapi.json": ["read", "any"],
+  "GET /api/status": ["read", "whole"],
+  "GET /api/doctor": ["read", "whole"],
   "POST /api/daemon/stop": ["admin", "whole"],
 
   "POST /api/login": "open",
@@ -36,6 +38,13 @@ export const access: Readonly<Record<string, Access>> = {
 
   "GET /api/projects": ["read", "listed"],
   "POST /api/projects": ["admin", "whole"],
+  "POST /api/projects/:id/forget": ["admin", "project"],
+  "GET /api/projects/:id/trust": ["read", "project"],
+  "POST /api/projects/:id/trust": ["admin", "project"],
+
+  "GET /api/config": ["read", "whole"],
+  "PUT /api/config": ["admin", "whole"],
+  "POST /api/config/upgrade": ["admin", "whole"],
 
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],

@@ -55,7 +55,7 @@ describe("guessing", () => {
     expect((await ask(gate.gateway.url, { path: "/api/sessions" })).status).toBe(401);
 
     await gate.gateway.close();
-    const audited = (await gate.log.read({ after: 0 })).filter(({ type }) => type === "auth.guessed");
+    const audited = (await gate.events()).filter(({ type }) => type === "auth.guessed");
     expect(audited.map(({ actor, data }) => ({ actor, data }))).toEqual([
       { actor: "corral", data: { address: "127.0.0.1", attempts: 21 } },
       { actor: "corral", data: { address: "127.0.0.1", attempts: 980 } },

@@ -1,4 +1,4 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError, type TraceId } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
 import type { Principal, Tokens } from "../tokens/index.ts";
 import { visitSecret } from "./cookie.ts";
@@ -12,6 +12,9 @@ declare module "fastify" {
     principal: Principal | undefined;
     /** The same, as events will name it. Empty on open routes. */
     actor: string;
+    traceId: TraceId;
+    /** Both, as what is recorded for this request takes them. */
+    readonly by: { readonly actor: string; readonly traceId: TraceId };
   }
 }
 

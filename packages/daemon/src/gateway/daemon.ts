@@ -1,11 +1,15 @@
-import { health, stopAnswer, stopDaemon } from "@corral/protocol";
+import { daemonStatus, doctorReport, health, stopAnswer, stopDaemon } from "@corral/protocol";
 import type { Routes } from "./routes.ts";
 
-export const daemonRoutes: Routes = (app, { version, onStop }) => {
+export const daemonRoutes: Routes = (app, { version, onStop, status, doctor }) => {
   app.get("/healthz", { schema: { response: { 200: health } } }, () => ({
     ok: true as const,
     version,
   }));
+
+  app.get("/api/status", { schema: { tags: ["daemon"], response: { 200: daemonStatus } } }, () => status());
+
+  app.get("/api/doctor", { schema: { tags: ["daemon"], response: { 200: doctorReport } } }, () => doctor());
 
   app.post(
     "/api/daemon/stop",

@@ -1,4 +1,4 @@
-import type { Delta, StoredEvent } from "@corral/protocol";
+import type { Delta, Gap, StoredEvent } from "@corral/protocol";
 
 /**
  * How events and deltas look on the wire. What is shared by many streams is encoded once: a live event or delta by
@@ -12,6 +12,11 @@ export const sseEvent = once((event: StoredEvent) => Buffer.from(sseText(event.s
 export const sseDelta = once((delta: Delta) => Buffer.from(`event: delta\ndata: ${jsonOfDelta(delta)}\n\n`));
 export const socketEvent = once((event: StoredEvent) => Buffer.from(socketText(jsonOf(event))));
 export const socketDelta = once((delta: Delta) => Buffer.from(`{"kind":"delta","delta":${jsonOfDelta(delta)}}`));
+
+/** What the reader asked for and will never get; its cursor goes on behind it. */
+export function sseGap(gap: Gap): Buffer {
+  return Buffer.from(`id: ${gap.to}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`);
+}
 
 /** A page of history with its frames. */
 export class EncodedPage {

@@ -1,4 +1,5 @@
 import { eventPage, type EventPage, projectId, sessionId, streamFilter, wireEvent } from "@corral/protocol";
+import { isGap } from "../log/index.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { RouteParts, Routes } from "./routes.ts";
@@ -95,6 +96,7 @@ async function pageOf({ log }: RouteParts, wish: Subscription, limit: number): P
   for (let seen = 0; events.length < limit && seen < scanned;) {
     const wanted = limit - events.length;
     const page = await log.read({ after: next, limit: wanted, ...stream });
+    if (isGap(page)) return events.length > 0 ? { events, next } : { events, next: page.to, gap: page };
     events.push(...(wish.wants === undefined ? page : page.filter(wish.wants)));
     next = page.at(-1)?.seq ?? next;
     seen += page.length;

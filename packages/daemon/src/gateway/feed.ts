@@ -1,14 +1,14 @@
-import type { Delta, StoredEvent } from "@corral/protocol";
-import type { Log } from "../log/port.ts";
+import type { Delta, Gap, StoredEvent } from "@corral/protocol";
+import { isGap, type Log, type Page } from "../log/port.ts";
 import { ClosedParts } from "./closed-parts.ts";
-import type { EncodedPage } from "./encoding.ts";
+import { EncodedPage } from "./encoding.ts";
 import type { History } from "./history.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
  * Carries the log to one reader, whatever protocol it speaks.
  *
- * 1. Every event after the cursor that is wanted comes once, in seq order.
+ * 1. Every event after the cursor that is wanted comes once, in seq order; in the place of those no longer kept comes a gap.
  * 2. History waits for the reader; live, nothing does: an outlet that has too much unread drops itself, it alone, and
  *    the reader comes back by its cursor.
  * 3. A delta never follows the event that closes its part, wanted or not. Deltas begin after the history, with the text
@@ -22,6 +22,7 @@ export interface Outlet {
   /** Resolves when the reader has room for more; rejects when it took nothing for too long. */
   room(): Promise<void>;
   writeEvents(events: readonly StoredEvent[]): void;
+  writeGap(gap: Gap): void;
   writeDeltas(deltas: readonly Delta[]): void;
 }
 
@@ -48,11 +49,7 @@ export async function carry({ log, history }: FeedSource, outlet: Outlet, wish: 
   const unsubscribe = wish.deltas ? log.live.subscribe(only, hear) : () => undefined;
   try {
     const from = { after: cursor, ...(stream === undefined ? {} : { stream }) };
-    for await (const events of log.tail(from, outlet.signal)) {
-      for (const event of events) closed.note(event);
-      const news = wish.wants === undefined ? events : events.filter(wish.wants);
-      if (news.length > 0) outlet.writeEvents(news);
-    }
+    for await (const page of log.tail(from, outlet.signal)) writeLive(page);
   } finally {
     unsubscribe();
   }
@@ -60,12 +57,24 @@ export async function carry({ log, history }: FeedSource, outlet: Outlet, wish: 
   /** Returns the new cursor and nothing else, so that a slow reader holds no page while it is waited for. */
   async function writePage(after: number): Promise<number> {
     const page = await history.read({ after, stream });
+    if (outlet.signal.aborted) return after;
+    if (!(page instanceof EncodedPage)) {
+      outlet.writeGap(page);
+      return page.to;
+    }
     const last = page.events.at(-1)?.seq;
-    if (last === undefined || outlet.signal.aborted) return after;
+    if (last === undefined) return after;
     for (const event of page.events) closed.note(event);
     const news = wish.wants === undefined ? page : page.only(wish.wants);
     if (news.events.length > 0) outlet.writeHistory(news);
     return last;
+  }
+
+  function writeLive(page: Page): void {
+    if (isGap(page)) return outlet.writeGap(page);
+    for (const event of page) closed.note(event);
+    const news = wish.wants === undefined ? page : page.filter(wish.wants);
+    if (news.length > 0) outlet.writeEvents(news);
   }
 }
 

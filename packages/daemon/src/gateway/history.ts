@@ -1,4 +1,5 @@
-import type { Log } from "../log/port.ts";
+import type { Gap } from "@corral/protocol";
+import { isGap, type Log } from "../log/port.ts";
 import { EncodedPage } from "./encoding.ts";
 
 /**
@@ -9,7 +10,7 @@ import { EncodedPage } from "./encoding.ts";
  * 3. What is kept is bounded, in bytes and in time, and forgotten as soon as anything is erased.
  */
 export interface History {
-  read(range: { readonly after: number; readonly stream?: string | undefined }): Promise<EncodedPage>;
+  read(range: { readonly after: number; readonly stream?: string | undefined }): Promise<EncodedPage | Gap>;
   close(): void;
 }
 
@@ -43,13 +44,14 @@ export function openHistory(log: Pick<Log, "read" | "onCommit">, now: () => numb
     },
   };
 
-  async function encoded(range: Parameters<Log["read"]>[0]): Promise<EncodedPage> {
-    return new EncodedPage(await log.read(range));
+  async function encoded(range: Parameters<Log["read"]>[0]): Promise<EncodedPage | Gap> {
+    const page = await log.read(range);
+    return isGap(page) ? page : new EncodedPage(page);
   }
 
-  function weigh(key: string, kept: Kept, page: EncodedPage): void {
+  function weigh(key: string, kept: Kept, page: EncodedPage | Gap): void {
     if (pages.get(key) !== kept) return;
-    if (page.events.length < pageSize) return forget(key);
+    if (!(page instanceof EncodedPage) || page.events.length < pageSize) return forget(key);
     kept.characters = page.characters;
     characters += kept.characters;
     for (const oldest of pages.keys()) {
@@ -80,7 +82,7 @@ export function openHistory(log: Pick<Log, "read" | "onCommit">, now: () => numb
 const erasing = /^stream\.erased$/;
 
 interface Kept {
-  readonly page: Promise<EncodedPage>;
+  readonly page: Promise<EncodedPage | Gap>;
   readonly until: number;
   characters: number;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CorralError, event, type Id, type IdKind, newId, type StoredEvent } from "@corral/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Change, Log, Projection } from "../log/index.ts";
+import type { By, Change, Log, Projection } from "../log/index.ts";
 import type { Principal } from "../tokens/index.ts";
 import type { App } from "./routes.ts";
 
@@ -103,7 +103,7 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
         const before = lookUp(key);
         if (before !== undefined && before.body !== body) throw conflict("it was used before, with another body");
         if (before?.answer !== undefined) return again(reply, await before.answer);
-        request.once = begin(key, body, before?.tail ?? newId("token").slice("tok_".length), request.actor);
+        request.once = begin(key, body, before?.tail ?? newId("token").slice("tok_".length), request.by);
         return undefined;
       });
       app.addHook("onSend", async (request, reply, payload) => {
@@ -121,14 +121,14 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
     return found === undefined || found.ends <= now() ? undefined : found;
   }
 
-  function begin(key: string, body: string, tail: string, actor: string): Once {
+  function begin(key: string, body: string, tail: string, by: By): Once {
     const answer = Promise.withResolvers<Answer>();
     known.delete(key);
     const forgets = [...known].slice(0, Math.max(0, known.size + 1 - keptRequests)).map(([old]) => old);
     for (const old of forgets) known.delete(old);
     known.set(key, { body, tail, ends: now() + keptMs, answer: answer.promise });
     // Not waited for: what the request itself appends comes after it, and may share its commit.
-    const durable = log.append({ stream, actor, events: [event("request.begun", { key, body, tail, forgets })] });
+    const durable = log.append({ ...by, stream, events: [event("request.begun", { key, body, tail, forgets })] });
     durable.catch(() => undefined);
     return { key, tail, durable, answered: answer.resolve };
   }
@@ -150,9 +150,9 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
     once.answered(answer);
   }
 
-  async function remember(key: string, { actor, routeOptions }: FastifyRequest, { status, payload }: Answer) {
+  async function remember(key: string, { by, routeOptions }: FastifyRequest, { status, payload }: Answer) {
     const answer = routeOptions.config.secret === true ? null : payload;
-    await log.append({ stream, actor, events: [event("request.answered", { key, status, answer })] });
+    await log.append({ ...by, stream, events: [event("request.answered", { key, status, answer })] });
   }
 }
 

@@ -47,7 +47,11 @@ export function openMeter(): Meter {
   return {
     contentType: registry.contentType,
     measured(log) {
-      stopWatching.push(log.onCommit((batch: readonly StoredEvent[]) => (commits.inc(), events.inc(batch.length))));
+      const count = (batch: readonly StoredEvent[]) => {
+        if (batch.length > 0) commits.inc();
+        events.inc(batch.length);
+      };
+      stopWatching.push(log.onCommit(count));
       return timed(log, (seconds) => appends.observe(seconds));
     },
     mind(app) {

@@ -14,11 +14,6 @@ export function refuseStrangers(request: FastifyRequest, port: number, allowedHo
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) throw strangeOrigin();
 }
 
-/** A name without a port stands for the daemon's own. */
-function withPort(name: string, port: number): string {
-  return /^[^:]+:\d+$|\]:\d+$/.test(name) ? name : `${name}:${port}`;
-}
-
 /** Throws unless a page of this very address asks; `Host` was looked at before. */
 export function requireOwnOrigin(request: FastifyRequest): void {
   const { host, origin } = request.headers;
@@ -33,6 +28,11 @@ export function requireOwnPage(request: FastifyRequest): void {
   const { origin, upgrade, "sec-fetch-site": site } = request.headers;
   if (request.method !== "GET" || origin !== undefined || upgrade !== undefined) requireOwnOrigin(request);
   if (site !== undefined && site !== "same-origin" && site !== "none") throw strangeOrigin();
+}
+
+/** A name without a port stands for the daemon's own. */
+function withPort(name: string, port: number): string {
+  return /^[^:]+:\d+$|\]:\d+$/.test(name) ? name : `${name}:${port}`;
 }
 
 /** Whatever changes something must come as plain JSON, which no form can send. */

@@ -1,14 +1,14 @@
-import { CorralError, type ErrorCode, type Problem } from "@corral/protocol";
+import { CorralError, type ErrorCode, type Problem, type TraceId } from "@corral/protocol";
 import type { FastifyReply } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 
-/** Any error as the document that a client gets. Nothing unexpected lets its text or stack out. */
-export function problemOf(error: unknown): Problem {
+/** Any error as the document that a client gets. Nothing unexpected lets its text or stack out: the daemon's log has it. */
+export function problemOf(error: unknown, traceId?: TraceId): Problem {
   if (error instanceof CorralError) return error.toProblem();
   if (hasZodFastifySchemaValidationErrors(error)) return invalid(error);
   const code = frameworkCode(error);
   if (code !== undefined) return new CorralError(code, messageOf(error), hintOf(code)).toProblem();
-  return unexpected.toProblem();
+  return unexpected(traceId).toProblem();
 }
 
 export function sendProblem(reply: FastifyReply, document: Problem): FastifyReply {
@@ -47,10 +47,12 @@ export function isExpected(error: unknown): boolean {
   return !["internal", "log.unwritable", "log.damaged"].includes(problemOf(error).code);
 }
 
-const unexpected = new CorralError("internal", "The daemon made a mistake", {
-  retry: "later",
-  hint: "The daemon's log says more",
-});
+function unexpected(traceId: TraceId | undefined): CorralError {
+  return new CorralError("internal", "The daemon made a mistake", {
+    retry: "later",
+    hint: `The daemon's log says more${traceId === undefined ? "" : ` about trace ${traceId}`}`,
+  });
+}
 
 function invalid(error: { validation: readonly { instancePath: string; message?: string | undefined }[] }): Problem {
   const found = error.validation.map(

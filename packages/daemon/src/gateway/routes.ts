@@ -6,6 +6,8 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { DaemonStatus, DoctorReport } from "@corral/protocol";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -22,6 +24,7 @@ export interface RouteParts {
   readonly log: Pick<Log, "read">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly tokens: Tokens;
   readonly sight: Sight;
   readonly streams: Streams;
@@ -31,6 +34,8 @@ export interface RouteParts {
   readonly pages: Pages;
   readonly version: string;
   readonly onStop: (now: boolean) => void;
+  readonly status: () => Promise<DaemonStatus>;
+  readonly doctor: () => Promise<DoctorReport>;
 }
 
 export type App = FastifyInstance<

@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { CorralError, event, newId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { historyOf } from "../log/index.ts";
 import { openTestGateway, testToken } from "./testing.ts";
 
 let gate: Awaited<ReturnType<typeof openTestGateway>>;
@@ -191,7 +192,8 @@ describe("what is done", () => {
   test("projects and sessions can be listed and read", async () => {
     const { project, session } = await gate.newSession();
     const read = async (path: string) => (await gate.request(path)).json();
-    expect(await read("/api/projects")).toEqual({ projects: [{ ...project, seq: 2 }] });
+    const { id, path, name, present } = project;
+    expect(await read("/api/projects")).toEqual({ projects: [{ id, path, name, present, seq: 2 }] });
     expect(await read("/api/sessions")).toEqual({ sessions: [session] });
     expect(await read(`/api/sessions/${session.id}`)).toEqual(session);
     expect(await read("/api/sessions/ses_none")).toMatchObject({ status: 404, code: "not-found" });
@@ -246,8 +248,8 @@ describe("what is done", () => {
 test("an unexpected error lets nothing out but is logged, and an expected one keeps its code", async () => {
   const failing = await openTestGateway({
     projects: {
+      ...gate.projects,
       register: () => Promise.reject(new CorralError("project.not-a-repo", "No repository here", { hint: "git init" })),
-      get: () => Promise.reject(new Error("secret detail")),
       list: () => Promise.reject(new Error("secret detail")),
     },
   });
@@ -258,7 +260,8 @@ test("an unexpected error lets nothing out but is logged, and an expected one ke
     secret: false,
     code: "internal",
   });
-  expect(failing.logged).toEqual([{ err: new Error("secret detail"), route: "GET /api/projects" }]);
+  const traceId = expect.stringMatching(/^[0-9a-f]{32}$/);
+  expect(failing.logged).toEqual([{ err: new Error("secret detail"), traceId, route: "GET /api/projects" }]);
   expect(await (await failing.post("/api/projects", { path: "/x" })).json()).toMatchObject({
     status: 422,
     code: "project.not-a-repo",
@@ -278,6 +281,40 @@ test("of a log that cannot be written the client hears, and the operator too", a
     retry: "later",
     hint: "Make room",
   });
-  expect(failing.logged).toEqual([{ err: full, route: "GET /api/projects" }]);
+  expect(failing.logged).toMatchObject([{ err: full, route: "GET /api/projects" }]);
   await failing.close();
+});
+
+describe("traces", () => {
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const create = async (traceparent: string) => {
+    const { project } = await gate.newSession();
+    const response = await gate.request("/api/sessions", {
+      method: "POST",
+      headers: { "content-type": json, traceparent },
+      body: JSON.stringify({ projectId: project.id }),
+    });
+    const { id } = await response.json();
+    const [created] = await historyOf(gate.log, id);
+    return created?.traceId;
+  };
+
+  test("a request's trace is in what it records and in its line of the log", async () => {
+    expect(await create(`00-${traceId}-00f067aa0ba902b7-01`)).toBe(traceId);
+    await expect
+      .poll(() => gate.told.at(-1))
+      .toEqual({
+        traceId,
+        route: "POST /api/sessions",
+        actor: "person:owner",
+        status: 201,
+        ms: expect.any(Number),
+      });
+  });
+
+  test("a request without a trace, or with what is none, gets one of its own", async () => {
+    const made = await create("00-not-a-trace");
+    expect(made).toMatch(/^[0-9a-f]{32}$/);
+    expect(await create("")).not.toBe(made);
+  });
 });

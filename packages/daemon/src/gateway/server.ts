@@ -1,14 +1,15 @@
 import type { AddressInfo } from "node:net";
 import swagger from "@fastify/swagger";
 import websocket from "@fastify/websocket";
-import { CorralError, event } from "@corral/protocol";
-import Fastify from "fastify";
+import { CorralError, type DaemonStatus, type DoctorReport, event, newTraceId, traceOf } from "@corral/protocol";
+import Fastify, { type FastifyRequest } from "fastify";
 import {
   jsonSchemaTransform,
   serializerCompiler,
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -17,6 +18,7 @@ import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
 import { mindBounds } from "./bounds.ts";
+import { configRoutes } from "./config.ts";
 import { daemonRoutes } from "./daemon.ts";
 import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
@@ -45,6 +47,7 @@ export interface GatewayParts {
   readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly projects: Projects;
+  readonly config: Config;
   readonly tokens: Tokens;
   readonly meter: Meter;
   /** How many runner processes are alive. */
@@ -60,7 +63,11 @@ export interface GatewayParts {
   readonly allowedHosts?: readonly string[];
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
-  /** Hears of what should not have happened. Never given a token or a request's content. */
+  /** The daemon about itself. */
+  readonly status: () => Promise<DaemonStatus>;
+  /** The machine as the daemon finds it. */
+  readonly doctor: () => Promise<DoctorReport>;
+  /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
   readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;
   readonly deadlines?: Deadlines;
@@ -69,6 +76,7 @@ export interface GatewayParts {
 }
 
 export interface GatewayLogger {
+  debug(context: object, message: string): void;
   info(context: object, message: string): void;
   error(context: object, message: string): void;
 }
@@ -103,22 +111,26 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const requests = await openRequests(log, now);
   parts.meter.watch({
     streams: () => ({ sse: streams.count, websocket: sockets.count }),
-    sessions: () => byState(parts.sessions),
+    sessions: () => parts.sessions.count(),
     runners: parts.runners,
   });
 
-  const app = await assemble(parts, (route, error) => logger?.error({ err: error, route }, "a request failed"));
-  const door = guard(app, { tokens: parts.tokens, visits, guesses }, parts.allowedHosts ?? []);
+  const app = await assemble(parts);
+  if (logger !== undefined) tellOfRequests(app, logger);
+  const hosts = [named(host), ...(parts.allowedHosts ?? [])];
+  const door = guard(app, { tokens: parts.tokens, visits, guesses }, hosts);
   mindBounds(app, sight);
   requests.mind(app);
   parts.meter.mind(app);
   const pages = readPages(parts.dashboard);
   for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, visits, pages });
-  await app.listen({ host, port: parts.port });
+  await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
+    throw unusablePort(parts.port, cause);
+  });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
-    url: `http://${reachable(host)}:${door.port}`,
+    url: `http://${named(reachable[host] ?? host)}:${door.port}`,
     async close() {
       door.closing = true;
       streams.end();
@@ -139,6 +151,7 @@ const nouns = [
   metricRoutes,
   loginRoutes,
   tokenRoutes,
+  configRoutes,
   projectRoutes,
   sessionRoutes,
   eventRoutes,
@@ -146,7 +159,14 @@ const nouns = [
   dashboardRoutes,
 ];
 
-async function assemble(parts: GatewayParts, onUnexpected: (route: string, error: unknown) => void): Promise<App> {
+/** Who listens everywhere is called by the name that is always there. */
+const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+function named(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+async function assemble(parts: GatewayParts): Promise<App> {
   const { headersMs, requestMs, checkMs } = parts.deadlines ?? usualDeadlines;
   const app = Fastify({
     logger: false,
@@ -165,8 +185,8 @@ async function assemble(parts: GatewayParts, onUnexpected: (route: string, error
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, request, reply) => {
-    if (!isExpected(error)) onUnexpected(`${request.method} ${request.routeOptions.url ?? "?"}`, error);
-    return sendProblem(reply, problemOf(error));
+    if (!isExpected(error)) parts.logger?.error({ err: error, ...namesOf(request) }, "a request failed");
+    return sendProblem(reply, problemOf(error, request.traceId));
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request.method).toProblem()));
   await app.register(swagger, {
@@ -197,8 +217,15 @@ function guard(app: App, known: Known, allowedHosts: readonly string[]): { port:
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
   app.decorateRequest("principal", undefined);
+  app.decorateRequest("traceId", "");
+  app.decorateRequest("by", {
+    getter() {
+      return { actor: this.actor, traceId: this.traceId };
+    },
+  });
   app.addHook("onRequest", (request, _reply, next) => {
     try {
+      request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
       refuseStrangers(request, door.port, allowedHosts);
       refuseOddAddresses(request);
       authenticate(request, known);
@@ -221,17 +248,28 @@ async function audit({ log, logger }: GatewayParts, guessed: { address: string; 
     .catch((error: unknown) => logger?.error({ err: error }, "wrong tokens could not be recorded"));
 }
 
-async function byState(sessions: Pick<Sessions, "list">): Promise<Record<string, number>> {
-  const counts: Record<string, number> = { idle: 0, thinking: 0, waiting: 0, failed: 0 };
-  for (const { state } of await sessions.list()) counts[state.state] = (counts[state.state] ?? 0) + 1;
-  return counts;
+/** One line for each request that was answered; a stream is answered when it ends. */
+function tellOfRequests(app: App, logger: GatewayLogger): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const { statusCode: status, elapsedTime } = reply;
+    const told = { ...namesOf(request), actor: request.actor, status, ms: Math.round(elapsedTime * 10) / 10 };
+    logger[request.routeOptions.config.open === true ? "debug" : "info"](told, "a request was answered");
+    done();
+  });
 }
 
-/** An address that is listened at and can be asked: "every one" is none. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
+/** The route as it was declared: addresses may hold what is nobody's business. */
+function namesOf({ traceId, method, routeOptions }: FastifyRequest): object {
+  return { traceId, route: `${method} ${routeOptions.url ?? "?"}` };
+}
+
+function unusablePort(port: number, cause: unknown): CorralError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const why = code === "EADDRINUSE" ? "another program uses it" : (cause as Error).message;
+  return new CorralError("port.unusable", `The daemon cannot listen at port ${port}: ${why}`, {
+    cause,
+    hint: "Choose another one with `corral serve --port N`, or leave --port out to take any that is free",
+  });
 }
 
 function unknownRoute(method: string): CorralError {

@@ -25,7 +25,7 @@ export const sessionRoutes: Routes = (app, { sessions }) => {
     "/api/sessions",
     { schema: { tags, body: createSession, response: { 201: sessionView } } },
     async (request, reply) =>
-      reply.code(201).send(await sessions.create(request.body, request.actor, request.newId("session"))),
+      reply.code(201).send(await sessions.create(request.body, request.by, request.newId("session"))),
   );
 
   app.get("/api/sessions", { schema: { tags, response: { 200: sessionList } } }, async () => ({
@@ -40,7 +40,7 @@ export const sessionRoutes: Routes = (app, { sessions }) => {
     "/api/sessions/:id/inputs",
     { schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } } },
     async (request, reply) => {
-      const outcome = await sessions.admit(request.params.id, request.body, request.actor);
+      const outcome = await sessions.admit(request.params.id, request.body, request.by);
       if (outcome.kind === "conflict") throw new CorralError("input.conflict", outcome.reason);
       const { kind, input, seq } = outcome;
       return reply.code(kind === "admitted" ? 202 : 200).send({ kind, input, seq });
@@ -58,7 +58,7 @@ export const sessionRoutes: Routes = (app, { sessions }) => {
       },
     },
     async (request, reply) => {
-      const outcome = await sessions.interrupt(request.params.id, request.actor);
+      const outcome = await sessions.interrupt(request.params.id, request.by);
       return reply.code(outcome.kind === "requested" ? 202 : 200).send(outcome);
     },
   );
@@ -67,7 +67,7 @@ export const sessionRoutes: Routes = (app, { sessions }) => {
     "/api/sessions/:id/recovery",
     { schema: { tags, params: sessionParams, body: decideRecovery, response: { 200: recoveryAnswer } } },
     async (request) => {
-      const { kind } = await sessions.decide(request.params.id, request.body, request.actor);
+      const { kind } = await sessions.decide(request.params.id, request.body, request.by);
       if (kind === "nothing-to-decide") throw nothingToDecide();
       return { kind };
     },

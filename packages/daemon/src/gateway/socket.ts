@@ -138,6 +138,7 @@ class Client {
       writeEvents: (events: readonly StoredEvent[]) => {
         for (const event of events) this.#write(socketEvent(event), signal);
       },
+      writeGap: (gap) => this.#write(JSON.stringify(gap satisfies StreamMessage), signal),
       writeDeltas: (deltas: readonly Delta[]) => {
         for (const delta of deltas) this.#write(socketDelta(delta), signal);
       },

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
-import type { Delta, StoredEvent } from "@corral/protocol";
-import { type EncodedPage, sseDelta, sseEvent } from "./encoding.ts";
+import type { Delta, Gap, StoredEvent } from "@corral/protocol";
+import { type EncodedPage, sseDelta, sseEvent, sseGap } from "./encoding.ts";
 import { carry, type FeedSource, isTooSlow, type Outlet, type StreamLimits, TooSlow, usualLimits } from "./feed.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
  * Streams of events to clients, as server-sent events: `event` messages whose id is the seq, `delta` messages without
- * an id, and comments as heartbeat. `end()` finishes every stream cleanly and lets none begin; a subscription's `over`
+ * an id, `gap` messages whose id is the last seq that is gone, and comments as heartbeat. `end()` finishes every stream cleanly and lets none begin; a subscription's `over`
  * finishes one.
  */
 export interface Streams {
@@ -91,6 +91,10 @@ class EventStream implements Outlet {
 
   writeEvents(events: readonly StoredEvent[]): void {
     this.#write(events.map(sseEvent));
+  }
+
+  writeGap(gap: Gap): void {
+    this.#write([sseGap(gap)]);
   }
 
   writeDeltas(deltas: readonly Delta[]): void {

@@ -2,8 +2,9 @@ import { request as httpRequest } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView } from "@corral/protocol";
-import type { Log } from "../log/index.ts";
+import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
+import { openConfig } from "../config/index.ts";
+import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
@@ -64,14 +65,28 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   });
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
+  const logged: object[] = [];
   const projects = openProjects(log);
-  const sessions = openSessions(log, { defaultModel: "rehearsal/any", mayOpen: () => Promise.resolve() });
+  const config = await openConfig({
+    log,
+    projects,
+    home: folder,
+    userFile: join(folder, "config.json"),
+    variables: { CORRAL_MODEL: "rehearsal/any" },
+    onDefect: (what) => logged.push({ what }),
+  });
+  const sessions = openSessions(log, {
+    defaults: (project) => config.valuesFor(project),
+    mayOpen: () => Promise.resolve(),
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
-  const logged: object[] = [];
+  /** What was told of requests that were answered. */
+  const told: object[] = [];
   const gateway = await openGateway({
     log: watched.log,
     projects,
+    config,
     sessions,
     tokens,
     meter,
@@ -80,7 +95,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     dashboard: join(folder, "not-built"),
     port: 0,
     onStop: (now) => stops.push(now),
-    logger: { info: () => undefined, error: (context) => logged.push(context) },
+    status: () => Promise.reject(new Error("there is no daemon")),
+    doctor: () => Promise.resolve({ findings: [] }),
+    logger: {
+      debug: () => undefined,
+      info: (context) => told.push(context),
+      error: (context) => logged.push(context),
+    },
     ...changes,
   });
   const request = (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) =>
@@ -99,22 +120,28 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     tokens,
     stops,
+    told,
     logged,
     gateway,
     request,
     post,
     subscribers: watched.count,
+    /** All events, or those of one stream. */
+    events: (stream?: string) => allEvents(log, stream),
     /** A token made by the owner, its secret and a way to use it. */
     async token(wish: Partial<CreateToken> & { name: string }) {
       const made: CreatedToken = await (await post("/api/tokens", wish)).json();
       const headers = { authorization: `Bearer ${made.token}` };
-      const send = async (path: string, init: { body?: unknown; headers?: Record<string, string> } = {}) => {
-        const isPost = "body" in init;
+      const send = async (
+        path: string,
+        init: { method?: string; body?: unknown; headers?: Record<string, string> } = {},
+      ) => {
+        const hasBody = "body" in init;
         return ask(gateway.url, {
           path,
-          method: isPost ? "POST" : "GET",
-          headers: { ...headers, ...(isPost ? { "content-type": "application/json" } : {}), ...init.headers },
-          ...(isPost ? { body: JSON.stringify(init.body) } : {}),
+          method: init.method ?? (hasBody ? "POST" : "GET"),
+          headers: { ...headers, ...(hasBody ? { "content-type": "application/json" } : {}), ...init.headers },
+          ...(hasBody ? { body: JSON.stringify(init.body) } : {}),
         });
       };
       return { ...made, headers, send };
@@ -132,10 +159,17 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       await gateway.close();
       tokens.close();
       meter.close();
+      await config.close();
       await log.close();
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function allEvents(log: Log, stream: string | undefined): Promise<readonly StoredEvent[]> {
+  const page = await log.read({ after: 0, ...(stream === undefined ? {} : { stream }) });
+  if (isGap(page)) throw new Error("events are missing");
+  return page;
 }
 
 /** The log, telling how many listen to its live lane: a stream does once it has sent all history. */

@@ -55,7 +55,7 @@ describe("a token", () => {
     const { send } = await gate.token({ name: "laptop", person: "ann", scope: "operate" });
     const { body } = await send("/api/sessions", { body: { projectId: project.id } });
     await send("/api/tokens", { body: { name: "sub" } });
-    const events = await gate.log.read({ after: 0 });
+    const events = await gate.events();
     expect(events.map(({ type, actor }) => `${type} ${actor}`)).toEqual([
       "project.registered person:owner",
       "session.created person:owner",
@@ -86,8 +86,13 @@ describe("a token", () => {
 
 describe("scopes", () => {
   /** A request to each route, as far as it can be asked without breaking the test. */
-  const requests = (session: string, project: string): Record<string, { path: string; body?: object }> => ({
+  const requests = (
+    session: string,
+    project: string,
+  ): Record<string, { path: string; method?: string; body?: object }> => ({
     "GET /metrics": { path: "/metrics" },
+    "GET /api/status": { path: "/api/status" },
+    "GET /api/doctor": { path: "/api/doctor" },
     "GET /api/openapi.json": { path: "/api/openapi.json" },
     "POST /api/login/codes": { path: "/api/login/codes", body: {} },
     "POST /api/logout": { path: "/api/logout", body: {} },
@@ -96,6 +101,12 @@ describe("scopes", () => {
     "POST /api/tokens/:id/revoke": { path: "/api/tokens/tok_none/revoke", body: {} },
     "GET /api/projects": { path: "/api/projects" },
     "POST /api/projects": { path: "/api/projects", body: { path: "/nowhere" } },
+    "POST /api/projects/:id/forget": { path: "/api/projects/prj_none/forget", body: {} },
+    "GET /api/projects/:id/trust": { path: `/api/projects/${project}/trust` },
+    "POST /api/projects/:id/trust": { path: `/api/projects/${project}/trust`, body: { files: [] } },
+    "GET /api/config": { path: "/api/config" },
+    "PUT /api/config": { path: "/api/config", method: "PUT", body: { key: "turnLimit", value: 7 } },
+    "POST /api/config/upgrade": { path: "/api/config/upgrade", body: {} },
     "GET /api/sessions": { path: "/api/sessions" },
     "POST /api/sessions": { path: "/api/sessions", body: { projectId: project } },
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },
@@ -121,9 +132,9 @@ describe("scopes", () => {
     for (const scope of scopes) {
       const { send } = await gate.token({ name: scope, scope });
       for (const { route, needed } of guarded) {
-        const { path, body } = asked[route]!;
+        const { path, ...init } = asked[route]!;
         const before = await gate.log.head();
-        const { status, body: answer } = await send(path, body === undefined ? {} : { body });
+        const { status, body: answer } = await send(path, init);
         const allowed = scopes.indexOf(scope) >= scopes.indexOf(needed);
         const done = (await gate.log.head()) > before;
         expect({ scope, route, refused: answer.code === "auth.scope" && status === 403 && !done }).toEqual({
@@ -184,6 +195,11 @@ describe("bounds", () => {
     expect(told(await send("/api/sessions", { body: { projectId: one.project.id } }))).toEqual(refused);
     expect(told(await send("/api/daemon/stop", { body: {} }))).toEqual(refused);
     expect(told(await send("/metrics"))).toEqual(refused);
+    expect(told(await send("/api/status"))).toEqual(refused);
+    expect(told(await send("/api/config"))).toEqual(refused);
+    expect(told(await send("/api/config", { method: "PUT", body: { key: "turnLimit", value: 7 } }))).toEqual(refused);
+    expect(told(await send(`/api/projects/${one.project.id}/trust`))).toEqual(notFound);
+    expect(told(await send(`/api/projects/${one.project.id}/forget`, { body: {} }))).toEqual(notFound);
   });
 
   test("a token for one project sees its sessions, and those alone, in lists, pages and streams", async () => {
@@ -196,7 +212,7 @@ describe("bounds", () => {
     const made = await send("/api/sessions", { body: { projectId: one.project.id } });
     await gate.newSession("other");
     await gate.post(`/api/sessions/${made.body.id}/inputs`, { id: newId("input"), text: "hi" });
-    const events = await gate.log.read({ after: 0 });
+    const events = await gate.events();
     const own = events.filter((each) => [one.project.id, one.session.id, made.body.id].includes(each.stream));
     expect(own.length).toBe(4);
     await expect.poll(stream.seqs).toEqual(own.map(({ seq }) => seq));

@@ -34,7 +34,7 @@ export const tokenRoutes: Routes = (app, parts) => {
     async (request, reply) => {
       const maker = principalOf(request);
       await requireSubjects(parts, maker, request.body);
-      const created = await tokens.create(request.body, maker, { actor: request.actor }, request.newId("token"));
+      const created = await tokens.create(request.body, maker, request.by, request.newId("token"));
       return reply.code(201).header("cache-control", "no-store").send(created);
     },
   );
@@ -54,7 +54,7 @@ export const tokenRoutes: Routes = (app, parts) => {
       const { id } = request.params;
       const known = tokens.list().find((token) => token.id === id);
       if (known === undefined || !isHers(principalOf(request), known)) throw missing("token", id);
-      const kind = await tokens.revoke(id, { actor: request.actor });
+      const kind = await tokens.revoke(id, request.by);
       if (kind === undefined) throw missing("token", id);
       return { kind, id };
     },

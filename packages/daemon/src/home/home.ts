@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { CorralError } from "@corral/protocol";
 
 /** The folder that holds all of Corral's state, and what is where in it. */
 export interface Home {
@@ -12,8 +13,13 @@ export interface Home {
 
 /** Makes the folder if need be; nobody but the owner may look into it. */
 export function openHome(folder: string): Home {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw unusableHome(folder, cause);
+  }
   return {
     folder,
     database: join(folder, "corral.db"),
@@ -21,4 +27,12 @@ export function openHome(folder: string): Home {
     info: join(folder, "daemon.json"),
     token: join(folder, "token"),
   };
+}
+
+/** What the system says when the home cannot be made or written to, with what to do about it. */
+export function unusableHome(folder: string, cause: unknown): CorralError {
+  return new CorralError("home.unusable", `${folder} cannot hold Corral's state: ${(cause as Error).message}`, {
+    cause,
+    hint: "See that the folder is yours and its disk has room, or set CORRAL_HOME to another folder",
+  });
 }

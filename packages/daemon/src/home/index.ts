@@ -1,3 +1,4 @@
+export { diskUse } from "./disk.ts";
 export { openHome } from "./home.ts";
 export { removeDaemonInfo, writeDaemonInfo } from "./info.ts";
 export { lockHome } from "./lock.ts";

@@ -1,1 +1,2 @@
-export type { Change, Guard, Lease, Log, Projection, Row } from "./port.ts";
+export { historyOf } from "./history.ts";
+export { type By, type Change, type Guard, isGap, type Lease, type Log, type Projection, type Row } from "./port.ts";

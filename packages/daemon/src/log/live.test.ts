@@ -98,11 +98,66 @@ describe("the live lane", () => {
   });
 
   test("when all parts together outgrow their bound the oldest is forgotten", () => {
-    const { lane } = start({ totalLimit: 10 });
+    const { lane } = start({ totalLimit: 2 * 256 + 10 });
     lane.emit(text(0, "123456"));
     lane.emit(stdout(0, "1234"));
+    expect(listen(lane)).toEqual([[text(0, "123456"), stdout(0, "1234")]]);
     lane.emit(stdout(4, "5"));
     expect(listen(lane)).toEqual([[stdout(0, "12345")]]);
+  });
+
+  test("however many parts there are, only so many are remembered", () => {
+    const { lane } = start({ totalLimit: 100 * 257 });
+    for (let n = 0; n < 10_000; n++) lane.emit({ ...text(0, "x"), part: `prt_${n}` } as Delta);
+    const parts = listen(lane)
+      .flat()
+      .map(({ part }) => part);
+    expect(parts).toEqual(Array.from({ length: 100 }, (_, n) => `prt_${9900 + n}`));
+  });
+
+  test("a flood is handed out without waiting for the timer, so that what waits stays small", () => {
+    const { lane } = start({ waitingLimit: 10_000 });
+    const batches = listen(lane);
+    for (let n = 0; n < 1000; n++)
+      lane.emit(n % 2 === 0 ? text(n * 50, "x".repeat(100)) : stdout(n * 50, "y".repeat(100)));
+    expect(batches.length).toBeGreaterThan(30);
+    const sizes = batches.map((batch) => batch.reduce((sum, delta) => sum + delta.text.length, 0));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(10_000);
+    vi.runAllTimers();
+    expect(batches.flat().reduce((sum, delta) => sum + delta.text.length, 0)).toBe(100_000);
+  });
+
+  test("amid many parts and subscribers each hears its own session whole, whatever the slow, the broken and the leaving do", () => {
+    const { lane, defects } = start({ waitingLimit: 5000 });
+    const sessions = Array.from({ length: 20 }, (_, n) => `ses_${n}` as const);
+    const heard = sessions.map((session) => listen(lane, { session }));
+    const defect = new Error("own fault");
+    lane.subscribe({ session: "ses_3" }, () => {
+      throw defect;
+    });
+    let left = 0;
+    const leave = lane.subscribe({ session: "ses_3" }, () => {
+      left += 1;
+      leave();
+    });
+    // One that takes in nothing and only counts what it would have to hold.
+    let unread = 0;
+    lane.subscribe({}, (deltas) => (unread += deltas.length));
+    for (let n = 0; n < 500; n++) {
+      for (const session of sessions)
+        lane.emit({ kind: "text", session, part: `prt_${session}`, offset: n * 3, text: "abc" });
+    }
+    vi.runAllTimers();
+    const texts = heard.map((batches) =>
+      batches
+        .flat()
+        .map((delta) => delta.text)
+        .join(""),
+    );
+    expect(texts).toEqual(sessions.map(() => "abc".repeat(500)));
+    expect(heard.flatMap((batches, n) => batches.flat().filter(({ session }) => session !== sessions[n]))).toEqual([]);
+    expect([left, new Set(defects)]).toEqual([1, new Set([defect])]);
+    expect(unread).toBe(heard.flat(2).length);
   });
 
   test("a subscriber that throws disturbs nobody, and one that stopped hears nothing", () => {

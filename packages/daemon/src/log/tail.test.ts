@@ -1,6 +1,7 @@
-import { CorralError, event, type StoredEvent } from "@corral/protocol";
+import { CorralError, event, type Gap, type StoredEvent } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import type { Log, ReadRange } from "./port.ts";
+import { seqsOf } from "./conformance/fixture.ts";
+import type { Log, Page, ReadRange } from "./port.ts";
 import { follow, type TailCursor } from "./tail.ts";
 
 describe("following a log", () => {
@@ -127,6 +128,36 @@ describe("following a log", () => {
     expect(log.listeners.size).toBe(0);
   });
 
+  test("a cursor older than what is left gets the gap, then the rest", async () => {
+    const log = new HeldLog(4);
+    log.trimmed = 2;
+    const tail = startTail(log, { after: 1 });
+    const pages = [tail.next(), tail.next()];
+    (await log.nextRead()).answer();
+    (await log.nextRead()).answer();
+    expect(await Promise.all(pages)).toEqual([{ kind: "gap", from: 2, to: 2 }, [3, 4]]);
+  });
+
+  test.each([{ after: 0 }, { after: 0, stream: "a" }])(
+    "a live reader $stream learns of a gap when events were trimmed before they could be told",
+    async (cursor) => {
+      const { log, tail } = await liveTail(cursor);
+      const waiting = tail.next();
+      log.commitSilently("a", 3);
+      log.trimmed = 3;
+      log.tellOfLoss();
+      (await log.nextRead()).answer();
+      expect(await waiting).toEqual({ kind: "gap", from: 2, to: 3 });
+      const rest = tail.next();
+      (await log.nextRead()).answer();
+      expect(await rest).toEqual([4]);
+      const next = tail.next();
+      (await log.nextRead()).answer();
+      log.commit("a");
+      expect(await next).toEqual([5]);
+    },
+  );
+
   test("a read that fails reaches the reader", async () => {
     const log = new HeldLog(1);
     const tail = startTail(log, { after: 0 });
@@ -148,6 +179,17 @@ class HeldLog implements Pick<Log, "read" | "onCommit"> {
     for (let n = 0; n < history; n++) this.commit("a");
   }
 
+  /** Up to here nothing is left. */
+  trimmed = 0;
+
+  commitSilently(stream: string, times: number): void {
+    for (let n = 0; n < times; n++) this.#events.push(storedEvent(this.#events.length + 1, stream));
+  }
+
+  tellOfLoss(): void {
+    for (const listener of this.listeners) listener([]);
+  }
+
   commit(stream: string): void {
     this.#events.push(storedEvent(this.#events.length + 1, stream));
     this.announce(this.#events.length);
@@ -162,7 +204,7 @@ class HeldLog implements Pick<Log, "read" | "onCommit"> {
     return () => this.listeners.delete(listener);
   }
 
-  read(range: ReadRange): Promise<readonly StoredEvent[]> {
+  read(range: ReadRange): Promise<Page> {
     const then = this.#page(range);
     return new Promise((resolve, reject) => {
       const read: HeldRead = {
@@ -179,7 +221,8 @@ class HeldLog implements Pick<Log, "read" | "onCommit"> {
     return this.#reads.shift() ?? new Promise((resolve) => (this.#readWaited = resolve));
   }
 
-  #page({ after, stream, limit = 1000 }: ReadRange): readonly StoredEvent[] {
+  #page({ after, stream, limit = 1000 }: ReadRange): Page {
+    if (after < this.trimmed) return { kind: "gap", from: after + 1, to: this.trimmed };
     return this.#events
       .filter((stored) => stored.seq > after && (stream === undefined || stored.stream === stream))
       .slice(0, limit);
@@ -195,9 +238,9 @@ function startTail(log: HeldLog, cursor: TailCursor, limits = { page: 100, backl
   const aborting = new AbortController();
   const tail = follow(log, cursor, aborting.signal, limits);
   return {
-    async next(): Promise<number[] | "end"> {
+    async next(): Promise<number[] | Gap | "end"> {
       const result = await tail.next();
-      return result.done === true ? "end" : result.value.map(({ seq }) => seq);
+      return result.done === true ? "end" : seqsOf(result.value);
     },
     abort: () => aborting.abort(),
     leave: () => tail.return(),

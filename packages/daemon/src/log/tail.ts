@@ -8,10 +8,12 @@
  * 2. `position` is the seq of the last event given out and only grows; nothing at or below it is given again.
  * 3. The backlog is bounded. Overflowing while history is read costs another read; overflowing while
  *    live ends this reader and frees what it held, at once, and touches no other.
+ * 4. When the log says that events were trimmed before they could be told, the reader goes back to history, which
+ *    has the gap.
  */
 import { setImmediate as nextLoopTurn } from "node:timers/promises";
 import { CorralError, type StoredEvent } from "@corral/protocol";
-import type { Log } from "./port.ts";
+import { isGap, type Log, type Page } from "./port.ts";
 
 export interface TailCursor {
   readonly after: number;
@@ -32,30 +34,26 @@ export async function* follow(
   cursor: TailCursor,
   signal: AbortSignal,
   limits: TailLimits = defaultTailLimits,
-): AsyncGenerator<readonly StoredEvent[], void, undefined> {
+): AsyncGenerator<Page, void, undefined> {
   if (signal.aborted) return;
   let position = cursor.after;
   using backlog = new Backlog(source, cursor.stream, limits.backlog, signal);
 
-  while (backlog.isHistory) {
-    backlog.empty();
-    const page = await source.read({ ...cursor, after: position, limit: limits.page });
+  while (!signal.aborted) {
+    const page = backlog.isHistory ? await history() : newerThan(position, await backlog.take());
     if (signal.aborted) return;
-    if (page.length === 0) {
-      backlog.goLive();
-      continue;
-    }
-    position = page.at(-1)!.seq;
+    if (!isGap(page) && page.length === 0) continue;
+    position = isGap(page) ? page.to : page.at(-1)!.seq;
     yield page;
     // A long history leaves room for everyone else on the loop.
-    await nextLoopTurn();
+    if (backlog.isHistory) await nextLoopTurn();
   }
 
-  while (!signal.aborted) {
-    const fresh = newerThan(position, await backlog.take());
-    if (fresh.length === 0 || signal.aborted) continue;
-    position = fresh.at(-1)!.seq;
-    yield fresh;
+  async function history(): Promise<Page> {
+    backlog.empty();
+    const page = await source.read({ ...cursor, after: position, limit: limits.page });
+    if (!isGap(page) && page.length === 0) backlog.goLive();
+    return page;
   }
 }
 
@@ -112,11 +110,18 @@ class Backlog {
 
   #add(committed: readonly StoredEvent[]): void {
     if (this.#overflowed) return;
+    if (committed.length === 0) this.#miss();
     for (const event of committed) {
       if (this.#stream === undefined || event.stream === this.#stream) this.#events.push(event);
     }
     if (this.#events.length > this.#bound) this.#overflow();
     if (this.#events.length > 0 || this.#overflowed) this.#wake();
+  }
+
+  #miss(): void {
+    this.#overflowed = true;
+    this.#events = [];
+    if (this.#state === "live") this.#state = "history";
   }
 
   #overflow(): void {

@@ -1,1 +1,2 @@
-export { openProjects, projectProjections, type Projects } from "./projects.ts";
+export { projectProjections } from "./projections.ts";
+export { openProjects, type Projects } from "./projects.ts";

@@ -1,4 +1,5 @@
 export { openProviders } from "./choice.ts";
+export { ProviderFailure } from "./failure.ts";
 export type {
   AssistantPart,
   Message,

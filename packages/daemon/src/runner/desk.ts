@@ -68,7 +68,8 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   /** Takes eligible inputs in. The caller sees to it that no turn is open. */
   async promote(): Promise<void> {
     await this.durable();
-    const { events, inputs } = await this.#office.promote(this.history.activity?.id).catch((cause: unknown) => {
+    const place = { activity: this.history.activity?.id, queueParked: this.history.queueParked };
+    const { events, inputs } = await this.#office.promote(place).catch((cause: unknown) => {
       throw this.#end(cause);
     });
     for (const input of inputs) this.history.inbox.set(input.id, input.text);

@@ -1,16 +1,18 @@
-import { CorralError, type ActivityId, type ProjectId, type SessionId, type StoredEvent } from "@corral/protocol";
-import type { Lease, Log } from "../log/index.ts";
-import { promote } from "../sessions/index.ts";
+import { CorralError, type ProjectId, type SessionId, type StoredEvent, type TraceId } from "@corral/protocol";
+import { historyOf, type Lease, type Log } from "../log/index.ts";
+import { foldHistory, promote } from "../sessions/index.ts";
 import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
+import { setAside } from "./set-aside.ts";
 
 /**
  * The foreman sees to it that every session with something to do runs, once.
  *
  * 1. A session runs under a lease; taking it refuses whatever an earlier run still sends.
- * 2. A wake is a hint and may come at any moment: while a run is being started or is ending, it is kept
- *    and the session runs again. The inbox and the log say what there is to do.
- * 3. A run that broke off is started anew after a pause that grows; one that keeps breaking is set
- *    aside until the daemon starts again, and the others go on.
+ * 2. A wake is a hint and may come at any moment: one that a run had not heard when it ended starts another. The
+ *    inbox and the log say what there is to do.
+ * 3. A run that broke off is started anew after a pause that grows, from the second break on without company, so that
+ *    one session's trouble does not become another's. One that keeps breaking without getting on is set aside: its
+ *    activity ends as failed, where everybody can see it.
  */
 export interface Foreman {
   /** Starts every session that has unfinished work. */
@@ -30,8 +32,8 @@ export interface ForemanOptions {
 
 interface Post {
   running: Running | undefined;
-  /** Something happened that the run may not have seen. */
-  woken: boolean;
+  /** Wakes since the run began; those it had not heard at its end call for another. */
+  wakes: number;
   readonly told: StoredEvent[];
   breaks: number;
 }
@@ -66,6 +68,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       case "call.decided":
       case "activity.resumed":
         return tell(stored.stream as SessionId, stored);
+      case "turn.settled":
       case "activity.settled": {
         const post = posts.get(stored.stream as SessionId);
         if (post !== undefined) post.breaks = 0;
@@ -77,22 +80,22 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
 
   function tell(session: SessionId, stored: StoredEvent): void {
     const post = posts.get(session);
-    if (post?.running !== undefined) return post.running.tell(stored);
-    post?.told.push(stored);
-    wake(session);
+    if (post === undefined) return wake(session);
+    post.wakes += 1;
+    if (post.running === undefined) post.told.push(stored);
+    else post.running.tell(stored);
   }
 
   function wake(session: SessionId): void {
     if (stopping) return;
     const post = posts.get(session);
-    if (post === undefined) return start(session, { running: undefined, woken: false, told: [], breaks: 0 });
-    post.woken = true;
+    if (post === undefined) return start(session, { running: undefined, wakes: 0, told: [], breaks: 0 });
+    post.wakes += 1;
     post.running?.wake();
   }
 
   function start(session: SessionId, post: Post): void {
     posts.set(session, post);
-    post.woken = false;
     run(session, post).then(
       (end) => finish(session, post, end),
       (error: unknown) => finish(session, post, { kind: "lost", reason: String(error) }),
@@ -102,7 +105,11 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
     const lease = await log.takeLease(session, "runner");
     try {
-      const running = host.start(await assign(log, session, lease), officeOf(log, session, lease));
+      const company = post.breaks > 1 ? "none" : "others";
+      const assignment = await assign(log, session, lease, company);
+      const running = host.start(assignment, officeOf(log, assignment, lease));
+      // What came before is in the history; what came since is told.
+      post.wakes = post.told.length;
       post.running = running;
       for (const stored of post.told.splice(0)) running.tell(stored);
       return await running.ended;
@@ -117,19 +124,40 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   function finish(session: SessionId, post: Post, end: RunEnd): void {
     posts.delete(session);
     if (stopping) return;
-    if (end.kind !== "lost") {
-      if (post.woken && end.kind === "idle") start(session, post);
+    if (end.kind === "lost") return again(session, post, end.reason);
+    if (end.kind === "idle" && post.wakes > end.heard) start(session, post);
+  }
+
+  function again(session: SessionId, post: Post, reason: string): void {
+    post.breaks += 1;
+    onDefect(`the run of ${session} broke off: ${reason}`);
+    posts.set(session, post);
+    if (post.breaks >= patience) {
+      post.wakes = 0;
+      void giveUp(session, reason)
+        .catch((error: unknown) => onDefect(`${session} could not be set aside`, error))
+        .then(() => {
+          posts.delete(session);
+          if (post.wakes > 0) wake(session);
+        });
       return;
     }
-    post.breaks += 1;
-    onDefect(`the run of ${session} broke off: ${end.reason}`);
-    if (post.breaks >= patience) return onDefect(`${session} is set aside: its run broke off ${post.breaks} times`);
-    posts.set(session, post);
     const timer = setTimeout(() => {
       timers.delete(timer);
       start(session, post);
     }, pauseMs(post.breaks));
     timers.add(timer);
+  }
+
+  /** Its post stays taken meanwhile, so that nothing starts it; what is said to it from now on does, afterwards. */
+  async function giveUp(session: SessionId, reason: string): Promise<void> {
+    onDefect(`${session} is set aside`);
+    const lease = await log.takeLease(session, "foreman");
+    const { events } = await assign(log, session, lease, "none");
+    const ending = setAside(foldHistory(events), reason);
+    const by = { actor: "corral", ...traced(lastTrace(events)) };
+    if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
+    await log.releaseLease(lease);
   }
 }
 
@@ -139,25 +167,35 @@ async function unfinished(log: Log): Promise<Set<SessionId>> {
   return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.map((row) => row["session"] as SessionId)]);
 }
 
-async function assign(log: Log, session: SessionId, lease: Lease): Promise<Assignment> {
-  const events: StoredEvent[] = [];
-  for (;;) {
-    const page = await log.read({ stream: session, after: events.at(-1)?.seq ?? 0 });
-    if (page.length === 0) break;
-    events.push(...page);
-  }
+async function assign(log: Log, session: SessionId, lease: Lease, company: Assignment["company"]): Promise<Assignment> {
+  const events = await historyOf(log, session);
   const [created] = events;
   if (created?.type !== "session.created") throw new CorralError("not-found", `There is no session ${session}.`);
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);
-  return { session, fence: lease.fence, repository: (project?.["path"] as string | undefined) ?? "", events };
+  const repository = created.data.worktree ?? (project?.["path"] as string | undefined) ?? "";
+  return { session, fence: lease.fence, repository, events, company };
 }
 
-function officeOf(log: Log, session: SessionId, lease: Lease): Office {
+/** All that a run records is of the trace of the input it took up last. */
+function officeOf(log: Log, { session, events: before }: Assignment, lease: Lease): Office {
+  let traceId = lastTrace(before);
   return {
     async append(events) {
-      await log.append({ stream: session, actor: `agent:${session}`, fence: lease.fence, events });
+      await log.append({ stream: session, actor: `agent:${session}`, ...traced(traceId), fence: lease.fence, events });
     },
-    promote: (activity) => promote(log, lease, activity as ActivityId | undefined),
+    async promote(place) {
+      const promotion = await promote(log, lease, place);
+      if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
+      return promotion;
+    },
     emit: (delta) => log.live.emit(delta),
   };
+}
+
+function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {
+  return events.findLast(({ type }) => type === "input.promoted")?.traceId;
+}
+
+function traced(traceId: TraceId | undefined): { readonly traceId?: TraceId } {
+  return traceId === undefined ? {} : { traceId };
 }

@@ -1,5 +1,5 @@
 import { type EnvironmentState, environmentState, event, type SessionId } from "@corral/protocol";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import type { EnvironmentDriver, Sweep } from "../environments/index.ts";
 import type { Log, Row } from "../log/index.ts";
 
 /**
@@ -9,22 +9,50 @@ import type { Log, Row } from "../log/index.ts";
 
 /**
  * Ends the environments of sessions at rest and records it. `all`: ends the processes of busy ones
- * too, and leaves their record and what they wrote down for the next start to judge.
+ * too, and leaves their record and what they wrote down for the next start to judge. Never rejects: what
+ * goes wrong with one is reported and keeps nobody else.
  */
-export async function endEnvironments(log: Log, driver: EnvironmentDriver, which: "resting" | "all"): Promise<void> {
-  for (const row of await log.rows("environments")) {
+export async function endEnvironments(
+  log: Log,
+  driver: EnvironmentDriver,
+  { which, onFailure }: { readonly which: "resting" | "all"; readonly onFailure: OnFailure },
+): Promise<void> {
+  const rows = await reported("the environments", onFailure, () => log.rows("environments"));
+  await Promise.all(
+    (rows ?? []).map((row) => reported(`the environment of ${String(row["session"])}`, onFailure, () => endOne(row))),
+  );
+
+  async function endOne(row: Row): Promise<void> {
     const resting = await rests(log, row["session"] as SessionId);
-    if (!resting && which === "resting") continue;
+    if (!resting && which === "resting") return;
     const found = await driver.reopen(stateOf(row));
     if (found.kind === "open") await (resting ? found.environment.end() : found.environment.kill());
     if (resting) await recordClosed(log, row);
   }
 }
 
-/** Removes the folders of environments whose end is on record. */
-export async function sweepEnvironments(log: Log, driver: EnvironmentDriver): Promise<void> {
-  const open = await log.rows("environments");
-  await driver.sweep(new Set(open.map((row) => stateOf(row).id)));
+/** Ends and removes environments that are not on record as open. Never rejects. */
+export async function sweepEnvironments(
+  log: Log,
+  driver: EnvironmentDriver,
+  { onFailure, signal }: { readonly onFailure: OnFailure; readonly signal: AbortSignal },
+): Promise<void> {
+  await reported("the environments", onFailure, async () => {
+    const open = await log.rows("environments");
+    await driver.sweep({ onRecord: new Set(open.map((row) => stateOf(row).id)), onFailure, signal });
+  });
+}
+
+/** Told of an environment, by its name, that could not be ended or removed. */
+type OnFailure = Sweep["onFailure"];
+
+async function reported<T>(name: string, onFailure: OnFailure, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    onFailure(name, error);
+    return undefined;
+  }
 }
 
 async function recordClosed(log: Log, row: Row): Promise<void> {

@@ -1,18 +1,20 @@
 import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
-import type { Promotion } from "../sessions/index.ts";
+import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
  * Where sessions run. A host is given sessions with their leases and runs each until it is told to
  * let go or its place is lost; what it may do to the log goes through the session's office.
  */
 export interface RunnerHost {
-  /** How many processes it has running. */
-  readonly processes: number;
   start(assignment: Assignment, office: Office): Running;
   /** Lets every run stop at its next turn boundary, by the deadline; running commands go on without it. */
   drain(deadlineMs: number): Promise<void>;
   /** Ends at once. */
   close(): Promise<void>;
+  /** How much the runners say of themselves from now on. */
+  setLevel(level: string): void;
+  /** The processes that sessions run in, and how many each has in its hands. */
+  runners(): readonly { readonly pid: number; readonly sessions: number }[];
 }
 
 /** All a run needs to know at its start. */
@@ -23,14 +25,16 @@ export interface Assignment {
   readonly repository: string;
   /** Every event of the session up to now. */
   readonly events: readonly StoredEvent[];
+  /** Its runs broke off before: it is to take nobody else down with it. */
+  readonly company: "others" | "none";
 }
 
 /** What the daemon does for one run, under the fence of its lease. Calls are carried out in the order made. */
 export interface Office {
   /** Resolves when durable; after one refusal all later ones are refused. */
   append(events: readonly NewEvent[]): Promise<void>;
-  /** Promotes what may run now, inside the named activity or into a new one. */
-  promote(activity: string | undefined): Promise<Promotion>;
+  /** Promotes what may run now. */
+  promote(place: PromotionPlace): Promise<Promotion>;
   emit(delta: Delta): void;
 }
 
@@ -43,4 +47,8 @@ export interface Running {
   readonly ended: Promise<RunEnd>;
 }
 
-export type RunEnd = { readonly kind: "idle" | "drained" } | { readonly kind: "lost"; readonly reason: string };
+export type RunEnd =
+  /** `heard`: how many wakes it had heard; a later one calls for another run. */
+  | { readonly kind: "idle"; readonly heard: number }
+  | { readonly kind: "drained" }
+  | { readonly kind: "lost"; readonly reason: string };

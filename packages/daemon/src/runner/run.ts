@@ -1,7 +1,7 @@
-import { event } from "@corral/protocol";
+import { type ActivityId, CorralError, event } from "@corral/protocol";
 import { type AgentKind, RunOver } from "../agents/index.ts";
 import type { EnvironmentDriver } from "../environments/index.ts";
-import type { OpenActivity } from "../sessions/index.ts";
+import type { History, OpenActivity } from "../sessions/index.ts";
 import { RunDesk } from "./desk.ts";
 import type { Assignment, Office, RunEnd, Running } from "./port.ts";
 import { SessionSurroundings } from "./surroundings.ts";
@@ -49,17 +49,18 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
       for (;;) {
         if (bell.heard()) await work(world.agent, desk, bell);
         if (bell.draining) return await rest();
-        if (!(await bell.next(world.idleMs ?? 300_000))) return { kind: "idle" };
+        if (!(await bell.next(world.idleMs ?? 300_000))) return { kind: "idle", heard: bell.rings };
       }
     } finally {
       desk.surroundings.detach();
     }
   }
 
-  /** The place of a session that rests is cleared; one in the middle of its work keeps its shell for the next run. */
+  /** Between two turns nothing runs in the environment; in the middle of one its command goes on without this run. */
   async function rest(): Promise<RunEnd> {
     const { activity } = desk.history;
-    if (activity === undefined || activity.waitingOn !== undefined) await desk.surroundings.end("the daemon stopped");
+    if (activity?.turn === undefined || activity.waitingOn !== undefined)
+      await desk.surroundings.end("the daemon stopped");
     await desk.durable();
     return { kind: "drained" };
   }
@@ -67,7 +68,7 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
 
 async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> {
   for (let look = true; ; look ||= bell.heard()) {
-    if (desk.history.activity?.turn === undefined && (look || desk.history.activity === undefined)) {
+    if (mayPromote(desk.history) && (look || desk.history.activity === undefined)) {
       await desk.promote();
       look = false;
     }
@@ -76,6 +77,11 @@ async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> 
     if (!(await step(agent, desk, activity)) || bell.draining) break;
   }
   await desk.durable();
+}
+
+/** Inputs join between turns, and never an activity that is about to end: what is said after an interrupt opens the next. */
+function mayPromote({ activity }: History): boolean {
+  return activity?.turn === undefined && activity?.interruptRequested !== true;
 }
 
 /** One step of an activity. False: it waits for a person. */
@@ -89,20 +95,32 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
       return false;
     }
   }
-  desk.surroundings.environment().catch(() => undefined);
+  const opening = desk.surroundings.environment().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   const end = await agent.turn(desk, activity);
   switch (end.kind) {
-    case "settled":
-      return true;
+    case "settled": {
+      // A model can do nothing about a place that cannot be had; a person can.
+      const trouble = activity.unanswered && !activity.interruptRequested ? await opening : undefined;
+      return trouble instanceof CorralError ? settleFailed(desk, id, trouble) : true;
+    }
     case "waits":
       desk.record(event("activity.waiting", { id, on: "recovery" }));
       return false;
-    case "failed": {
-      const { code, message, hint } = end;
-      const error = { code, message, ...(hint === undefined ? {} : { hint }) };
-      return settle(desk, event("activity.settled", { id, outcome: "failed", error }));
-    }
+    case "failed":
+      return settleFailed(desk, id, end);
   }
+}
+
+function settleFailed(
+  desk: RunDesk,
+  id: ActivityId,
+  { code, message, hint }: { code: string; message: string; hint: string | undefined },
+): true {
+  const error = { code, message, ...(hint === undefined ? {} : { hint }) };
+  return settle(desk, event("activity.settled", { id, outcome: "failed", error }));
 }
 
 function settle(desk: RunDesk, settled: ReturnType<typeof event>): true {
@@ -118,10 +136,13 @@ function lost(error: unknown): RunEnd {
 /** Wakes, coalesced: however often it rings, the run looks once. */
 class Bell {
   draining = false;
+  /** How often it rang since the run began. */
+  rings = 0;
   #rung = true;
   #waiter: (() => void) | undefined;
 
   ring(): void {
+    this.rings += 1;
     this.#rung = true;
     this.#waiter?.();
   }

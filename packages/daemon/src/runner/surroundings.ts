@@ -97,12 +97,22 @@ export class SessionSurroundings implements Surroundings {
       network: wish.network,
       variables: workspace.variables,
     });
+    try {
+      await this.#recordOpened(environment);
+      return environment;
+    } catch (error) {
+      await environment.end();
+      throw error;
+    }
+  }
+
+  /** An environment that cannot be put on record must not stay. */
+  async #recordOpened(environment: Environment): Promise<void> {
     const before = this.#desk.history.environment;
     if (before !== undefined)
       this.#desk.record(event("environment.closed", { id: before.id, reason: "it was found ended" }));
     this.#desk.record(event("environment.opened", { state: environment.state }));
     await this.#desk.durable();
-    return environment;
   }
 
   async #workspace() {

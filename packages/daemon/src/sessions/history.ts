@@ -20,6 +20,8 @@ export interface History {
   environment: EnvironmentState | undefined;
   readonly entries: Entry[];
   activity: OpenActivity | undefined;
+  /** The last activity was interrupted: queued inputs wait until a person has spoken. */
+  queueParked: boolean;
   /** Texts of inputs admitted and not yet promoted. */
   readonly inbox: Map<InputId, string>;
 }
@@ -91,6 +93,7 @@ function emptyHistory(): History {
     environment: undefined,
     entries: [],
     activity: undefined,
+    queueParked: false,
     inbox: new Map(),
   };
 }
@@ -135,6 +138,7 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
   switch (type) {
     case "activity.opened":
       history.activity = newActivity(data.id);
+      history.queueParked = false;
       return;
     case "activity.interrupt-requested":
       if (activity?.id === data.id) activity.interruptRequested = true;
@@ -146,7 +150,9 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
       if (activity?.id === data.id) activity.waitingOn = undefined;
       return;
     case "activity.settled":
-      if (activity?.id === data.id) history.activity = undefined;
+      if (activity?.id !== data.id) return;
+      history.activity = undefined;
+      history.queueParked = data.outcome === "interrupted";
       return;
     case "turn.prepared": {
       if (activity === undefined) return;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Log } from "../log/index.ts";
+import { historyOf, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
 import { sessionProjections } from "./projections.ts";
@@ -16,6 +16,8 @@ const projects = {
   changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
 };
 
+const by = { actor: "test" };
+
 let folder: string;
 let log: Log;
 let sessions: Sessions;
@@ -24,13 +26,16 @@ let id: SessionId;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "corral-inbox-"));
   log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
-  sessions = openSessions(log, { defaultModel: "anthropic/m", mayOpen: () => Promise.resolve() });
+  sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
   await log.append({
     stream: "prj_1",
     actor: "test",
     events: [event("project.registered", { id: "prj_1", path: "/repo", name: "repo" })],
   });
-  id = (await sessions.create(createSession.parse({ projectId: "prj_1" }), "test")).id;
+  id = (await sessions.create(createSession.parse({ projectId: "prj_1" }), by)).id;
 });
 
 afterEach(async () => {
@@ -38,6 +43,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const anew = { activity: undefined, queueParked: false };
 const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
   id: newId("input"),
   text,
@@ -48,85 +54,106 @@ const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
 describe("admission", () => {
   test("an exact retry returns the original", async () => {
     const hello = input("hello");
-    const first = await sessions.admit(id, hello, "test");
-    const second = await sessions.admit(id, hello, "test");
+    const first = await sessions.admit(id, hello, by);
+    const second = await sessions.admit(id, hello, by);
     expect(first).toMatchObject({ kind: "admitted" });
     expect(second).toMatchObject({ kind: "duplicate", seq: "seq" in first ? first.seq : 0 });
   });
 
   test("concurrent exact retries admit one input", async () => {
     const hello = input("hello");
-    const all = await Promise.all(Array.from({ length: 10 }, () => sessions.admit(id, hello, "test")));
+    const all = await Promise.all(Array.from({ length: 10 }, () => sessions.admit(id, hello, by)));
     expect(all.map((each) => each.kind).toSorted()).toEqual([
       "admitted",
       ...Array.from({ length: 9 }, () => "duplicate"),
     ]);
-    const admitted = (await log.read({ after: 0, stream: id })).filter((each) => each.type === "input.admitted");
+    const admitted = (await historyOf(log, id)).filter((each) => each.type === "input.admitted");
     expect(admitted).toHaveLength(1);
   });
 
   test("the same id with another text or delivery is a conflict", async () => {
     const hello = input("hello");
-    await sessions.admit(id, hello, "test");
-    expect(await sessions.admit(id, { ...hello, text: "bye" }, "test")).toMatchObject({ kind: "conflict" });
-    expect(await sessions.admit(id, { ...hello, delivery: "queue" }, "test")).toMatchObject({ kind: "conflict" });
+    await sessions.admit(id, hello, by);
+    expect(await sessions.admit(id, { ...hello, text: "bye" }, by)).toMatchObject({ kind: "conflict" });
+    expect(await sessions.admit(id, { ...hello, delivery: "queue" }, by)).toMatchObject({ kind: "conflict" });
   });
 
   test("an id used in another session is a conflict", async () => {
-    const other = await sessions.create(createSession.parse({ projectId: "prj_1" }), "test");
+    const other = await sessions.create(createSession.parse({ projectId: "prj_1" }), by);
     const hello = input("hello");
-    await sessions.admit(id, hello, "test");
-    expect(await sessions.admit(other.id, hello, "test")).toMatchObject({ kind: "conflict" });
+    await sessions.admit(id, hello, by);
+    expect(await sessions.admit(other.id, hello, by)).toMatchObject({ kind: "conflict" });
   });
 
   test("a session that does not exist admits nothing", async () => {
-    await expect(sessions.admit("ses_none", input("hello"), "test")).rejects.toMatchObject({ code: "not-found" });
+    await expect(sessions.admit("ses_none", input("hello"), by)).rejects.toMatchObject({ code: "not-found" });
   });
 
   test("a retry after promotion returns the original", async () => {
     const hello = input("hello");
-    await sessions.admit(id, hello, "test");
-    await promote(log, await log.takeLease(id, "test"), undefined);
-    expect(await sessions.admit(id, hello, "test")).toMatchObject({ kind: "duplicate", input: { state: "promoted" } });
+    await sessions.admit(id, hello, by);
+    await promote(log, await log.takeLease(id, "test"), anew);
+    expect(await sessions.admit(id, hello, by)).toMatchObject({ kind: "duplicate", input: { state: "promoted" } });
   });
 });
 
 describe("promotion", () => {
   test("opens an activity with all waiting steers, before any queued input", async () => {
-    await sessions.admit(id, input("later", "queue"), "test");
-    await sessions.admit(id, input("one"), "test");
-    await sessions.admit(id, input("two"), "test");
-    const { events, inputs } = await promote(log, await log.takeLease(id, "test"), undefined);
+    await sessions.admit(id, input("later", "queue"), by);
+    await sessions.admit(id, input("one"), by);
+    await sessions.admit(id, input("two"), by);
+    const { events, inputs } = await promote(log, await log.takeLease(id, "test"), anew);
     expect(events.map((each) => each.type)).toEqual(["activity.opened", "input.promoted", "input.promoted"]);
     expect(inputs.map((each) => each.text)).toEqual(["one", "two"]);
   });
 
   test("opens one activity for each queued input, first in, first out", async () => {
-    await sessions.admit(id, input("first", "queue"), "test");
-    await sessions.admit(id, input("second", "queue"), "test");
+    await sessions.admit(id, input("first", "queue"), by);
+    await sessions.admit(id, input("second", "queue"), by);
     const lease = await log.takeLease(id, "test");
-    const texts = [await promote(log, lease, undefined), await promote(log, lease, undefined)].map((each) =>
+    const texts = [await promote(log, lease, anew), await promote(log, lease, anew)].map((each) =>
       each.inputs.map((one) => one.text),
     );
     expect(texts).toEqual([["first"], ["second"]]);
   });
 
   test("inside an activity takes steers and leaves the queue alone", async () => {
-    await sessions.admit(id, input("queued", "queue"), "test");
-    expect(await promote(log, await log.takeLease(id, "test"), "act_1")).toEqual({ events: [], inputs: [] });
+    await sessions.admit(id, input("queued", "queue"), by);
+    expect(await promote(log, await log.takeLease(id, "test"), { activity: "act_1", queueParked: false })).toEqual({
+      events: [],
+      inputs: [],
+    });
+  });
+
+  test("a parked queue opens nothing, and a steer does", async () => {
+    const parked = { activity: undefined, queueParked: true };
+    await sessions.admit(id, input("queued", "queue"), by);
+    const lease = await log.takeLease(id, "test");
+    expect(await promote(log, lease, parked)).toEqual({ events: [], inputs: [] });
+    await sessions.admit(id, input("steer"), by);
+    expect((await promote(log, lease, parked)).inputs.map((each) => each.text)).toEqual(["steer"]);
   });
 
   test("two promotions at once promote an input once", async () => {
-    await sessions.admit(id, input("one"), "test");
+    await sessions.admit(id, input("one"), by);
     const lease = await log.takeLease(id, "test");
-    const both = await Promise.allSettled([promote(log, lease, undefined), promote(log, lease, undefined)]);
+    const both = await Promise.allSettled([promote(log, lease, anew), promote(log, lease, anew)]);
     expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
 
   test("under a lost lease promotes nothing", async () => {
-    await sessions.admit(id, input("one"), "test");
+    await sessions.admit(id, input("one"), by);
     const stale = await log.takeLease(id, "old");
     await log.takeLease(id, "new");
-    await expect(promote(log, stale, undefined)).rejects.toMatchObject({ code: "lease.stale" });
+    await expect(promote(log, stale, anew)).rejects.toMatchObject({ code: "lease.stale" });
+  });
+
+  test("what is promoted is of the trace of the input that came last", async () => {
+    await sessions.admit(id, input("one"), { ...by, traceId: "a".repeat(32) });
+    await sessions.admit(id, input("two"), { ...by, traceId: "b".repeat(32) });
+    const { events } = await promote(log, await log.takeLease(id, "test"), anew);
+    expect(events.map(({ type, traceId }) => [type, traceId])).toEqual(
+      ["activity.opened", "input.promoted", "input.promoted"].map((type) => [type, "b".repeat(32)]),
+    );
   });
 });

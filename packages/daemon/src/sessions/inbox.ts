@@ -10,7 +10,7 @@ import {
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
-import type { Guard, Lease, Log, Row } from "../log/index.ts";
+import type { By, Guard, Lease, Log, Row } from "../log/index.ts";
 
 /**
  * The inbox: inputs admitted and not yet part of an activity.
@@ -30,14 +30,14 @@ export interface Promotion {
   readonly inputs: readonly InputView[];
 }
 
-export async function admit(log: Log, session: SessionId, input: AdmitInput, actor: string): Promise<Admission> {
+export async function admit(log: Log, session: SessionId, input: AdmitInput, by: By): Promise<Admission> {
   const known = await log.row("inputs", input.id);
   if (known !== undefined) return again(known, session, input);
   const { id, text, attachments, delivery } = input;
   try {
     const [stored] = await log.append({
       stream: session,
-      actor,
+      ...by,
       events: [event("input.admitted", { id, text, attachments, delivery })],
       guards: [{ table: "inputs", key: id, is: null }],
     });
@@ -54,22 +54,32 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, act
   }
 }
 
+/** Where promoted inputs go: into the open activity, or into a new one, which a parked queue does not open. */
+export interface PromotionPlace {
+  readonly activity: ActivityId | undefined;
+  readonly queueParked: boolean;
+}
+
 /**
  * Promotes what may run now, under the session's lease. Inside an open activity: all waiting steers.
  * Otherwise an activity is opened by all waiting steers together, or else by the first queued input.
- * Nothing eligible: both lists are empty, and nothing is written.
+ * Nothing eligible: both lists are empty, and nothing is written. What is written is of the trace of the
+ * input that came last.
  */
-export async function promote(log: Log, lease: Lease, open: ActivityId | undefined): Promise<Promotion> {
+export async function promote(log: Log, lease: Lease, place: PromotionPlace): Promise<Promotion> {
   const waiting = await log.rows("inputs", { where: { session: lease.stream, state: "waiting" }, orderBy: "seq" });
   const steers = waiting.filter((row) => row["delivery"] === "steer");
-  const eligible = steers.length > 0 || open !== undefined ? steers : waiting.slice(0, 1);
+  const { activity: open, queueParked } = place;
+  const eligible = steers.length > 0 || open !== undefined || queueParked ? steers : waiting.slice(0, 1);
   if (eligible.length === 0) return { events: [], inputs: [] };
   const activityId = open ?? newId("activity");
   const ids = eligible.map((row) => row["key"] as InputId);
+  const traceId = eligible.at(-1)?.["trace_id"] as string | null | undefined;
   const opening: NewEvent[] = open === undefined ? [event("activity.opened", { id: activityId })] : [];
   const events = await log.append({
     stream: lease.stream,
     actor: "corral",
+    ...(typeof traceId === "string" && { traceId }),
     fence: lease.fence,
     events: [...opening, ...ids.map((id) => event("input.promoted", { id, activityId }))],
     guards: ids.map((id): Guard => ({ table: "inputs", key: id, is: { state: "waiting" } })),

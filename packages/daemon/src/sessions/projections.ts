@@ -22,7 +22,7 @@ const sessions: Projection = {
 
 const inputs: Projection = {
   table: "inputs",
-  version: 1,
+  version: 2,
   columns: {
     session: "text",
     text: "text",
@@ -30,6 +30,7 @@ const inputs: Projection = {
     delivery: "text",
     state: "text",
     activity: "text",
+    trace_id: "text",
     seq: "integer",
   },
   indexes: [["session", "state", "seq"], ["state"]],
@@ -96,7 +97,12 @@ function inputChanges(stored: StoredEvent): readonly Change[] {
     case "input.admitted": {
       const { id, text, attachments, delivery } = stored.data;
       const row = { session: stored.stream, text, attachments: JSON.stringify(attachments), delivery };
-      return [{ key: id, set: { ...row, state: "waiting", activity: null, seq: stored.seq } }];
+      return [
+        {
+          key: id,
+          set: { ...row, state: "waiting", activity: null, trace_id: stored.traceId ?? null, seq: stored.seq },
+        },
+      ];
     }
     case "input.promoted":
       return [{ key: stored.data.id, set: { state: "promoted", activity: stored.data.activityId } }];

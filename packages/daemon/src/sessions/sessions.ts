@@ -11,7 +11,7 @@ import {
   type SessionState,
   type SessionView,
 } from "@corral/protocol";
-import type { Log, Row } from "../log/index.ts";
+import type { By, Log, Row } from "../log/index.ts";
 import { type Admission, admit } from "./inbox.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
@@ -20,40 +20,41 @@ export interface Sessions {
    * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. With the id of a session
    * that was made before, it is that one.
    */
-  create(wish: CreateSession, actor: string, id?: SessionId): Promise<SessionView>;
+  create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
   list(): Promise<readonly SessionView[]>;
+  /** How many are in each state. */
+  count(): Promise<Record<SessionState["state"], number>>;
   /** Durable when it resolves. Throws `not-found`. */
-  admit(id: SessionId, input: AdmitInput, actor: string): Promise<Admission>;
+  admit(id: SessionId, input: AdmitInput, by: By): Promise<Admission>;
   /** Asks the running activity to end now; what it has said and done so far is kept. */
-  interrupt(id: SessionId, actor: string): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  interrupt(id: SessionId, by: By): Promise<{ readonly kind: "requested" | "nothing-running" }>;
   /** A person's word on a call whose end nobody knows. The first one counts. */
-  decide(
-    id: SessionId,
-    decision: DecideRecovery,
-    actor: string,
-  ): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
+  decide(id: SessionId, decision: DecideRecovery, by: By): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
 }
 
 export interface SessionTerms {
-  readonly defaultModel: string;
+  /** What a session of the project gets where nothing else is asked for. */
+  defaults(project: ProjectId): Promise<{ readonly model: string; readonly turnLimit: number }>;
   /** Throws with the fix when environments of this kind cannot be opened here. */
   mayOpen(environment: EnvironmentWish): Promise<void>;
 }
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
-    async create(wish, actor, id = newId("session")) {
-      await mustExist("projects", wish.projectId, "project");
+    async create(wish, by, id = newId("session")) {
+      const { projectId, mode, environment, workspace } = wish;
+      const place = await placeIn(projectId, wish.worktree);
       if ((await log.row("sessions", id)) !== undefined) return view(id);
-      const { projectId, mode, environment, workspace, turnLimit } = wish;
-      const model = wish.model ?? terms.defaultModel;
+      const defaults = await terms.defaults(projectId);
+      const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
       await terms.mayOpen(environment);
+      const settings = { title: "", model, mode, environment, workspace, turnLimit };
       await log.append({
         stream: id,
-        actor,
+        ...by,
         expectedVersion: 0,
-        events: [event("session.created", { projectId, title: "", model, mode, environment, workspace, turnLimit })],
+        events: [event("session.created", { projectId, ...place, ...settings })],
       });
       return view(id);
     },
@@ -69,29 +70,35 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       return (await log.rows("sessions")).map((row) => toView(row, seq));
     },
 
-    async admit(id, input, actor) {
-      await mustExist("sessions", id, "session");
-      return admit(log, id, input, actor);
+    async count() {
+      const counted = { idle: 0, thinking: 0, waiting: 0, failed: 0 };
+      for (const row of await log.rows("sessions")) counted[stateIn(row).state] += 1;
+      return counted;
     },
 
-    async interrupt(id, actor) {
+    async admit(id, input, by) {
+      await mustExist("sessions", id, "session");
+      return admit(log, id, input, by);
+    },
+
+    async interrupt(id, by) {
       const { state } = await view(id);
       if (state.state !== "thinking" && state.state !== "waiting") return { kind: "nothing-running" };
       await log.append({
         stream: id,
-        actor,
+        ...by,
         events: [event("activity.interrupt-requested", { id: state.activityId })],
       });
       return { kind: "requested" };
     },
 
-    async decide(id, { call, decision }, actor) {
+    async decide(id, { call, decision }, by) {
       const { state } = await view(id);
       if (state.state !== "waiting") return { kind: "nothing-to-decide" };
       try {
         await log.append({
           stream: id,
-          actor,
+          ...by,
           events: [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })],
           guards: [{ table: "unknown_calls", key: call, is: { session: id } }],
         });
@@ -108,6 +115,16 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const row = await log.row("sessions", id);
     if (row === undefined) throw missing("session", id);
     return toView(row, seq);
+  }
+
+  /** A session starts from the project's own folder, wherever that is by then, or from another one known to be its. */
+  async function placeIn(project: ProjectId, worktree: string | undefined): Promise<{ worktree?: string }> {
+    const row = await log.row("projects", project);
+    if (row === undefined || row["forgotten"] === 1) throw missing("project", project);
+    if (worktree === undefined || worktree === row["path"]) return {};
+    const at = await log.row("project_paths", worktree);
+    if (at?.["id"] !== project) throw missing("worktree of the project", worktree);
+    return { worktree };
   }
 
   async function mustExist(table: string, key: string, noun: string): Promise<void> {
@@ -128,7 +145,11 @@ function toView(row: Row, seq: number): SessionView {
     mode: row["mode"] as SessionView["mode"],
     environment: JSON.parse(row["environment"] as string) as SessionView["environment"],
     workspace: row["workspace"] as SessionView["workspace"],
-    state: JSON.parse(row["state"] as string) as SessionState,
+    state: stateIn(row),
     seq,
   };
+}
+
+function stateIn(row: Row): SessionState {
+  return JSON.parse(row["state"] as string) as SessionState;
 }

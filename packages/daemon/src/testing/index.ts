@@ -1,3 +1,4 @@
+export { openDaemonLog } from "./log.ts";
 export { makeRepository } from "./repository.ts";
 export { startTestDaemon, type TestDaemon, type TestSession } from "./test-daemon.ts";
 export * from "./scripted-model/index.ts";

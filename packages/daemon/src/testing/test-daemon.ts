@@ -11,10 +11,11 @@ import {
   type SessionId,
   type StoredEvent,
   type StoredEventOf,
+  type TraceId,
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
-import type { Log } from "../log/index.ts";
+import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
@@ -43,10 +44,12 @@ export interface TestDaemon extends AsyncDisposable {
 export interface TestSession {
   readonly id: SessionId;
   /** Admits an input; the answer is the sessions slice's own. */
-  prompt(text: string, more?: Partial<AdmitInput>): ReturnType<Sessions["admit"]>;
+  prompt(text: string, more?: Partial<AdmitInput>, traceId?: TraceId): ReturnType<Sessions["admit"]>;
   /** The next event of the type (from the session's start on, the `nth` of them), as soon as it is committed. */
   until<T extends EventType>(type: T, nth?: number): Promise<StoredEventOf<T>>;
   events(): Promise<readonly StoredEvent[]>;
+  /** Resolves when a delta holds the text. */
+  outputs(text: string): Promise<void>;
 }
 
 export async function startTestDaemon(
@@ -72,8 +75,11 @@ export async function startTestDaemon(
     }),
   });
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
-  const sessions = openSessions(log, { defaultModel: "anthropic/scripted", mayOpen: () => Promise.resolve() });
-  const project = await openProjects(log).register({ path: repository }, "person:test");
+  const sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
+  const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
   let stopped: Promise<void> | undefined;
@@ -103,18 +109,28 @@ async function openTestSession(
   projectId: ProjectId,
   wish: Partial<CreateSession>,
 ): Promise<TestSession> {
-  const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), "person:test");
+  const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), { actor: "person:test" });
   return {
     id,
-    prompt: (text, more = {}) =>
-      sessions.admit(id, { id: newId("input"), text, attachments: [], delivery: "steer", ...more }, "person:test"),
-    events: () => log.read({ stream: id, after: 0 }),
+    prompt: (text, more = {}, traceId) =>
+      sessions.admit(
+        id,
+        { id: newId("input"), text, attachments: [], delivery: "steer", ...more },
+        { actor: "person:test", ...(traceId === undefined ? {} : { traceId }) },
+      ),
+    events: () => historyOf(log, id),
+    outputs: (text) =>
+      new Promise((resolve) => {
+        log.live.subscribe({ session: id }, (deltas) => {
+          if (deltas.some((delta) => delta.text.includes(text))) resolve();
+        });
+      }),
     async until<T extends EventType>(type: T, nth = 1) {
       const enough = new AbortController();
       let seen = 0;
       try {
         for await (const batch of log.tail({ after: 0, stream: id }, enough.signal)) {
-          for (const each of batch) {
+          for (const each of isGap(batch) ? [] : batch) {
             if (each.type === type && ++seen === nth) return each as unknown as StoredEventOf<T>;
           }
         }

@@ -9,7 +9,7 @@ import {
   tokenPrefix,
   type TokenView,
 } from "@corral/protocol";
-import type { Log } from "../log/index.ts";
+import type { By, Log } from "../log/index.ts";
 import { grant } from "./grant.ts";
 import { Ring } from "./ring.ts";
 import type { Principal } from "./principal.ts";
@@ -32,12 +32,6 @@ export interface Tokens {
   find(secret: string): Principal | undefined;
   /** Lets go of the log and of every timer. */
   close(): void;
-}
-
-/** Who does it, as events name it. */
-export interface By {
-  readonly actor: string;
-  readonly traceId?: string;
 }
 
 export interface TokenTerms {

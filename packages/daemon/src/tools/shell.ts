@@ -30,7 +30,8 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
 
   async recover({ id, surroundings }) {
     const earlier = await surroundings.earlier();
-    if (earlier.kind === "none" || earlier.kind === "open") return { kind: "run" };
+    if (earlier.kind === "open") return { kind: "join" };
+    if (earlier.kind === "none") return { kind: "run" };
     const found = await earlier.results.find(id);
     switch (found.kind) {
       case "absent":

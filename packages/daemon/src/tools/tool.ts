@@ -18,9 +18,12 @@ export interface Tool<Arguments = unknown, Result = unknown> {
   describe(result: Result): { readonly outcome: "ok" | "error"; readonly text: string };
 }
 
-/** `run`: running (or joining) it does nothing twice. `unknown`: it may have done something and nobody can tell. */
+/**
+ * `join`: it may still be under way and running it under the same id joins it. `run`: it never began.
+ * `unknown`: it may have done something and nobody can tell.
+ */
 export type Recovered<Result> =
-  | { readonly kind: "run" }
+  | { readonly kind: "join" | "run" }
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "unknown"; readonly reason: string };
 

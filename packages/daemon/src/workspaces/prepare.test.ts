@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -98,6 +99,49 @@ test("what the repo itself borrows from is readable, too", async () => {
   const { readable } = await prepare({ repo: borrower });
   expect(readable).toEqual([join(borrower, ".git/objects"), join(repo, ".git/objects")]);
   expect(inCopy("show", "HEAD:file.txt")).toBe("content");
+});
+
+test("objects at a place that shows something else inside are copied, not borrowed", async () => {
+  commit({ "file.txt": "main" });
+  git("worktree", "add", "--quiet", "--detach", join(place, "tree"));
+  const base = commit({ "file.txt": "nobody's branch" }, join(place, "tree"));
+  const { readable } = await prepare({ repo: join(place, "tree"), hidden: [repo] });
+  expect(readable).toEqual([]);
+  renameSync(repo, join(place, "away"));
+  expect(inCopy("show", `${base}:file.txt`)).toBe("nobody's branch");
+  expect(inCopy("status", "--porcelain", "--branch")).toBe("## corral/one\n");
+  inCopy("fsck", "--strict");
+});
+
+test("an empty repo at such a place is copied, too, and its neighbour's objects are borrowed", async () => {
+  expect(await prepare({ hidden: [repo] })).toMatchObject({ base: "", readable: [] });
+  const neighbour = join(place, "copies/two");
+  commit({ "file.txt": "content" });
+  const { readable } = await prepare({ destination: neighbour, hidden: [repo.slice(0, -1)] });
+  expect(readable).toEqual([join(repo, ".git/objects")]);
+});
+
+test.skipIf(!isRoot)("a user without an account can prepare one (needs root, to become such a user)", async () => {
+  const head = commit({ "file.txt": "content" });
+  git("config", "--unset", "user.name");
+  git("config", "--unset", "user.email");
+  execFileSync("chown", ["-R", "1234:1234", place]);
+  const script = `
+    const { prepareWorkspace } = await import(process.argv[1]);
+    const { base, variables } = await prepareWorkspace(JSON.parse(process.argv[2]));
+    console.log(JSON.stringify({ base, ...variables }));
+  `;
+  const wish = { repo, destination: join(place, "copies/one"), branch: "corral/one" };
+  const module = new URL("prepare.ts", import.meta.url).href;
+  const prepareAs = (variables: Record<string, string>) => {
+    const env = { PATH: process.env["PATH"], HOME: place, ...variables };
+    const args = ["--input-type=module", "--eval", script, module, JSON.stringify(wish)];
+    const said = execFileSync(process.execPath, args, { uid: 1234, gid: 1234, env, encoding: "utf8" });
+    rmSync(wish.destination, { recursive: true });
+    return JSON.parse(said) as Record<string, string>;
+  };
+  expect(prepareAs({ USER: "ada" })).toMatchObject({ base: head, GIT_AUTHOR_NAME: "ada" });
+  expect(prepareAs({})).toMatchObject({ GIT_AUTHOR_NAME: "corral", GIT_AUTHOR_EMAIL: "corral@localhost" });
 });
 
 test("what a killed call left behind is replaced", async () => {

@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { placesInside } from "../environments/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { git, type GitOutcome, userSettings } from "./git.ts";
 
@@ -16,6 +17,8 @@ export interface WorkspaceWish {
   readonly branch: string;
   /** Whom all of it is to belong to; without: whoever this process runs as. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Places that show something of the environment's own inside: nothing of the host can be read there. */
+  readonly hidden?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -32,7 +35,7 @@ export interface Workspace {
 
 /**
  * Makes a private copy of a repo at its HEAD, on a new branch. Objects are borrowed, never linked: nothing that
- * is written in the copy can reach the user's files. The copy appears whole or not at all; what a killed call
+ * is written in the copy can reach the user's files. Where they could not be read inside, they are copied. The copy appears whole or not at all; what a killed call
  * left is replaced, and a copy that is there already is returned as it was prepared.
  */
 export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> {
@@ -73,7 +76,7 @@ async function inspect({ repo, signal }: WorkspaceWish): Promise<Source> {
 async function copy(
   { commonFolder, base }: Source,
   beside: string,
-  { branch, owner, signal }: WorkspaceWish,
+  { branch, owner, hidden = placesInside, signal }: WorkspaceWish,
 ): Promise<void> {
   const clone = ["clone", "--quiet", "--shared", "--no-hardlinks", "--no-checkout", "--template="];
   // Git hands none of our settings on to the reading side of a clone, and it, too, asks whose the repo is.
@@ -84,6 +87,11 @@ async function copy(
       ? ["symbolic-ref", "HEAD", `refs/heads/${branch}`]
       : ["checkout", "--quiet", "--no-track", "-B", branch, base];
   succeeded(await git(["-C", beside, ...start], { signal }));
+  const objects = join(beside, ".git/objects");
+  if ((await alternatesOf(objects)).some((path) => hidden.some((place) => isWithin(path, place)))) {
+    succeeded(await git(["-C", beside, "repack", "--quiet", "-a", "-d"], { signal }));
+    await rm(join(objects, "info/alternates"));
+  }
   // There, so that a jail can make it unwritable.
   await mkdir(join(beside, ".git/hooks"), { recursive: true });
   if (owner !== undefined) await give(beside, owner);
@@ -96,10 +104,23 @@ async function give(folder: string, { uid, gid }: { uid: number; gid: number }):
 
 async function identityVariables(repo: string): Promise<Record<string, string>> {
   const settings = await userSettings(repo, /^user\.(name|email)$/);
-  const { username } = userInfo();
+  const username = userName();
   const name = settings.get("user.name") ?? username;
   const email = settings.get("user.email") ?? `${username}@localhost`;
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
+}
+
+/** In a container, or under a service manager, a user may have no account. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] || "corral";
+  }
+}
+
+function isWithin(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
 }
 
 /** Beside the copy, where no agent can write. */

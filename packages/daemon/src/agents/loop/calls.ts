@@ -6,7 +6,8 @@ import type { Desk } from "../port.ts";
 /**
  * Every call recorded here comes to exactly one end.
  *
- * 1. `call.started` is durable before the tool starts.
+ * 1. The environment is open, and `call.started` is durable, before the tool starts: an environment that closes
+ *    after a call started may have taken the call with it, and no other may.
  * 2. A call that had started before a crash is never simply run again: the tool is asked what is known.
  * 3. What a tool throws is the call's end, not the turn's.
  */
@@ -37,8 +38,10 @@ export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Prom
       return desk.record(event("call.settled", { id: call.id, result: known.result, recovered: true }));
     case "unknown":
       return desk.record(event("call.unknown", { id: call.id, reason: known.reason }));
-    case "run":
+    case "join":
       return perform(desk, tool, call, context);
+    case "run":
+      return runCall(desk, toolbox, call, call.attempt + 1);
   }
 }
 
@@ -46,7 +49,12 @@ async function runCall(desk: Desk, toolbox: Toolbox, call: Call, attempt: number
   const tool = toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   if (call.malformed !== undefined) return fail(desk, call, call.malformed);
+  const trouble = await desk.surroundings.environment().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
+  if (trouble !== undefined) return fail(desk, call, messageOf(trouble), codeOf(trouble));
   desk.record(event("call.started", { id: call.id, attempt }));
   await desk.durable();
   await perform(desk, tool, call, contextFor(desk, call, attempt));
@@ -59,7 +67,7 @@ async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext)
     desk.afterDurable(() => void tool.forget?.(context).catch(() => undefined));
   } catch (error) {
     if (desk.signal.aborted) desk.record(event("call.interrupted", { id: call.id }));
-    else fail(desk, call, error instanceof Error ? error.message : String(error), codeOf(error));
+    else fail(desk, call, messageOf(error), codeOf(error));
   }
 }
 
@@ -108,6 +116,10 @@ function readArguments(
 
 function unknownTool(name: string): string {
   return `There is no tool called ${name}.`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CorralError, event, newId, type PartId } from "@corral/protocol";
-import type { ModelRequest, Provider, ProviderMetadata, ReplyPiece } from "../../providers/index.ts";
+import {
+  type ModelRequest,
+  type Provider,
+  ProviderFailure,
+  type ProviderMetadata,
+  type ReplyPiece,
+} from "../../providers/index.ts";
 import type { OpenActivity, Turn } from "../../sessions/index.ts";
 import type { Toolbox } from "../../tools/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
@@ -77,7 +83,8 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
     desk.record(event("turn.attempt-failed", { id: turn.id, attempt, error: told }));
     if (turn.calls.length > 0) return undefined;
     if (failure.retry === "never") return failure;
-    if (attempt < attempts) await delay(backoffMs(attempt), undefined, { signal: desk.signal }).catch(() => undefined);
+    const pause = Math.max(backoffMs(attempt), failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0);
+    if (attempt < attempts) await delay(pause, undefined, { signal: desk.signal }).catch(() => undefined);
   }
   return failure;
 }

@@ -1,4 +1,4 @@
-import { type CommandResult, newId } from "@corral/protocol";
+import { type CommandResult, newId, type ProcessIdentity } from "@corral/protocol";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -18,9 +19,11 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../port.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
+import { removeFolder } from "../remove-folder.ts";
 import { jailOwner, openJailDriver } from "./jail.ts";
+import { sweepJails } from "./sweep.ts";
 
 const isRoot = process.getuid?.() === 0;
 const ordinary = { uid: 1234, gid: 1234 };
@@ -79,8 +82,9 @@ describe("the jail's walls", () => {
       .trim()
       .split("\n")
       .map((line) => line.split("=")[0]);
+    // A shell of the keeper's that is about to become the worker has an OLDPWD for a moment.
     const given = new Set(["GIVEN", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER"]);
-    expect(new Set(names)).toEqual(given);
+    expect(new Set(names.filter((name) => name !== "OLDPWD"))).toEqual(given);
   });
 
   test("a server on the machine's loopback cannot be reached, nor anything else", async () => {
@@ -112,7 +116,9 @@ describe("the jail's walls", () => {
   test("no descriptor and no path of the host is handed on", async () => {
     const { run, home } = await openJail();
     const open = (await run("ls -l /proc/[0-9]*/fd | grep -o -e '[0-9]* -> .*' | sort -u")).stdout;
-    const known = /^\d+ -> (\/dev\/null|\/run\/(keeper|corral)\/[\w.]+|\/proc\/\d+\/fd|pipe:\[\d+\])$/;
+    // The probe's own programs read locales, and the keeper looks after its watch, whenever they do.
+    const known =
+      /^\d+ -> (\/dev\/null|\/run\/(keeper|corral)\/[\w.]+|\/proc\/\d+\/(fd|stat)|\/usr\/lib\/.*|pipe:\[\d+\])$/;
     expect(
       open
         .trim()
@@ -149,6 +155,15 @@ describe("the jail's walls", () => {
     const { home, workspace } = newPlace();
     await expect(openJail({ readable: [home] }, { home, workspace })).rejects.toMatchObject({ code: "internal" });
     await expect(openJail({ readable: ["/"] }, { home, workspace })).rejects.toMatchObject({ code: "internal" });
+  });
+
+  test("a readable path that the jail's own places would hide is refused", async () => {
+    for (const path of ["/workspace", "/workspace/.git/objects", "/run/corral/x"]) {
+      await expect(openJail({ readable: [path] })).rejects.toMatchObject({
+        code: "internal",
+        message: expect.stringContaining(`cannot read ${path}: its own`) as string,
+      });
+    }
   });
 
   test("git's hooks and config cannot be changed, moved away or replaced, the rest of .git can", async () => {
@@ -259,15 +274,66 @@ describe("the jail driver", () => {
     expect(await found.results.find("done")).toEqual({ kind: "done", result: done });
   });
 
-  test("sweeps away what is left of environments not on record, and none that is lived in", async () => {
-    const { home, environment, driver } = await openJail();
-    const left = newId("environment");
-    mkdirSync(join(home, "environments", left, "spool"), { recursive: true });
-    const kept = newId("environment");
-    mkdirSync(join(home, "environments", kept, "spool"), { recursive: true });
-    await driver.sweep(new Set([kept]));
-    const there = readdirSync(join(home, "environments")).filter((name) => name.startsWith("env_"));
-    expect(there.toSorted()).toEqual([environment.state.id, kept].toSorted());
+  test("sweeps away what is left of environments not on record", async () => {
+    const { home } = newPlace();
+    const [left, kept] = [newId("environment"), newId("environment")];
+    for (const name of [left, kept, `.probe-${left}`, ".making-abc", ".removed-abc", ".made-abc"]) {
+      mkdirSync(join(home, "environments", name, "spool"), { recursive: true });
+      utimesSync(join(home, "environments", name), 0, 0);
+    }
+    expect(await sweep(openJailDriver({ home }), { onRecord: new Set([kept]) })).toEqual([]);
+    expect(readdirSync(join(home, "environments")).toSorted()).toEqual([".made-abc", kept].toSorted());
+  });
+
+  test("a jail not on record is ended by a sweep when its opener is dead, and left alone while it lives", async () => {
+    const { home, environment, driver, run } = await openJail();
+    const { state } = await openElsewhere([], { home, workspace: newPlace().workspace, text: "setsid sleep 1000 &" });
+    expect(isAlive(state.supervisor)).toBe(true);
+    expect(await sweep(driver)).toEqual([]);
+    expect(isAlive(state.supervisor)).toBe(false);
+    expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([
+      environment.state.id,
+    ]);
+    expect((await run("echo on")).stdout).toBe("on\n");
+  });
+
+  test("a sweep does not touch a jail on record, nor one whose folder was only just made", async () => {
+    const { home, workspace } = newPlace();
+    const { state } = await openElsewhere([], { home, workspace, text: "true" });
+    const made = newId("environment");
+    mkdirSync(join(home, "environments", made));
+    expect(await sweep(openJailDriver({ home }), { onRecord: new Set([state.id]) })).toEqual([]);
+    expect(isAlive(state.supervisor)).toBe(true);
+    expect(existsSync(join(home, "environments", made))).toBe(true);
+  });
+
+  test("an aborted sweep ends no more and removes no more", async () => {
+    const { home, workspace } = newPlace();
+    const { state } = await openElsewhere([], { home, workspace, text: "true" });
+    expect(await sweep(openJailDriver({ home }), { signal: AbortSignal.abort() })).toEqual([]);
+    expect(existsSync(join(home, "environments", state.id))).toBe(true);
+  });
+
+  test("what a sweep cannot remove it reports, and it removes the others", async () => {
+    const { home } = newPlace();
+    const environments = join(home, "environments");
+    for (const name of ["a", "b", "c"]) mkdirSync(join(environments, `.removed-${name}`), { recursive: true });
+    const failed: string[] = [];
+    const remove = (folder: string) =>
+      folder.endsWith("b") ? Promise.reject(new Error("busy")) : removeFolder(folder);
+    const onFailure = (name: string, error: unknown) => failed.push(`${name}: ${String(error)}`);
+    await sweepJails(environments, { onRecord: new Set(), onFailure }, remove);
+    expect(failed).toEqual([".removed-b: Error: busy"]);
+    expect(readdirSync(environments)).toEqual([".removed-b"]);
+  });
+
+  test("a jail whose opener is killed before the jail is on file never begins", async () => {
+    const { home, workspace } = newPlace();
+    const supervisor = JSON.parse(
+      await firstLine([], dieBeforeRecordScript, { home, workspace }, undefined),
+    ) as ProcessIdentity;
+    await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
+    expect(readdirSync(join(home, "environments/env_elsewhere/spool"))).toEqual([]);
   });
 
   test("refuses with the fix when bubblewrap is missing", async () => {
@@ -379,6 +445,25 @@ const result = await shell.run({ id: "first", text, timeoutMs: 60_000 });
 console.log(JSON.stringify({ state, result }));
 setInterval(() => {}, 1000);
 `;
+
+const dieBeforeRecordScript = `
+const { home, workspace } = JSON.parse(process.argv[2]);
+const { openJailDriver } = await import(process.argv[1]);
+const { JailFolder } = await import(new URL("folder.ts", process.argv[1]));
+const { writeSync } = await import("node:fs");
+JailFolder.prototype.recordSupervisor = (supervisor) => {
+  writeSync(1, JSON.stringify(supervisor) + "\\n");
+  process.kill(process.pid, "SIGKILL");
+};
+await openJailDriver({ home }).open({ id: "env_elsewhere", workspace, readable: [], network: "off", variables: {} });
+`;
+
+/** Sweeps and tells what could not be removed. */
+async function sweep(driver: EnvironmentDriver, options: Partial<Sweep> = {}): Promise<string[]> {
+  const failed: string[] = [];
+  await driver.sweep({ onRecord: new Set(), onFailure: (name) => failed.push(name), ...options });
+  return failed;
+}
 
 interface Elsewhere {
   readonly home: string;

@@ -1,25 +1,18 @@
-import {
-  CorralError,
-  environmentId,
-  type EnvironmentId,
-  type EnvironmentState,
-  newId,
-  type ProcessIdentity,
-} from "@corral/protocol";
-import { readdir } from "node:fs/promises";
-import { chownSync, lstatSync, mkdirSync, readlinkSync, rmSync } from "node:fs";
+import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
-import { scriptsInside } from "../keeper.ts";
+import { placesInside, scriptsInside } from "../keeper.ts";
 import { resultsIn } from "../output.ts";
-import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../port.ts";
-import { bootId, isAlive, signal } from "../process-identity.ts";
-import { removeFolder } from "../remove-folder.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
+import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
-import { Spool } from "../spool.ts";
+import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
+import { JailFolder, makeOwnFolder } from "./folder.ts";
 import { closeGuarded, openGuarded } from "./guarded.ts";
 import { makeJailFiles } from "./made.ts";
 import { firstPassedFd, startJail } from "./start.ts";
+import { sweepJails } from "./sweep.ts";
 import { type JailUser, type SystemFolder, walls } from "./walls.ts";
 
 export interface JailOptions {
@@ -55,9 +48,10 @@ class JailDriver implements EnvironmentDriver {
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
     const id = newId("environment");
-    const workspace = join(this.#environments, `.probe-${id}`);
+    const folder = this.#folder(id);
     try {
-      makeOwnFolder(workspace);
+      const workspace = join(folder.path, "workspace");
+      makeOwnFolder(workspace, jailOwner());
       const environment = await this.open({ id, workspace, readable: [], network: "off", variables: {} });
       await environment.end();
       return { ok: true };
@@ -65,7 +59,7 @@ class JailDriver implements EnvironmentDriver {
       const known = error instanceof CorralError ? error : unavailable(String(error), installFix);
       return { ok: false, reason: known.message, fix: known.hint ?? installFix };
     } finally {
-      rmSync(workspace, { recursive: true, force: true });
+      await folder.remove().catch(() => undefined);
     }
   }
 
@@ -73,14 +67,13 @@ class JailDriver implements EnvironmentDriver {
     const bubblewrap = this.#findBubblewrap();
     for (const path of plan.readable) this.#checkReadable(path);
     const folder = this.#folder(plan.id);
-    const spool = join(folder, "spool");
-    makeOwnFolder(spool);
+    folder.make(jailOwner());
     try {
-      const supervisor = await this.#start(bubblewrap, plan, spool);
+      const supervisor = await this.#start(bubblewrap, plan, folder);
       const { id, network, workspace } = plan;
       return environmentAt(folder, { version: 1, id, kind: "jail", network, workspace, supervisor });
     } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
+      await endJail(folder).catch(() => undefined);
       throw error;
     }
   }
@@ -90,34 +83,32 @@ class JailDriver implements EnvironmentDriver {
     if (isAlive(state.supervisor)) {
       try {
         return { kind: "open", environment: environmentAt(folder, state) };
-      } catch {
+      } catch (error) {
+        if (error instanceof SpoolUnreadable && error.mayPass) throw error;
         // It runs and cannot be talked to, so it is of no use to anybody.
         await endProcess(state.supervisor);
       }
     }
     // After another start of the machine the files may lack what was written last.
     const trusted = state.supervisor.bootId === bootId();
-    return { kind: "gone", results: resultsIn(new Spool(join(folder, "spool")), { trusted }) };
+    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
   }
 
-  async sweep(onRecord: ReadonlySet<EnvironmentId>): Promise<void> {
-    for (const name of await readdir(this.#environments).catch(() => [])) {
-      const id = environmentId.safeParse(name);
-      if (!id.success || onRecord.has(id.data)) continue;
-      const folder = this.#folder(id.data);
-      if (!new Spool(join(folder, "spool")).isLivedIn()) await removeFolder(folder);
-    }
+  async sweep(sweep: Sweep): Promise<void> {
+    await sweepJails(this.#environments, sweep);
   }
 
-  async #start(bubblewrap: string, plan: EnvironmentPlan, spool: string): Promise<ProcessIdentity> {
+  async #start(bubblewrap: string, plan: EnvironmentPlan, folder: JailFolder): Promise<ProcessIdentity> {
     const user = jailUser();
-    const made = makeJailFiles(this.#environments, user);
+    const made = makeJailFiles(this.#environments, join(folder.path, "making"), user);
     const opened = openGuarded(plan.workspace);
     try {
       const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
-      const options = walls(plan, { user, made, spool, guarded, systemFolders: systemFolders() });
+      const options = walls(plan, { user, made, spool: folder.spool, guarded, systemFolders: systemFolders() });
       const command = keeperCommand(user, this.#graceSeconds);
-      return await startJail({ bubblewrap, options, command, passed: opened.map(({ fd }) => fd) });
+      const passed = opened.map(({ fd }) => fd);
+      const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
+      return await startJail({ bubblewrap, options, command, passed, record });
     } finally {
       closeGuarded(opened);
     }
@@ -131,22 +122,26 @@ class JailDriver implements EnvironmentDriver {
     return found;
   }
 
-  /** A readable path must show neither Corral's own state nor more than it says. */
+  /** A readable path must show neither Corral's own state nor more than it says, and must not be hidden itself. */
   #checkReadable(path: string): void {
+    const over = placesInside.find((place) => path === place || path.startsWith(`${place}/`));
+    if (over !== undefined) {
+      throw new CorralError("internal", `A jail cannot read ${path}: its own ${over} is at that place.`);
+    }
     const toState = relative(path, this.#environments);
     const showsState = !toState.startsWith("..");
     if (isAbsolute(path) && normalize(path) === path && path !== "/" && !showsState) return;
     throw new CorralError("internal", `A jail must not be able to read ${path}.`);
   }
 
-  #folder(id: string): string {
-    return join(this.#environments, environmentId.parse(id));
+  #folder(id: string): JailFolder {
+    return new JailFolder(join(this.#environments, environmentId.parse(id)));
   }
 }
 
-function environmentAt(folder: string, state: EnvironmentState): Environment {
+function environmentAt(folder: JailFolder, state: EnvironmentState): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(join(folder, "spool")), {
+  const shell = new SpoolShell(new Spool(folder.spool), {
     signal: (name) => void signal(supervisor, name),
     kill: () => void signal(supervisor, "SIGKILL"),
   });
@@ -159,21 +154,16 @@ function environmentAt(folder: string, state: EnvironmentState): Environment {
     detach: () => shell.detach(),
     kill: () => endProcess(supervisor),
     end: async () => {
-      await endProcess(supervisor);
-      shell.detach();
-      await removeFolder(folder);
+      await endProcess(supervisor).finally(() => shell.detach());
+      await folder.remove();
     },
   };
 }
 
-/** With pid 1 the kernel ends every process of its namespace, and pid 1 is gone only after them. */
-async function endProcess(identity: ProcessIdentity): Promise<void> {
-  signal(identity, "SIGKILL");
-  while (isAlive(identity)) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    setTimeout(resolve, 2);
-    await promise;
-  }
+/** One that was not opened all the way: what there is of it is on file. */
+async function endJail(folder: JailFolder): Promise<void> {
+  await folder.endProcesses();
+  await folder.remove();
 }
 
 /** A uid that belongs to no account: files it owns are nobody else's. */
@@ -202,10 +192,4 @@ function systemFolders(): SystemFolder[] {
     if (found === undefined) return [];
     return [{ path, linkTo: found.isSymbolicLink() ? readlinkSync(path) : undefined }];
   });
-}
-
-function makeOwnFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const owner = jailOwner();
-  if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { keeperScript, workerScript } from "../keeper.ts";
 import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
@@ -7,14 +7,14 @@ import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
 /**
  * Makes the files that all jails share and returns their folder. It is named by its content: another
  * version of Corral gets another folder, and a running jail keeps the one it was opened with.
+ * They are made in `beside`, whose owner sees to what a killed call leaves there.
  */
-export function makeJailFiles(parent: string, user: JailUser): string {
+export function makeJailFiles(parent: string, beside: string, user: JailUser): string {
   const files = contents(user);
   const hash = createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 16);
   const folder = join(parent, `.made-${hash}`);
   if (existsSync(folder)) return folder;
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
-  const beside = mkdtempSync(join(parent, ".making-"));
+  mkdirSync(beside, { mode: 0o700 });
   for (const [path, text] of Object.entries(files)) {
     const folder = dirname(join(beside, path));
     mkdirSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { readyLine } from "../keeper.ts";
+import { beginLine, readyLine } from "../keeper.ts";
 import { identify } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
 
@@ -15,15 +15,26 @@ const startDeadlineMs = 20_000;
 
 /**
  * Starts bubblewrap in a session of its own, with no environment and no descriptor but the ones
- * named here, and resolves with the process whose death ends the jail: its pid 1.
+ * named here, and resolves with the process whose death ends the jail: its pid 1. It begins only
+ * after `record` has put that process on file.
  */
 export async function startJail(start: JailStart): Promise<ProcessIdentity> {
   const child = spawnAlone(start);
   const [info, complaint] = [collect(child.stdio[infoFd] as Readable), collect(child.stderr!)];
-  feed(child.stdio[optionsFd] as Writable, ["--info-fd", String(infoFd), ...start.options]);
+  const isReady = ready(child, complaint);
+  feed(
+    child.stdio[optionsFd] as Writable,
+    ["--info-fd", String(infoFd), ...start.options].map((each) => `${each}\0`),
+  );
   try {
-    await ready(child, complaint);
-    return await firstProcess(info);
+    const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
+    if (supervisor !== undefined) {
+      start.record(supervisor);
+      feed(child.stdin!, [`${beginLine}\n`]);
+    }
+    await isReady;
+    if (supervisor === undefined) throw unavailable("bubblewrap did not tell its first process", fixFor(""));
+    return supervisor;
   } catch (error) {
     child.kill("SIGKILL");
     const pid = childPid(info.text);
@@ -56,6 +67,8 @@ export interface JailStart {
   readonly command: readonly string[];
   /** Descriptors handed on, as `firstPassedFd` and the following ones. */
   readonly passed: readonly number[];
+  /** Writes the jail's first process down where a sweep finds it. */
+  readonly record: (supervisor: ProcessIdentity) => void;
 }
 
 interface Collected {
@@ -70,10 +83,10 @@ function collect(stream: Readable): Collected {
   return collected;
 }
 
-function feed(stream: Writable, options: readonly string[]): void {
+function feed(stream: Writable, words: readonly string[]): void {
   // It may have ended by itself already; its exit tells more than the broken pipe.
   stream.on("error", () => undefined);
-  stream.end(options.map((option) => `${option}\0`).join(""));
+  stream.end(words.join(""));
 }
 
 function ready(child: ChildProcess, complaint: Collected): Promise<void> {
@@ -90,7 +103,8 @@ function ready(child: ChildProcess, complaint: Collected): Promise<void> {
   return promise.finally(() => clearTimeout(deadline));
 }
 
-async function firstProcess(info: Collected): Promise<ProcessIdentity> {
+/** Undefined when it ended before it told: then its complaint says why. */
+async function firstProcess(info: Collected): Promise<ProcessIdentity | undefined> {
   while (childPid(info.text) === undefined && !info.stream.readableEnded) {
     const { promise, resolve } = Promise.withResolvers<void>();
     info.stream.once("data", () => resolve());
@@ -98,9 +112,7 @@ async function firstProcess(info: Collected): Promise<ProcessIdentity> {
     await promise;
   }
   const pid = childPid(info.text);
-  const identity = pid === undefined ? undefined : identify(pid);
-  if (identity === undefined) throw unavailable("bubblewrap did not tell its first process", fixFor(""));
-  return identity;
+  return pid === undefined ? undefined : identify(pid);
 }
 
 function childPid(info: string): number | undefined {
@@ -124,7 +136,7 @@ function killUnstarted(pid: number, parent: ChildProcess): void {
  * beyond the first three.)
  */
 function descriptors(passed: readonly number[], cover: number): StdioOptions {
-  const stdio: (number | "ignore" | "pipe")[] = ["ignore", "ignore", "pipe", "pipe", "pipe", ...passed];
+  const stdio: (number | "ignore" | "pipe")[] = ["pipe", "ignore", "pipe", "pipe", "pipe", ...passed];
   for (const fd of inherited()) {
     while (stdio.length <= fd) stdio.push("ignore");
     if (fd >= firstPassedFd + passed.length) stdio[fd] = cover;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   type Bench,
   admitted,
+  eventsOf,
   inputId,
   inputs,
   settled,
@@ -16,7 +17,7 @@ import {
 export function appending(bench: Bench): void {
   test("an empty log has head 0 and an empty page", async () => {
     const log = await bench.open();
-    expect([await log.head(), await log.read({ after: 0 })]).toEqual([0, []]);
+    expect([await log.head(), await eventsOf(log)]).toEqual([0, []]);
   });
 
   test("gives each event its seq in the log and its version in the stream", async () => {
@@ -51,7 +52,7 @@ export function appending(bench: Bench): void {
     ];
     await first.close();
     const second = await bench.open();
-    expect(await second.read({ after: 0 })).toEqual(stored);
+    expect(await eventsOf(second)).toEqual(stored);
     const [next] = await second.append({ stream: "a", events: [admitted(3)], actor: "user" });
     expect([next?.seq, next?.version]).toEqual([4, 3]);
   });
@@ -60,7 +61,7 @@ export function appending(bench: Bench): void {
     const log = await bench.open();
     const numbers = Array.from({ length: 200 }, (_, index) => index + 1);
     await Promise.all(numbers.map((n) => log.append({ stream: `s${n % 7}`, events: [admitted(n)], actor: "u" })));
-    expect(idsOf(await log.read({ after: 0 }))).toEqual(numbers.map(inputId));
+    expect(idsOf(await eventsOf(log))).toEqual(numbers.map(inputId));
   });
 
   test("appends made together share a commit, heard of once", async () => {
@@ -79,7 +80,7 @@ export function appending(bench: Bench): void {
       log.append({ stream: "b", events: [admitted(4)], actor: "u" }),
     ]);
     expect(outcomes).toEqual(["stored", "append.conflict", "stored"]);
-    expect(placesOf(await log.read({ after: 0 }))).toEqual([
+    expect(placesOf(await eventsOf(log))).toEqual([
       [1, "a", 1, inputId(1)],
       [2, "b", 1, inputId(4)],
     ]);
@@ -90,7 +91,7 @@ export function appending(bench: Bench): void {
     const unknown = { type: "moon.landed", data: { by: ["eagle"] } } as unknown as NewEvent;
     const stored = await log.append({ stream: "a", events: [unknown], actor: "u" });
     await log.close();
-    expect(await (await bench.open()).read({ after: 0 })).toEqual(stored);
+    expect(await eventsOf(await bench.open())).toEqual(stored);
   });
 
   test("data that cannot be stored is refused, and nothing else is", async () => {
@@ -106,7 +107,7 @@ export function appending(bench: Bench): void {
       log.append({ stream: "a", events: [admitted(1)], actor: "u" }),
     ]);
     expect(outcomes).toEqual(["TypeError", "stored"]);
-    expect(placesOf(await log.read({ after: 0 }))).toEqual([[1, "a", 1, inputId(1)]]);
+    expect(placesOf(await eventsOf(log))).toEqual([[1, "a", 1, inputId(1)]]);
   });
 }
 
@@ -155,7 +156,7 @@ export function conditions(bench: Bench): void {
       log.append({ stream: "a", events: [admitted(5)], actor: "u" }),
     ]);
     expect(outcomes).toEqual(["internal", "stored"]);
-    expect(placesOf(await log.read({ after: 0 }))).toEqual([
+    expect(placesOf(await eventsOf(log))).toEqual([
       [1, "a", 1, inputId(1)],
       [2, "a", 2, inputId(5)],
     ]);

@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Bench, admitted, inputId, settled, idsOf, tailOf } from "./fixture.ts";
+import { type Bench, admitted, eventsOf, inputId, settled, idsOf, tailOf } from "./fixture.ts";
 
 export function closing(bench: Bench): void {
   test("finishes what was accepted and refuses what comes later", async () => {
@@ -14,12 +15,17 @@ export function closing(bench: Bench): void {
       log.row("inputs", "x"),
       log.rows("inputs"),
       log.takeLease("a", "one"),
+      log.tryLease("a", "one"),
+      log.renewLease({ stream: "a", fence: 1, holder: "one" }),
       log.releaseLease({ stream: "a", fence: 1, holder: "one" }),
+      log.trim({ before: 2 }),
+      log.erase("a", { actor: "u" }),
+      log.backup(join(bench.folder, "late")),
       tailOf(log, { after: 0 }).next(),
     ];
     expect(await settled(late)).toEqual(late.map(() => "log.closed"));
     await log.close();
-    expect(idsOf(await (await bench.open()).read({ after: 0 }))).toEqual([inputId(1)]);
+    expect(idsOf(await eventsOf(await bench.open()))).toEqual([inputId(1)]);
   });
 
   test("wakes a waiting tail", async () => {

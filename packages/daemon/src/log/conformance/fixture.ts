@@ -1,5 +1,5 @@
-import { event, type NewEvent, type StoredEvent } from "@corral/protocol";
-import type { Log, Projection } from "../port.ts";
+import { event, type Gap, type Lifts, type NewEvent, type StoredEvent } from "@corral/protocol";
+import { isGap, type Log, type Page, type Projection } from "../port.ts";
 
 /** What the suite needs of a driver. A module exports it as `driver`, so that other processes open the same log. */
 export interface LogDriver {
@@ -7,6 +7,10 @@ export interface LogDriver {
   open(options: OpenOptions): Promise<Log>;
   /** What the store itself says of its files; "ok" when they are whole. */
   verify(folder: string): Promise<string>;
+  /** Puts a backup in the place of the log of this folder, which nobody has open. */
+  restore(backup: string, folder: string): Promise<void>;
+  /** Everything the store keeps on disk for the log of this folder, as bytes. */
+  remains(folder: string): Promise<Buffer>;
 }
 
 export interface OpenOptions {
@@ -14,6 +18,9 @@ export interface OpenOptions {
   readonly projections: readonly Projection[];
   readonly readerBound?: number;
   readonly onDefect?: (defect: unknown) => void;
+  /** Milliseconds for leases. */
+  readonly clock?: () => number;
+  readonly lifts?: Lifts;
 }
 
 /** What each test of the suite gets: a folder of its own, gone afterwards together with the logs opened. */
@@ -28,7 +35,7 @@ export interface Bench {
 export const inputs: Projection = {
   table: "inputs",
   columns: { session: "text", state: "text", activity: "text", text: "text", place: "integer" },
-  indexes: [["session", "state", "place"], ["activity"], ["place"]],
+  indexes: [["session", "state", "place"], ["session", "place"], ["session"], ["activity"], ["place"]],
   version: 1,
   changes(stored) {
     switch (stored.type) {
@@ -94,10 +101,26 @@ export function placesOf(events: readonly StoredEvent[]) {
   return events.map((stored) => [stored.seq, stored.stream, stored.version, (stored.data as { id: string }).id]);
 }
 
+/** The seqs of a page, or the gap. */
+export function seqsOf(page: Page): number[] | Gap {
+  return isGap(page) ? page : page.map(({ seq }) => seq);
+}
+
+/** Reads all there is of a range that has no gap. */
+export async function eventsOf(
+  log: Pick<Log, "read">,
+  range: Parameters<Log["read"]>[0] = { after: 0 },
+): Promise<readonly StoredEvent[]> {
+  const page = await log.read(range);
+  if (isGap(page)) throw new Error(`there is a gap from ${page.from} to ${page.to}`);
+  return page;
+}
+
 export async function seqsUntil(log: Log, cursor: Parameters<Log["tail"]>[0], last: number): Promise<number[]> {
   const stopping = new AbortController();
   const seqs: number[] = [];
   for await (const events of log.tail(cursor, stopping.signal)) {
+    if (isGap(events)) throw new Error(`there is a gap from ${events.from} to ${events.to}`);
     seqs.push(...events.map(({ seq }) => seq));
     if (seqs.at(-1)! >= last) stopping.abort();
   }
@@ -109,9 +132,9 @@ export function tailOf(log: Log, cursor: Parameters<Log["tail"]>[0]) {
   const stopping = new AbortController();
   const iterator = log.tail(cursor, stopping.signal)[Symbol.asyncIterator]();
   return {
-    async next(): Promise<number[] | "end"> {
+    async next(): Promise<number[] | Gap | "end"> {
       const result = await iterator.next();
-      return result.done === true ? "end" : result.value.map(({ seq }) => seq);
+      return result.done === true ? "end" : seqsOf(result.value);
     },
     stop: () => stopping.abort(),
   };

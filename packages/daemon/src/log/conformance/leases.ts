@@ -82,4 +82,98 @@ export function leases(bench: Bench): void {
     const next = await log.takeLease("a", "one");
     expect(await settled([under(6, { fence: next.fence })])).toEqual(["stored"]);
   });
+
+  test("trying for a lease leaves it to another holder and says who, and gives it to the same one anew", async () => {
+    const log = await bench.open();
+    expect(await log.tryLease("a", "one")).toEqual({
+      kind: "taken",
+      lease: { stream: "a", fence: 1, holder: "one" },
+    });
+    expect(await log.tryLease("a", "two")).toEqual({ kind: "held", by: "one" });
+    const held = log.append({ stream: "a", events: [admitted(1)], actor: "u", fence: 1 });
+    expect(await settled([held])).toEqual(["stored"]);
+    const again = { stream: "a", fence: 2, holder: "one" };
+    expect(await log.tryLease("a", "one")).toEqual({ kind: "taken", lease: again });
+    await log.releaseLease(again);
+    expect(await log.tryLease("a", "two")).toEqual({ kind: "taken", lease: { stream: "a", fence: 3, holder: "two" } });
+  });
+
+  test("a lease with a time holds until it runs out, and from then on nothing is taken under it", async () => {
+    const clock = handClock();
+    const log = await bench.open({ clock });
+    const lease = await log.takeLease("a", "one", { ttlMs: 100 });
+    const under = (n: number) => log.append({ stream: "a", events: [admitted(n)], actor: "u", fence: lease.fence });
+    clock.pass(99);
+    expect(await log.tryLease("a", "two")).toEqual({ kind: "held", by: "one" });
+    expect(await settled([under(1)])).toEqual(["stored"]);
+    clock.pass(1);
+    expect(await settled([under(2), log.renewLease(lease)])).toEqual(["lease.stale", "lease.stale"]);
+    const taken = await log.tryLease("a", "two", { ttlMs: 100 });
+    expect(taken).toEqual({ kind: "taken", lease: { stream: "a", fence: lease.fence + 1, holder: "two" } });
+    expect(await settled([under(3), log.renewLease(lease)])).toEqual(["lease.stale", "lease.stale"]);
+  });
+
+  test("a lease that is renewed in time holds on", async () => {
+    const clock = handClock();
+    const log = await bench.open({ clock });
+    const lease = await log.takeLease("a", "one", { ttlMs: 100 });
+    for (let n = 1; n <= 5; n++) {
+      clock.pass(60);
+      await log.renewLease(lease);
+    }
+    clock.pass(60);
+    expect(await log.tryLease("a", "two")).toEqual({ kind: "held", by: "one" });
+    const append = log.append({ stream: "a", events: [admitted(1)], actor: "u", fence: lease.fence });
+    expect(await settled([append])).toEqual(["stored"]);
+  });
+
+  test("renewing a lease without a time, held, is harmless; lost or given back it is refused", async () => {
+    const log = await bench.open();
+    const old = await log.takeLease("a", "one");
+    await log.renewLease(old);
+    const lost = await log.takeLease("a", "two");
+    await log.releaseLease(lost);
+    expect(await settled([log.renewLease(old), log.renewLease(lost)])).toEqual(["lease.stale", "lease.stale"]);
+  });
+
+  test("time that passes while nobody has the log open does not use a lease up, and fences grow on", async () => {
+    const first = await bench.open({ clock: handClock() });
+    const lease = await first.takeLease("a", "one", { ttlMs: 100 });
+    await first.close();
+    const clock = handClock(1_000_000);
+    const second = await bench.open({ clock });
+    expect(await second.tryLease("a", "two")).toEqual({ kind: "held", by: "one" });
+    const append = second.append({ stream: "a", events: [admitted(1)], actor: "u", fence: lease.fence });
+    expect(await settled([append])).toEqual(["stored"]);
+    clock.pass(100);
+    expect(await second.tryLease("a", "two")).toEqual({
+      kind: "taken",
+      lease: { stream: "a", fence: lease.fence + 1, holder: "two" },
+    });
+  });
+
+  test("a renewal made by another holder of the log is noticed", async () => {
+    const clock = handClock();
+    const [here, there] = [await bench.open({ clock }), await bench.open({ clock })];
+    const lease = await there.takeLease("a", "there", { ttlMs: 100 });
+    expect(await here.tryLease("a", "here")).toEqual({ kind: "held", by: "there" });
+    clock.pass(90);
+    await there.renewLease(lease);
+    clock.pass(90);
+    expect(await here.tryLease("a", "here")).toEqual({ kind: "held", by: "there" });
+    // Counted from when the renewal was learnt of.
+    clock.pass(100);
+    expect(await here.tryLease("a", "here")).toEqual({
+      kind: "taken",
+      lease: { stream: "a", fence: lease.fence + 1, holder: "here" },
+    });
+    const late = there.append({ stream: "a", events: [admitted(1)], actor: "u", fence: lease.fence });
+    expect(await settled([late])).toEqual(["lease.stale"]);
+  });
+}
+
+/** A clock that stands still until told. */
+function handClock(start = 0): (() => number) & { pass(milliseconds: number): void } {
+  let now = start;
+  return Object.assign(() => now, { pass: (milliseconds: number) => void (now += milliseconds) });
 }

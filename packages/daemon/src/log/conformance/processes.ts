@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { type StoredEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import type { Log } from "../port.ts";
-import { type Bench, admitted, inFlight, inputId, inputs, settled, idsOf, seqsUntil } from "./fixture.ts";
+import { type Bench, admitted, eventsOf, inFlight, inputId, inputs, settled, idsOf, seqsUntil } from "./fixture.ts";
 
 export function sharing(bench: Bench): void {
   test("several that start at once on an empty folder make the log once", async () => {
@@ -15,7 +15,7 @@ export function sharing(bench: Bench): void {
       ),
     );
     expect(outputs.map(({ stderr }) => stderr)).toEqual(["", "", "", ""]);
-    const events = await (await bench.open()).read({ after: 0 });
+    const events = await eventsOf(await bench.open());
     expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     expect(idsOf(events).toSorted()).toEqual([1, 2, 3, 4].map(inputId));
   });
@@ -37,6 +37,20 @@ export function sharing(bench: Bench): void {
     ).toEqual(["lease.stale", "append.conflict", "stored"]);
     expect(heard).toEqual([2, 3]);
     expect(await tailed).toEqual([2, 3]);
+  });
+
+  test("what others commit reaches the tails and listeners of one that does nothing, in order", async () => {
+    const log = await bench.open();
+    const heard: number[] = [];
+    log.onCommit((events) => heard.push(...events.map(({ seq }) => seq)));
+    const tailed = seqsUntil(log, { after: 0 }, 60);
+    await Promise.all(
+      ["a", "b", "c"].map((name) =>
+        promisify(execFile)(process.execPath, [writer, bench.module, bench.folder, "twenty", name]),
+      ),
+    );
+    const all = Array.from({ length: 60 }, (_, index) => index + 1);
+    expect([await tailed, heard]).toEqual([all, all]);
   });
 
   test("kill -9 amid many appends keeps exactly the acknowledged, and of those in flight whole ones in order", async () => {
@@ -72,7 +86,7 @@ const writer = fileURLToPath(new URL("./writer.ts", import.meta.url));
 
 async function everything(log: Log): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
-  for (let page = await log.read({ after: 0 }); page.length > 0; page = await log.read({ after: events.at(-1)!.seq })) {
+  for (let page = await eventsOf(log); page.length > 0; page = await eventsOf(log, { after: events.at(-1)!.seq })) {
     events.push(...page);
   }
   return events;

@@ -12,6 +12,11 @@ switch (what) {
     await log.append({ stream: `s${number}`, events: [admitted(Number(number))], actor: "writer" });
     await log.close();
     break;
+  case "twenty":
+    for (let n = 1; n <= 20; n++)
+      await log.append({ stream: `s${number}`, events: [admitted(`${number}-${n}`)], actor: "writer" });
+    await log.close();
+    break;
   case "usurp": {
     const { fence } = await log.takeLease("a", "writer");
     await log.append({ stream: "a", events: [admitted(Number(number))], actor: "writer", fence });

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
 /** What SQLite stores and gives back in Corral. */
 export type Cell = string | number | null;
@@ -14,17 +14,19 @@ const pageSize = 1024;
 const checkpointPages = 2048;
 /** How long another process's transaction is waited for. */
 const busyMilliseconds = 5000;
+/** Pages of a copy made at a time: a few milliseconds. */
+const copiedPages = 2000;
 
 /** One connection to one file. The only place that knows `node:sqlite`. */
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Makes the file, for its owner only, when it is missing. May throw busy while another process makes it too. */
-  constructor(file: string) {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, "a", 0o600));
-    this.#connection = new DatabaseSync(file, { timeout: busyMilliseconds });
+  /** To write: makes the file, for its owner only, when it is missing. May throw busy while another process makes it too. */
+  constructor(file: string, access: "read" | "write" = "write") {
+    if (access === "write") makeFile(file);
+    this.#connection = new DatabaseSync(file, { timeout: busyMilliseconds, readOnly: access === "read" });
+    if (access === "read") return;
     try {
       this.#connection.exec(`PRAGMA page_size = ${pageSize}`);
       this.#connection.exec("PRAGMA journal_mode = WAL");
@@ -36,18 +38,24 @@ export class Database {
     }
   }
 
-  run(sql: string, ...parameters: readonly SQLInputValue[]): void {
-    this.#statement(sql).run(...parameters);
+  /** Returns how many rows were changed. */
+  run(sql: string, ...parameters: readonly SQLInputValue[]): number {
+    return this.#use(sql, (statement) => Number(statement.run(...parameters).changes));
   }
 
   /** The first row, its cells in the order of the selected columns. */
   first(sql: string, ...parameters: readonly SQLInputValue[]): readonly Cell[] | undefined {
-    return this.#statement(sql).get(...parameters) as readonly Cell[] | undefined;
+    return this.#use(sql, (statement) => statement.get(...parameters) as readonly Cell[] | undefined);
   }
 
   /** Rows one by one; stopping early is fine. The same SQL must not be iterated twice at a time. */
-  each(sql: string, ...parameters: readonly SQLInputValue[]): Iterable<readonly Cell[]> {
-    return this.#statement(sql).iterate(...parameters) as Iterable<unknown> as Iterable<readonly Cell[]>;
+  *each(sql: string, ...parameters: readonly SQLInputValue[]): Generator<readonly Cell[], void, undefined> {
+    try {
+      yield* this.#statement(sql).iterate(...parameters) as Iterable<unknown> as Iterable<readonly Cell[]>;
+    } catch (error) {
+      this.#statements.delete(sql);
+      throw error;
+    }
   }
 
   /** Several statements at once, for definitions. */
@@ -60,14 +68,62 @@ export class Database {
     return this.#connection.isTransaction;
   }
 
-  /** Changes when another connection has committed, and only then. To be read inside a transaction. */
+  /** Changes when another connection has committed, and only then. */
   get foreignCommits(): number {
     return this.first("PRAGMA data_version")?.[0] as number;
+  }
+
+  /** The SQL of every statement that was used, for whoever wants to know how they are carried out. */
+  get statements(): readonly string[] {
+    return [...this.#statements.keys()];
+  }
+
+  /** Copies the file as it was when this connection first read in its present transaction, in steps beside the loop. */
+  async copyTo(file: string): Promise<void> {
+    await backup(this.#connection, file, { rate: copiedPages });
+  }
+
+  /**
+   * Writes every page anew, so that nothing of what was deleted is left between or within pages; it may still be in the
+   * write-ahead log. Waits for nobody: "busy" when another process writes.
+   */
+  rewrite(): "done" | "busy" {
+    return this.#unlessBusy(() => {
+      this.#connection.exec("VACUUM");
+      return "done";
+    });
+  }
+
+  /** Carries the write-ahead log over and empties it. Waits for nobody: "busy" when another process reads or writes. */
+  emptyWriteAheadLog(): "done" | "busy" {
+    return this.#unlessBusy(() => (this.first("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] === 0 ? "done" : "busy"));
   }
 
   close(): void {
     this.#statements.clear();
     this.#connection.close();
+  }
+
+  #unlessBusy(work: () => "done" | "busy"): "done" | "busy" {
+    try {
+      this.#connection.exec("PRAGMA busy_timeout = 0");
+      return work();
+    } catch (error) {
+      if (isBusy(error)) return "busy";
+      throw error;
+    } finally {
+      this.#connection.exec(`PRAGMA busy_timeout = ${busyMilliseconds}`);
+    }
+  }
+
+  /** A statement that failed says so once more when it is next used, so it is not. */
+  #use<T>(sql: string, use: (statement: StatementSync) => T): T {
+    try {
+      return use(this.#statement(sql));
+    } catch (error) {
+      this.#statements.delete(sql);
+      throw error;
+    }
   }
 
   #statement(sql: string): StatementSync {
@@ -81,17 +137,43 @@ export class Database {
   }
 }
 
+/** All of it, or nothing. */
+export function inTransaction<T>(database: Database, work: () => T): T {
+  database.run("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.run("COMMIT");
+    return result;
+  } catch (error) {
+    if (database.inTransaction) database.run("ROLLBACK");
+    throw error;
+  }
+}
+
 /** Whether another process was in the way. */
 export function isBusy(error: unknown): boolean {
   const sqliteBusy = 5;
   return resultCode(error) === sqliteBusy;
 }
 
-/** Whether the file is not what SQLite left there. */
+/** Whether the file is not what SQLite left there, or the disk does not give it back. */
 export function isDamage(error: unknown): boolean {
   const sqliteCorrupt = 11;
   const sqliteNotADatabase = 26;
   return [sqliteCorrupt, sqliteNotADatabase].includes(resultCode(error));
+}
+
+/** Whether there was no room. */
+export function isFull(error: unknown): boolean {
+  const sqliteFull = 13;
+  const systemCode = error instanceof Error && "code" in error ? error.code : undefined;
+  return resultCode(error) === sqliteFull || systemCode === "ENOSPC" || systemCode === "EDQUOT";
+}
+
+/** Whether the store failed, and not what it was asked to do. */
+export function isStoreFault(error: unknown): boolean {
+  const asked = { nothing: 0, wrongly: 1, tooMuch: 18, constraint: 19, mismatch: 20, misuse: 21, outOfRange: 25 };
+  return !Object.values(asked).includes(resultCode(error));
 }
 
 /** 0 for what is not SQLite's. */
@@ -102,4 +184,9 @@ function resultCode(error: unknown): number {
 /** A name of a table or column inside SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+function makeFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, "a", 0o600));
 }

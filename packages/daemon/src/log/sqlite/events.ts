@@ -1,6 +1,8 @@
-import type { StoredEvent } from "@corral/protocol";
-import type { ReadRange } from "../port.ts";
+import { type CorralError, lift, type Lifts, type StoredEvent } from "@corral/protocol";
+import type { Page, ReadRange } from "../port.ts";
 import type { Cell, Database } from "./database.ts";
+import { damaged } from "./failures.ts";
+import { trimmedOf, trimmedUpTo } from "./retention.ts";
 
 const defaultLimit = 1000;
 /** A page ends early rather than hold more characters of data than this. */
@@ -13,16 +15,45 @@ const inLog = `SELECT ${columns} FROM events e CROSS JOIN streams s ON s.id = e.
 const inStream = `SELECT ${columns} FROM streams s CROSS JOIN events e INDEXED BY events_by_stream ON e.stream = s.id
   WHERE s.name = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`;
 
-export function readEvents(database: Database, range: ReadRange): readonly StoredEvent[] {
-  const limit = range.limit ?? defaultLimit;
-  const rows =
-    range.stream === undefined
-      ? database.each(inLog, range.after, limit)
-      : database.each(inStream, range.stream, range.after, limit);
+/** A page, or the gap it would begin with. Marks are looked up after rows, so that none is missed that another process sets. */
+export function readEvents(database: Database, range: ReadRange, lifts?: Lifts): Page {
+  return range.stream === undefined
+    ? readLog(database, range, lifts)
+    : readStream(database, range.stream, range, lifts);
+}
+
+/** Seqs follow each other without a hole, so a hole is one that was cut, or damage. */
+function readLog(database: Database, { after, limit = defaultLimit }: ReadRange, lifts: Lifts | undefined): Page {
+  const page = collect(database.each(inLog, after, limit), lifts, (seq, before) => seq === (before ?? after) + 1);
+  if (page.length > 0) return page;
+  const next = database.first("SELECT seq FROM events WHERE seq > ? ORDER BY seq LIMIT 1", after)?.[0];
+  const cut = trimmedUpTo(database);
+  const to = next === undefined ? cut : (next as number) - 1;
+  if (to > cut) throw missing(after + 1, to);
+  return to > after ? { kind: "gap", from: after + 1, to } : page;
+}
+
+function readStream(
+  database: Database,
+  stream: string,
+  { after, limit = defaultLimit }: ReadRange,
+  lifts: Lifts | undefined,
+): Page {
+  const page = collect(database.each(inStream, stream, after, limit), lifts, () => true);
+  const cut = trimmedOf(database, stream);
+  return after < cut ? { kind: "gap", from: after + 1, to: cut } : page;
+}
+
+function collect(
+  rows: Iterable<readonly Cell[]>,
+  lifts: Lifts | undefined,
+  follows: (seq: number, before: number | undefined) => boolean,
+): StoredEvent[] {
   const page: StoredEvent[] = [];
   let characters = 0;
   for (const row of rows) {
-    page.push(fromRow(row));
+    if (!follows(row[0] as number, page.at(-1)?.seq)) break;
+    page.push(fromRow(row, lifts));
     characters += (row[5] as string).length;
     if (characters > pageCharacters) break;
   }
@@ -45,22 +76,37 @@ export function insertEvent(database: Database, streamId: number, event: StoredE
   );
 }
 
+/** That of the newest event, also when it was trimmed. */
 export function newestSeq(database: Database): number {
-  return (database.first("SELECT max(seq) FROM events")?.[0] ?? 0) as number;
+  const newest = (database.first("SELECT seq FROM events ORDER BY seq DESC LIMIT 1")?.[0] ?? 0) as number;
+  return Math.max(newest, trimmedUpTo(database));
 }
 
-/** Types this program does not know are given as they are: whoever reads keeps and skips them. */
-function fromRow(row: readonly Cell[]): StoredEvent {
+/** Types and versions this program does not know are given as they are: whoever reads keeps and skips them. */
+export function fromRow(row: readonly Cell[], lifts?: Lifts): StoredEvent {
   const [seq, stream, version, type, typeVersion, data, actor, traceId, created] = row;
-  return {
+  const stored = {
     seq,
     stream,
     version,
     type,
     typeVersion,
-    data: JSON.parse(data as string) as unknown,
+    data: parse(data as string, seq as number),
     actor,
     ...(traceId === null ? {} : { traceId }),
     approximateCreationTime: created,
   } as StoredEvent;
+  return lift(stored, lifts);
+}
+
+function parse(data: string, seq: number): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    throw damaged(`The event with seq ${seq} cannot be read`, error);
+  }
+}
+
+function missing(from: number, to: number): CorralError {
+  return damaged("The log is not whole", new Error(`the events from seq ${from} to ${to} are missing`));
 }

@@ -1,10 +1,11 @@
 import { CorralError } from "@corral/protocol";
-import { isDamage } from "./database.ts";
+import { isDamage, isFull } from "./database.ts";
 
 /** What the store threw while it was opened or written, as an error that a person can act on. */
 export function storeFailure(what: string, cause: unknown): CorralError {
   if (cause instanceof CorralError) return cause;
   if (isDamage(cause)) return damaged(what, cause);
+  if (isFull(cause)) return full(what, cause);
   return new CorralError("log.unwritable", `${what}: ${asError(cause).message}.`, {
     cause,
     retry: "later",
@@ -17,10 +18,20 @@ export function readFailure(what: string, cause: unknown): unknown {
   return isDamage(cause) ? damaged(what, cause) : cause;
 }
 
-function damaged(what: string, cause: unknown): CorralError {
+export function damaged(what: string, cause: unknown): CorralError {
   return new CorralError("log.damaged", `${what}: ${asError(cause).message}.`, {
     cause,
-    hint: "The file is damaged: stop the daemon and bring back a copy of it.",
+    hint:
+      "The file is damaged. Stop the daemon and put a backup in its place, or have it set aside: " +
+      "Corral then begins with an empty log, and what is readable can be exported from the file set aside.",
+  });
+}
+
+function full(what: string, cause: unknown): CorralError {
+  return new CorralError("log.full", `${what}: there is no room left on its disk.`, {
+    cause,
+    retry: "later",
+    hint: "Make room on the disk that holds CORRAL_HOME. Nothing that was accepted is lost, and work goes on once there is room.",
   });
 }
 

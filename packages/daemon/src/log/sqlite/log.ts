@@ -1,27 +1,41 @@
 /**
  * The durable log on SQLite.
  *
- * Invariants
- * 1. All writing goes through the group commit, so it happens in the order it was asked for, and a
- *    transaction begins and ends within one synchronous stretch: no read ever sees half of one.
- * 2. Seqs are given inside the transaction from `#head`, which moves when an append can no longer
- *    fail by itself and is read anew after a lost transaction or another process's commit. So an
- *    append that is undone burns none.
- * 3. `#delivered` is the last seq the listeners have heard of. They hear of every seq, once and in
- *    order, after the sync and before the append's caller; another process's events come with the
- *    next commit of this one.
+ * All writing goes through the group commit, so it happens in the order it was asked for, and a transaction begins and
+ * ends within one synchronous stretch: no read ever sees half of one. What seq comes next, and who has heard of what,
+ * is the frontier's.
  */
-import { CorralError, type StoredEvent } from "@corral/protocol";
+import { CorralError, event, type Lifts, type NewEvent, type StoredEvent, versionOf } from "@corral/protocol";
+import { AwakeClock } from "../awake-clock.ts";
 import { Listeners } from "../listeners.ts";
 import { CommitClosedLane } from "../live.ts";
-import type { Append, Lease, LiveLane, Log, Projection, ReadRange, Row, RowQuery } from "../port.ts";
+import type {
+  Append,
+  Cut,
+  Lease,
+  LeaseAnswer,
+  LeaseTerms,
+  LiveLane,
+  Log,
+  Page,
+  Projection,
+  ReadRange,
+  Row,
+  RowQuery,
+} from "../port.ts";
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
-import type { Database } from "./database.ts";
+import { backUp } from "./backup.ts";
+import { type Database, isStoreFault } from "./database.ts";
+import { eraseFacts, leaveNoTrace } from "./erasure.ts";
 import { insertEvent, newestSeq, readEvents } from "./events.ts";
 import { asError, readFailure, storeFailure } from "./failures.ts";
-import { type CommitWatcher, GroupCommit, type Transaction } from "./group-commit.ts";
+import { type ForeignWatch, watchForeign } from "./foreign.ts";
+import { Frontier } from "./frontier.ts";
+import { GroupCommit } from "./group-commit.ts";
 import type { Projections } from "./projections.ts";
+import { trimSlice } from "./retention.ts";
 import { Streams } from "./streams.ts";
+import { transactionOf } from "./transaction.ts";
 
 export interface SqliteLogOptions {
   readonly file: string;
@@ -29,54 +43,63 @@ export interface SqliteLogOptions {
   /** Hears what listeners throw. Default: a process warning. */
   readonly onDefect?: (defect: unknown) => void;
   readonly now?: () => Date;
+  /** Milliseconds for leases; they stand still while the machine sleeps. */
+  readonly clock?: () => number;
   readonly tailLimits?: TailLimits;
+  readonly lifts?: Lifts;
 }
 
 export class SqliteLog implements Log {
   readonly live: LiveLane;
+  readonly #file: string;
   readonly #database: Database;
   readonly #projections: Projections;
   readonly #streams: Streams;
+  readonly #frontier: Frontier;
   readonly #commits: GroupCommit;
   readonly #listeners: Listeners<readonly StoredEvent[]>;
+  readonly #foreign: ForeignWatch;
   readonly #now: () => Date;
   readonly #tailLimits: TailLimits;
+  readonly #lifts: Lifts | undefined;
   readonly #closing = new AbortController();
   #closed = false;
-  #foreignCommits: number | undefined;
-  #head: number;
-  #delivered: number;
-  #appended: StoredEvent[] = [];
 
   constructor(database: Database, projections: Projections, options: SqliteLogOptions) {
+    const onDefect = options.onDefect ?? ((defect) => process.emitWarning(asError(defect)));
+    this.#file = options.file;
     this.#database = database;
     this.#projections = projections;
-    this.#streams = new Streams(database);
-    this.#commits = new GroupCommit(transactionOf(database), this.#watcher());
-    const onDefect = options.onDefect ?? ((defect) => process.emitWarning(asError(defect)));
+    this.#lifts = options.lifts;
+    const awake = new AwakeClock();
+    const clock = options.clock ?? (() => awake.now());
+    this.#streams = new Streams(database, clock);
     this.#listeners = new Listeners(onDefect);
+    this.#frontier = new Frontier(database, this.#streams, this.#listeners, options.lifts);
+    this.#commits = new GroupCommit(transactionOf(database), this.#frontier);
     this.#now = options.now ?? (() => new Date());
     this.#tailLimits = options.tailLimits ?? defaultTailLimits;
-    this.#head = newestSeq(database);
-    this.#delivered = this.#head;
     this.live = new CommitClosedLane(this, { onDefect });
+    this.#foreign = watchForeign(options.file, () => {
+      clock();
+      this.#frontier.catchUp();
+    });
   }
 
   async append(append: Append): Promise<readonly StoredEvent[]> {
-    this.#requireOpen();
     // Serialised now, so that data that cannot be stored costs the shared transaction nothing.
     const pending = { append, data: attempt(() => append.events.map(toJson)), created: this.#now().toISOString() };
-    return this.#commits.add(
+    return this.#write(
       () => this.#store(pending),
       (error) => append.fence !== undefined && this.#streams.spoil(append.stream, append.fence, error),
     );
   }
 
-  async read(range: ReadRange): Promise<readonly StoredEvent[]> {
-    return this.#look(() => readEvents(this.#database, range));
+  async read(range: ReadRange): Promise<Page> {
+    return this.#look(() => readEvents(this.#database, range, this.#lifts));
   }
 
-  async *tail(cursor: TailCursor, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[], void, undefined> {
+  async *tail(cursor: TailCursor, signal: AbortSignal): AsyncGenerator<Page, void, undefined> {
     this.#requireOpen();
     yield* follow(this, cursor, AbortSignal.any([signal, this.#closing.signal]), this.#tailLimits);
     if (!signal.aborted) this.#requireOpen();
@@ -98,24 +121,75 @@ export class SqliteLog implements Log {
     return this.#look(() => this.#projections.rows(table, query));
   }
 
-  async takeLease(stream: string, holder: string): Promise<Lease> {
-    this.#requireOpen();
-    const lease = await this.#commits.add(() => this.#streams.takeLease(stream, holder));
+  async takeLease(stream: string, holder: string, terms?: LeaseTerms): Promise<Lease> {
+    const lease = await this.#write(() => this.#streams.takeLease(stream, holder, terms));
     this.#streams.cleanse(lease);
     return lease;
   }
 
+  async tryLease(stream: string, holder: string, terms?: LeaseTerms): Promise<LeaseAnswer> {
+    const answer = await this.#write(() => this.#streams.tryLease(stream, holder, terms));
+    if (answer.kind === "taken") this.#streams.cleanse(answer.lease);
+    return answer;
+  }
+
+  async renewLease(lease: Lease): Promise<void> {
+    await this.#write(() => this.#streams.renewLease(lease));
+  }
+
   async releaseLease(lease: Lease): Promise<void> {
+    await this.#write(() => this.#streams.releaseLease(lease));
+  }
+
+  async trim(cut: Cut): Promise<{ readonly removed: number }> {
+    let removed = 0;
+    let from: number | undefined = 0;
+    while (from !== undefined) {
+      const slice = await this.#trimSlice(cut, from);
+      removed += slice.removed;
+      from = slice.from;
+    }
+    return { removed };
+  }
+
+  async erase(
+    stream: string,
+    { actor, traceId }: { readonly actor: string; readonly traceId?: string },
+  ): Promise<{ readonly erased: number }> {
+    const end: Append = { stream, actor, events: [event("stream.erased", {})], ...(traceId && { traceId }) };
+    const created = this.#now().toISOString();
+    const erased = await this.#write(
+      () => this.#eraseFacts(end, created),
+      () => this.#streams.forget(),
+    );
+    if (erased !== undefined) await leaveNoTrace(this.#database, () => this.#requireOpen());
+    return { erased: erased ?? 0 };
+  }
+
+  async backup(to: string): Promise<void> {
     this.#requireOpen();
-    await this.#commits.add(() => this.#streams.releaseLease(lease));
+    await backUp(this.#file, to);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#foreign.stop();
     this.#commits.flush();
     this.#closing.abort();
     this.#database.close();
+  }
+
+  /** The one way to write: as a piece of the next shared transaction. */
+  async #write<T>(piece: () => T, refused?: (error: unknown) => void): Promise<T> {
+    this.#requireOpen();
+    return this.#commits.add(() => {
+      try {
+        return piece();
+      } catch (error) {
+        throw isStoreFault(error) ? storeFailure("The log could not be written", error) : error;
+      }
+    }, refused);
   }
 
   #store({ append, data, created }: PendingAppend): readonly StoredEvent[] {
@@ -125,25 +199,29 @@ export class SqliteLog implements Log {
     if ("error" in data) throw data.error;
     if (append.events.length === 0) return [];
 
-    const events = append.events.map(({ type, data: facts }, index) => ({
-      seq: this.#head + 1 + index,
-      stream,
-      version: state.version + 1 + index,
-      typeVersion: 1,
+    const place = { seq: this.#frontier.head + 1, version: state.version + 1, created };
+    const events = append.events.map((each, index) => this.#placed(each, index, append, place));
+    const id = this.#streams.idOf(stream);
+    for (const [index, stored] of events.entries()) insertEvent(this.#database, id, stored, data.value[index]!);
+    for (const stored of events) this.#projections.apply(stored, id);
+
+    this.#streams.advance(stream, { ...this.#streams.state(stream), id, version: state.version + events.length });
+    this.#frontier.advance(events);
+    return events;
+  }
+
+  #placed({ type, data }: NewEvent, index: number, append: Append, first: Place): StoredEvent {
+    return {
+      seq: first.seq + index,
+      stream: append.stream,
+      version: first.version + index,
+      typeVersion: versionOf(type, this.#lifts),
       actor: append.actor,
       ...(append.traceId === undefined ? {} : { traceId: append.traceId }),
-      approximateCreationTime: created,
+      approximateCreationTime: first.created,
       type,
-      data: facts,
-    })) as StoredEvent[];
-    const id = this.#streams.idOf(stream);
-    for (const [index, event] of events.entries()) insertEvent(this.#database, id, event, data.value[index]!);
-    for (const event of events) this.#projections.apply(event);
-
-    this.#streams.advance(stream, { ...state, id, version: state.version + events.length });
-    this.#head += events.length;
-    for (const event of events) this.#appended.push(event);
-    return events;
+      data,
+    } as StoredEvent;
   }
 
   #check(append: Append, version: number): void {
@@ -154,51 +232,22 @@ export class SqliteLog implements Log {
     for (const guard of append.guards ?? []) this.#projections.check(guard);
   }
 
-  #watcher(): CommitWatcher {
-    return {
-      begun: () => this.#noticeOthers(),
-      committed: () => this.#deliver(),
-      abandoned: (error) => {
-        this.#appended = [];
-        this.#foreignCommits = undefined;
-        return storeFailure("The log could not be written", error);
-      },
-    };
+  #trimSlice(cut: Cut, from: number): Promise<ReturnType<typeof trimSlice>> {
+    return this.#write(() => {
+      const before = Math.min(cut.before, this.#frontier.head + 1);
+      return trimSlice(this.#database, { ...cut, before }, from);
+    });
   }
 
-  /** Forgets what is remembered of the file if anyone else has written since, or a transaction of ours was lost. */
-  #noticeOthers(): void {
-    const { foreignCommits } = this.#database;
-    if (foreignCommits === this.#foreignCommits) return;
-    this.#foreignCommits = foreignCommits;
-    this.#streams.forget();
-    this.#head = newestSeq(this.#database);
-  }
-
-  #deliver(): void {
-    const events = this.#appended;
-    this.#appended = [];
-    try {
-      this.#deliverForeign((events[0]?.seq ?? this.#head + 1) - 1);
-    } catch (defect) {
-      // They stay undelivered, and come with the next commit, from the file.
-      this.#listeners.report(defect);
-      return;
-    }
-    if (events.length === 0) return;
-    this.#delivered = this.#head;
-    this.#listeners.tell(events);
-  }
-
-  #deliverForeign(last: number): void {
-    while (this.#delivered < last) {
-      const page = readEvents(this.#database, {
-        after: this.#delivered,
-        limit: Math.min(1000, last - this.#delivered),
-      });
-      this.#delivered = page.at(-1)?.seq ?? last;
-      this.#listeners.tell(page);
-    }
+  /** Undefined when there never was such a stream. */
+  #eraseFacts(end: Append, created: string): number | undefined {
+    const { id } = this.#streams.state(end.stream);
+    if (id === undefined) return undefined;
+    const { erased, rows } = eraseFacts(this.#database, this.#projections, id);
+    if (erased + rows === 0) return 0;
+    this.#streams.revokeLease(end.stream);
+    this.#store({ append: end, data: { value: ["{}"] }, created });
+    return erased;
   }
 
   #look<T>(read: () => T): T {
@@ -221,25 +270,15 @@ interface PendingAppend {
   readonly created: string;
 }
 
-function transactionOf(database: Database): Transaction {
-  return {
-    begin: () => database.run("BEGIN IMMEDIATE"),
-    commit: () => database.run("COMMIT"),
-    rollback: () => database.run("ROLLBACK"),
-    savepoint: () => database.run("SAVEPOINT piece"),
-    release: () => database.run("RELEASE piece"),
-    undo: () => {
-      database.run("ROLLBACK TO piece");
-      database.run("RELEASE piece");
-    },
-    get isOpen() {
-      return database.inTransaction;
-    },
-  };
+/** Where the first event of an append goes. */
+interface Place {
+  readonly seq: number;
+  readonly version: number;
+  readonly created: string;
 }
 
-function toJson(event: Append["events"][number]): string {
-  return JSON.stringify(event.data);
+function toJson(each: NewEvent): string {
+  return JSON.stringify(each.data);
 }
 
 function attempt<T>(work: () => T): { readonly value: T } | { readonly error: unknown } {

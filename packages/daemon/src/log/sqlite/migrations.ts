@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
  * A stream's version is that of its newest event, found by `events_by_stream`, whose entries SQLite
  * ends with the seq: one small index serves reading a stream in order and knowing its version.
  */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `CREATE TABLE streams (
      id INTEGER PRIMARY KEY,
      name TEXT NOT NULL UNIQUE,
@@ -31,9 +31,23 @@ const migrations: readonly string[] = [
      version INTEGER NOT NULL,
      shape TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+
+  // Leases with a time: `beat` counts renewals, so that others see that there was one. Trimming: of a stream, the last
+  // event removed; of the log, the seq up to which something may be missing. A projection that the present program
+  // does not have stays as of `until`.
+  `ALTER TABLE streams ADD COLUMN ttl INTEGER;
+   ALTER TABLE streams ADD COLUMN beat INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE streams ADD COLUMN trimmed_seq INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE streams ADD COLUMN trimmed_version INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE projections ADD COLUMN until INTEGER;
+   CREATE TABLE marks (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   INSERT INTO marks (name, seq) VALUES ('trimmed', 0);`,
 ];
 
-/** Brings the schema to this program's version. To be called inside an immediate transaction, so that of two starters one migrates. */
+/**
+ * Brings the schema to this program's version. To be called inside an immediate transaction: of two starters one
+ * migrates, and one that dies meanwhile leaves the old version whole.
+ */
 export function migrate(database: Database, file: string): void {
   const found = database.first("PRAGMA user_version")?.[0] as number;
   if (found > migrations.length) throw tooNew(file, found);

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CorralError } from "@corral/protocol";
 import type { Log } from "../port.ts";
-import { Database, isBusy } from "./database.ts";
+import { Database, inTransaction, isBusy } from "./database.ts";
 import { storeFailure } from "./failures.ts";
 import { SqliteLog, type SqliteLogOptions } from "./log.ts";
 import { migrate } from "./migrations.ts";
 import { Projections } from "./projections.ts";
+import { requireWholeLength } from "./whole-length.ts";
 
 /**
  * Opens the log, making or migrating it and rebuilding changed projections first. Rejects with
@@ -14,9 +15,10 @@ import { Projections } from "./projections.ts";
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
   const { file } = options;
+  requireWholeLength(file);
   const database = await connect(file);
   try {
-    const projections = new Projections(database, options.projections);
+    const projections = new Projections(database, options.projections, options.lifts);
     inTransaction(database, () => {
       migrate(database, file);
       projections.prepare();
@@ -38,17 +40,6 @@ async function connect(file: string): Promise<Database> {
       if (!isBusy(error) || performance.now() > deadline) throw unusable(file, error);
     }
     await sleep(10);
-  }
-}
-
-function inTransaction(database: Database, work: () => void): void {
-  database.run("BEGIN IMMEDIATE");
-  try {
-    work();
-    database.run("COMMIT");
-  } catch (error) {
-    if (database.inTransaction) database.run("ROLLBACK");
-    throw error;
   }
 }
 

@@ -1,35 +1,36 @@
-import { CorralError, type StoredEvent } from "@corral/protocol";
+import { CorralError, isKnown, type Lifts, type StoredEvent } from "@corral/protocol";
 import type { Change, Guard, Projection, Row, RowQuery, Value } from "../port.ts";
 import { type Database, quoted } from "./database.ts";
-import { readEvents } from "./events.ts";
+import { dropRows, indexName, list, owner, prepareTables, tableName } from "./projection-tables.ts";
 
 /** The tables made of events, written in the transaction of the append that changes them. */
 export class Projections {
   readonly #database: Database;
   readonly #projections: ReadonlyMap<string, Projection>;
+  readonly #lifts: Lifts | undefined;
+  readonly #streamIds: (stream: string) => number;
 
-  constructor(database: Database, projections: readonly Projection[]) {
+  constructor(database: Database, projections: readonly Projection[], lifts?: Lifts) {
     this.#database = database;
     this.#projections = new Map(projections.map((projection) => [projection.table, projection]));
+    this.#lifts = lifts;
+    this.#streamIds = remembering((stream) => this.#streamId(stream));
   }
 
-  /**
-   * Makes the tables fit this program's projections; those that are new or changed are built from the
-   * log. A table whose projection this program does not have would go stale with its first append, so
-   * it goes. To be called inside a transaction.
-   */
+  /** Makes the tables fit this program's projections. To be called inside a transaction. */
   prepare(): void {
-    const kept = this.#recorded();
-    for (const [table] of kept) if (!this.#projections.has(table)) this.#drop(table);
-    const changed = [...this.#projections.values()].filter(
-      (projection) => kept.get(projection.table) !== recordOf(projection),
+    prepareTables(this.#database, this.#projections, this.#lifts, (projection, event) =>
+      this.#project(projection, event, this.#streamIds(event.stream)),
     );
-    for (const projection of changed) this.#create(projection);
-    this.#rebuild(changed);
   }
 
-  apply(event: StoredEvent): void {
-    for (const projection of this.#projections.values()) this.#project(projection, event);
+  apply(event: StoredEvent, streamId: number): void {
+    for (const projection of this.#projections.values()) this.#project(projection, event, streamId);
+  }
+
+  /** Drops the rows that events of this stream made; returns how many. */
+  erase(streamId: number): number {
+    return dropRows(this.#database, this.#projections, streamId);
   }
 
   /** Throws `append.conflict` unless the guard holds. */
@@ -53,28 +54,27 @@ export class Projections {
     const columns = this.#columns(table);
     const where = Object.entries(query.where ?? {});
     const order = query.orderBy ?? "key";
-    this.#indexed(table, [...where.map(([column]) => column), order]);
+    const index = this.#indexFor(table, [...where.map(([column]) => column)], order);
     const conditions = where.map(([column]) => `${quoted(column)} IS ?`).join(" AND ");
     const sql = [
       `SELECT ${list(columns)} FROM ${tableName(table)}`,
+      index === undefined ? "" : `INDEXED BY ${indexName(table, index)}`,
       conditions === "" ? "" : `WHERE ${conditions}`,
       `ORDER BY ${list([...new Set([order, "key"])])} LIMIT ?`,
-    ].join(" ");
+    ]
+      .filter((part) => part !== "")
+      .join(" ");
     const found = this.#database.each(sql, ...where.map(([, value]) => value), query.limit ?? -1);
     return Array.from(found, (cells) => toRow(columns, cells));
   }
 
-  #project(projection: Projection, event: StoredEvent): void {
-    try {
-      for (const change of projection.changes(event)) this.#write(projection, change);
-    } catch (error) {
-      throw new CorralError("internal", `The projection ${projection.table} failed on an event ${event.type}.`, {
-        cause: error,
-      });
-    }
+  /** What a newer program wrote is left to the newer program, which builds its projections anew. */
+  #project(projection: Projection, event: StoredEvent, streamId: number): void {
+    if (!isKnown(event, this.#lifts)) return;
+    for (const change of changesOf(projection, event)) this.#write(projection, change, streamId);
   }
 
-  #write(projection: Projection, change: Change): void {
+  #write(projection: Projection, change: Change, streamId: number): void {
     if ("delete" in change) {
       this.#database.run(`DELETE FROM ${tableName(projection.table)} WHERE key = ?`, change.key);
       return;
@@ -82,52 +82,14 @@ export class Projections {
     const names = Object.keys(change.set);
     this.#known(projection.table, names);
     const updates = names.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(", ");
+    const all = ["key", owner, ...names];
     this.#database.run(
-      `INSERT INTO ${tableName(projection.table)} (${list(["key", ...names])})
-       VALUES (${["key", ...names].map(() => "?").join(", ")})
+      `INSERT INTO ${tableName(projection.table)} (${list(all)}) VALUES (${all.map(() => "?").join(", ")})
        ON CONFLICT (key) DO ${updates === "" ? "NOTHING" : `UPDATE SET ${updates}`}`,
       change.key,
+      streamId,
       ...names.map((name) => change.set[name] ?? null),
     );
-  }
-
-  #recorded(): Map<string, string> {
-    const rows = this.#database.each("SELECT name, version, shape FROM projections");
-    return new Map(Array.from(rows, ([name, version, shape]) => [name as string, `${version} ${shape}`]));
-  }
-
-  #drop(table: string): void {
-    this.#database.define(`DROP TABLE IF EXISTS ${tableName(table)}`);
-    this.#database.run("DELETE FROM projections WHERE name = ?", table);
-  }
-
-  #create(projection: Projection): void {
-    const { table, columns, indexes = [], version } = projection;
-    this.#drop(table);
-    const definitions = Object.entries(columns).map(([name, type]) => `, ${quoted(name)} ${type.toUpperCase()}`);
-    // Without a rowid the key needs no second tree, so that a change touches fewer pages.
-    this.#database.define(
-      `CREATE TABLE ${tableName(table)} (key TEXT NOT NULL PRIMARY KEY${definitions.join("")}) STRICT, WITHOUT ROWID`,
-    );
-    for (const index of indexes) {
-      const name = quoted(`projection_${table}_by_${index.join("_")}`);
-      this.#database.define(`CREATE INDEX ${name} ON ${tableName(table)} (${list(index)})`);
-    }
-    this.#database.run(
-      "INSERT INTO projections (name, version, shape) VALUES (?, ?, ?)",
-      table,
-      version,
-      shapeOf(projection),
-    );
-  }
-
-  #rebuild(projections: readonly Projection[]): void {
-    if (projections.length === 0) return;
-    let page = readEvents(this.#database, { after: 0 });
-    while (page.length > 0) {
-      for (const event of page) for (const projection of projections) this.#project(projection, event);
-      page = readEvents(this.#database, { after: page.at(-1)!.seq });
-    }
   }
 
   #columns(table: string): readonly string[] {
@@ -146,28 +108,40 @@ export class Projections {
     if (unknown !== undefined) throw new CorralError("internal", `The projection ${table} has no column ${unknown}.`);
   }
 
-  #indexed(table: string, names: readonly string[]): void {
-    const indexed = new Set(["key", ...(this.#projection(table).indexes ?? []).flat()]);
-    const missing = names.find((name) => !indexed.has(name));
-    if (missing !== undefined)
-      throw new CorralError("internal", `The projection ${table} has no index with ${missing}.`);
+  /** The index that finds these rows in this order without sorting; undefined for the table itself, which lies in the order of its keys. */
+  #indexFor(table: string, where: readonly string[], order: string): readonly string[] | undefined {
+    if (where.length === 0 && order === "key") return undefined;
+    const fitting = (this.#projection(table).indexes ?? []).find(
+      (index) =>
+        where.every((column) => index.indexOf(column) >= 0 && index.indexOf(column) < where.length) &&
+        (index[where.length] ?? "key") === order &&
+        (order === "key" || index.length === where.length + 1),
+    );
+    if (fitting !== undefined) return fitting;
+    const wanted = [...where, ...(order === "key" ? [] : [order])].join(", ");
+    throw new CorralError("internal", `The projection ${table} has no index of ${wanted}.`);
+  }
+
+  #streamId(stream: string): number {
+    return this.#database.first("SELECT id FROM streams WHERE name = ?", stream)?.[0] as number;
   }
 }
 
-function tableName(table: string): string {
-  return quoted(`projection_${table}`);
+function changesOf(projection: Projection, event: StoredEvent): readonly Change[] {
+  try {
+    return projection.changes(event);
+  } catch (cause) {
+    const what = `The projection ${projection.table} failed on an event ${event.type}.`;
+    throw new CorralError("internal", what, { cause });
+  }
 }
 
-function list(names: readonly string[]): string {
-  return names.map(quoted).join(", ");
-}
-
-function shapeOf({ columns, indexes = [] }: Projection): string {
-  return JSON.stringify({ columns, indexes });
-}
-
-function recordOf(projection: Projection): string {
-  return `${projection.version} ${shapeOf(projection)}`;
+function remembering(find: (stream: string) => number): (stream: string) => number {
+  let last: { readonly stream: string; readonly id: number } | undefined;
+  return (stream) => {
+    if (last?.stream !== stream) last = { stream, id: find(stream) };
+    return last.id;
+  };
 }
 
 function toRow(columns: readonly string[], cells: readonly Value[]): Row {

@@ -1,5 +1,5 @@
 import { CorralError } from "@corral/protocol";
-import type { Lease } from "../port.ts";
+import type { Lease, LeaseAnswer, LeaseTerms } from "../port.ts";
 import type { Database } from "./database.ts";
 
 /** What the log knows of a stream besides its events. */
@@ -9,6 +9,10 @@ export interface StreamState {
   readonly version: number;
   readonly fence: number;
   readonly holder: string | null;
+  /** How long the lease lasts unless renewed; null: until it is given back or taken. */
+  readonly ttl: number | null;
+  /** Counts the renewals of the lease. */
+  readonly beat: number;
 }
 
 /** How many streams are remembered; past it all are forgotten, and looked up again when needed. */
@@ -22,14 +26,21 @@ const remembered = 10_000;
  *    last, when nothing more can fail, and `forget` is called when a transaction was lost or another
  *    process has written.
  * 2. A fence under which something was refused is spoiled until a new lease is taken.
+ * 3. A lease's time counts from when this process first saw it, or its last renewal, on this process's own monotonic
+ *    clock. Nothing about time is stored, so a lease may last longer than its time, never shorter.
  */
 export class Streams {
   readonly #database: Database;
+  readonly #clock: () => number;
   readonly #states = new Map<string, StreamState>();
   readonly #spoiled = new Map<string, Set<number>>();
+  /** Of each lease with a time: what was last seen of it, and when that was new. */
+  readonly #seen = new Map<string, { readonly fence: number; readonly beat: number; readonly since: number }>();
 
-  constructor(database: Database) {
+  /** `clock`: milliseconds that stand still while the machine does. */
+  constructor(database: Database, clock: () => number) {
     this.#database = database;
+    this.#clock = clock;
   }
 
   state(stream: string): StreamState {
@@ -61,20 +72,40 @@ export class Streams {
     this.#states.clear();
   }
 
-  takeLease(stream: string, holder: string): Lease {
-    const id = this.idOf(stream);
-    const state = this.state(stream);
-    const fence = state.fence + 1;
-    this.#database.run("UPDATE streams SET fence = ?, holder = ? WHERE id = ?", fence, holder, id);
-    this.advance(stream, { ...state, id, fence, holder });
+  takeLease(stream: string, holder: string, { ttlMs }: LeaseTerms = {}): Lease {
+    const { fence } = this.#grant(stream, holder, ttlMs ?? null);
     return { stream, fence, holder };
+  }
+
+  tryLease(stream: string, holder: string, terms: LeaseTerms = {}): LeaseAnswer {
+    const state = this.state(stream);
+    if (state.holder !== null && state.holder !== holder && !this.#hasRunOut(stream, state))
+      return { kind: "held", by: state.holder };
+    return { kind: "taken", lease: this.takeLease(stream, holder, terms) };
+  }
+
+  /** Throws `lease.stale` unless it is held. */
+  renewLease({ stream, fence }: Lease): void {
+    this.checkFence(stream, fence);
+    const state = this.state(stream);
+    if (state.ttl === null) return;
+    const beat = state.beat + 1;
+    this.#database.run("UPDATE streams SET beat = ? WHERE id = ?", beat, state.id!);
+    this.#see(stream, fence, beat);
+    this.advance(stream, { ...state, beat });
   }
 
   releaseLease(lease: Lease): void {
     const state = this.state(lease.stream);
     if (state.id === undefined || state.fence !== lease.fence || state.holder === null) return;
     this.#database.run("UPDATE streams SET holder = NULL WHERE id = ?", state.id);
+    this.#seen.delete(lease.stream);
     this.advance(lease.stream, { ...state, holder: null });
+  }
+
+  /** From now on every fence given before is refused, and nobody holds the lease. */
+  revokeLease(stream: string): void {
+    this.#grant(stream, null, null);
   }
 
   /** Throws `lease.stale` unless the fence is the newest, held and unspoiled. */
@@ -82,6 +113,7 @@ export class Streams {
     const state = this.state(stream);
     if (state.fence !== fence) throw stale(stream, `fence ${fence} has been followed by ${state.fence}`);
     if (state.holder === null) throw stale(stream, `the lease with fence ${fence} was given back`);
+    if (this.#hasRunOut(stream, state)) throw stale(stream, `it was not renewed within ${state.ttl} ms`);
     if (this.#spoiled.get(stream)?.has(fence))
       throw stale(stream, `an earlier append under fence ${fence} was refused`);
   }
@@ -101,15 +133,50 @@ export class Streams {
     if (fences.size === 0) this.#spoiled.delete(lease.stream);
   }
 
+  #grant(stream: string, holder: string | null, ttl: number | null): StreamState {
+    const id = this.idOf(stream);
+    const before = this.state(stream);
+    const state = { ...before, id, fence: before.fence + 1, holder, ttl };
+    const { fence } = state;
+    this.#database.run("UPDATE streams SET fence = ?, holder = ?, ttl = ? WHERE id = ?", fence, holder, ttl, id);
+    if (ttl === null) this.#seen.delete(stream);
+    else this.#see(stream, fence, state.beat);
+    this.advance(stream, state);
+    return state;
+  }
+
+  #hasRunOut(stream: string, { fence, beat, ttl }: StreamState): boolean {
+    if (ttl === null) return false;
+    const seen = this.#seen.get(stream);
+    const since = seen?.fence === fence && seen.beat === beat ? seen.since : this.#see(stream, fence, beat);
+    return this.#clock() - since >= ttl;
+  }
+
+  #see(stream: string, fence: number, beat: number): number {
+    const since = this.#clock();
+    this.#seen.set(stream, { fence, beat, since });
+    return since;
+  }
+
   #load(stream: string): StreamState {
-    const row = this.#database.first("SELECT id, fence, holder FROM streams WHERE name = ?", stream);
-    if (row === undefined) return { id: undefined, version: 0, fence: 0, holder: null };
-    const [id, fence, holder] = row as readonly [number, number, string | null];
+    const row = this.#database.first(
+      "SELECT id, fence, holder, ttl, beat, trimmed_version FROM streams WHERE name = ?",
+      stream,
+    );
+    if (row === undefined) return { id: undefined, version: 0, fence: 0, holder: null, ttl: null, beat: 0 };
+    const [id, fence, holder, ttl, beat, trimmed] = row as [
+      number,
+      number,
+      string | null,
+      number | null,
+      number,
+      number,
+    ];
     const newest = this.#database.first(
       "SELECT version FROM events INDEXED BY events_by_stream WHERE stream = ? ORDER BY seq DESC LIMIT 1",
       id,
     );
-    return { id, version: (newest?.[0] ?? 0) as number, fence, holder };
+    return { id, version: (newest?.[0] ?? trimmed) as number, fence, holder, ttl, beat };
   }
 }
 

@@ -3,7 +3,7 @@ import type { ModelRequest, Provider, ReplyPiece } from "../port.ts";
 import { toFailure } from "./failures.ts";
 import { toPrompt, toTools } from "./prompt.ts";
 import { toPieces } from "./reply.ts";
-import { type Fetch, keepAliveFetch } from "./transport.ts";
+import { type Fetch, keepAliveFetch, type Patience } from "./transport.ts";
 import { warmUp } from "./warm-up.ts";
 
 export interface AnthropicOptions {
@@ -11,13 +11,14 @@ export interface AnthropicOptions {
   /** With or without `/v1` at its end. */
   readonly baseUrl?: string;
   readonly fetch?: Fetch;
+  readonly patience?: Patience;
 }
 
 export function openAnthropic(options: AnthropicOptions): Provider {
   const anthropic = createAnthropic({
     apiKey: options.apiKey,
     baseURL: versioned(options.baseUrl ?? "https://api.anthropic.com"),
-    fetch: options.fetch ?? keepAliveFetch(),
+    fetch: options.fetch ?? keepAliveFetch(options.patience),
   });
 
   async function* ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece> {

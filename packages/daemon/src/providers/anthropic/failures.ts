@@ -1,4 +1,4 @@
-import { APICallError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
+import { APICallError, EmptyResponseBodyError, JSONParseError, TypeValidationError } from "@ai-sdk/provider";
 import { ProviderFailure, refused, retryAfterMs, unavailable } from "../failure.ts";
 
 /**
@@ -7,17 +7,24 @@ import { ProviderFailure, refused, retryAfterMs, unavailable } from "../failure.
  * `retry-after` into a time to wait.
  */
 export function toFailure(error: unknown, { key, now }: { readonly key: string; readonly now: number }) {
-  const said = messageOf(error).replaceAll(key, "***");
-  if (error instanceof ProviderFailure) return error;
+  const said = inFewWords(messageOf(error).replaceAll(key, "***"));
+  const own = ownFailure(error);
+  if (own !== undefined) return own;
   if (APICallError.isInstance(error)) {
     const wait = retryAfterMs(error.responseHeaders?.["retry-after"], now);
     // A status of success with an error: the body broke while it was read.
     const status = error.statusCode !== undefined && error.statusCode < 300 ? undefined : error.statusCode;
+    if (EmptyResponseBodyError.isInstance(error.cause)) return unavailable("Anthropic's reply was empty.");
     return status === undefined ? unreachable(error.cause) : byStatus(status, said, wait);
   }
   if (isStreamError(error)) return byStatus(error.statusCode ?? 500, said, undefined);
   if (codeOf(error) !== undefined) return unreachable(error);
-  if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error) || isUnreadable(error))
+  if (
+    isParseError(error) ||
+    JSONParseError.isInstance(error) ||
+    TypeValidationError.isInstance(error) ||
+    isUnreadable(error)
+  )
     return unavailable("Anthropic's reply could not be understood.");
   return refused(`The request could not be made: ${said}`, "This is a defect; please report it.");
 }
@@ -31,6 +38,7 @@ function byStatus(status: number, said: string, wait: number | undefined): Provi
 }
 
 function hintFor(status: number): string {
+  if (status < 400) return "Check ANTHROPIC_BASE_URL: what answers there is no model server.";
   switch (status) {
     case 401:
       return "Set ANTHROPIC_API_KEY to a valid key.";
@@ -43,6 +51,13 @@ function hintFor(status: number): string {
     default:
       return "The request itself is not acceptable; asking the same again will not help.";
   }
+}
+
+/** A failure that the transport already put into words, which may lie below the SDK's. */
+function ownFailure(error: unknown): ProviderFailure | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++)
+    if (at instanceof ProviderFailure) return at;
+  return undefined;
 }
 
 function unreachable(cause: unknown): ProviderFailure {
@@ -66,6 +81,17 @@ function isStreamError(error: unknown): error is { message: string; statusCode?:
 /** How the SDK says that the very first event was not JSON or of no known type. */
 function isUnreadable(error: unknown): boolean {
   return /normalized Anthropic stream error|^Unsupported (chunk|content block|delta) type/.test(messageOf(error));
+}
+
+/** How Node says that an answer is no HTTP. */
+function isParseError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("HPE_");
+}
+
+/** A server may say as much as it likes; the log keeps its beginning. */
+function inFewWords(text: string): string {
+  if (text.trim() === "") return "it gives no reason";
+  return text.length <= 1_000 ? text : `${text.slice(0, 1_000)}…`;
 }
 
 function messageOf(error: unknown): string {

@@ -1,14 +1,36 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { unavailable } from "../failure.ts";
+import { Silence } from "./silence.ts";
 
 /** Only what a driver needs of fetch: a POST with a text body. */
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
+/** How long a server may say nothing at all. A reply that goes on may take as long as it likes. */
+export interface Patience {
+  /** From the request to the head of its answer. */
+  readonly answerMs: number;
+  /** From one byte of the answer to the next, while somebody waits for it. */
+  readonly silenceMs: number;
+}
+
+/**
+ * Servers that run a model themselves read the whole conversation before they answer, which takes minutes. Within a
+ * reply the vendor sends a ping every half minute, however long the model thinks.
+ */
+const usualPatience: Patience = { answerMs: 300_000, silenceMs: 90_000 };
+
+/** More than any model says at once; what is longer would only fill the memory. */
+const longestReplyMiB = 64;
+
 /**
  * A fetch on Node's own client with kept-alive connections: less than half the CPU time of the global
  * one for a model request. An aborted signal destroys the connection at once.
+ *
+ * 1. Whatever a server sends or leaves out, the promise or its body fails; nothing throws out of a callback.
+ * 2. A request that failed has let its connection go.
  */
-export function keepAliveFetch(): Fetch {
+export function keepAliveFetch(patience: Patience = usualPatience): Fetch {
   const options = { keepAlive: true, timeout: 30_000 } as const;
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   return (address, init = {}) => {
@@ -25,42 +47,101 @@ export function keepAliveFetch(): Fetch {
           ? httpsRequest(url, { ...how, agent: agents.https })
           : httpRequest(url, { ...how, agent: agents.http });
       const abort = () => sent.destroy(signal?.reason instanceof Error ? signal.reason : abortError());
+      const unanswered = new Silence(patience.answerMs, () => sent.destroy(noAnswer(patience.answerMs)));
       signal?.addEventListener("abort", abort, { once: true });
-      sent.once("close", () => signal?.removeEventListener("abort", abort));
-      sent.once("error", reject);
-      sent.once("response", (incoming) => resolve(toResponse(incoming, abort)));
+      sent.once("close", () => {
+        unanswered.end();
+        signal?.removeEventListener("abort", abort);
+        reject(brokenOff());
+      });
+      // A connection that broke may say so more than once.
+      sent.on("error", reject);
+      sent.once("response", (incoming) => {
+        unanswered.end();
+        try {
+          resolve(toResponse(incoming, sent, patience));
+        } catch (error) {
+          reject(error);
+          sent.destroy();
+        }
+      });
       sent.end(body);
     });
   };
 }
 
-function toResponse(incoming: IncomingMessage, abort: () => void): Response {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(incoming.headers))
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
-  return new Response(toBody(incoming, abort), { status: incoming.statusCode ?? 500, headers });
+function toResponse(incoming: IncomingMessage, sent: ClientRequest, patience: Patience): Response {
+  const { statusCode: status = 0 } = incoming;
+  if (status < 200 || status > 599) throw unavailable(`Anthropic answered with the unknown status ${status}.`);
+  const body = toBody(incoming, sent, patience);
+  return new Response(bodiless.has(status) ? null : body, { status, headers: toHeaders(incoming) });
 }
 
-function toBody(incoming: IncomingMessage, abort: () => void): ReadableStream<Uint8Array> {
+/** Statuses that a `Response` takes no body with; what comes all the same is read and dropped. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** Those that `Headers` takes; nobody looks for one that no well-behaved server sends. */
+function toHeaders(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    try {
+      if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+    } catch {
+      continue;
+    }
+  }
+  return headers;
+}
+
+function toBody(incoming: IncomingMessage, sent: ClientRequest, { silenceMs }: Patience): ReadableStream<Uint8Array> {
+  // While the reader is behind, it is not the server who is silent.
+  const silence = new Silence(silenceMs, () => (incoming.isPaused() ? silence.heard() : fail(fellSilent(silenceMs))));
+  let fail: (error: Error) => void = () => undefined;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       let over = false;
+      let bytes = 0;
       const end = (act: () => void) => {
-        if (!over) act();
+        if (over) return;
         over = true;
+        silence.end();
+        act();
       };
+      fail = (error) =>
+        end(() => {
+          controller.error(error);
+          sent.destroy();
+        });
       incoming.on("data", (chunk: Buffer) => {
         if (over) return;
+        silence.heard();
+        bytes += chunk.length;
+        if (bytes > longestReplyMiB * 1024 * 1024) return fail(tooLong());
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 1) <= 0) incoming.pause();
       });
       incoming.once("end", () => end(() => controller.close()));
-      incoming.once("error", (error) => end(() => controller.error(error)));
-      incoming.once("close", () => end(() => controller.error(brokenOff())));
+      incoming.on("error", fail);
+      incoming.once("close", () => fail(brokenOff()));
     },
-    pull: () => void incoming.resume(),
-    cancel: abort,
+    pull() {
+      if (incoming.isPaused()) silence.heard();
+      incoming.resume();
+    },
+    cancel: () => fail(abortError()),
   });
+}
+
+function noAnswer(ms: number): Error {
+  return unavailable(`Anthropic did not answer within ${ms / 1000} s.`);
+}
+
+function fellSilent(ms: number): Error {
+  return unavailable(`Anthropic fell silent for ${ms / 1000} s within its reply.`);
+}
+
+function tooLong(): Error {
+  return unavailable(`Anthropic's reply is longer than ${longestReplyMiB} MiB.`);
 }
 
 function brokenOff(): Error {

@@ -1,22 +1,52 @@
-import type { RunnerHost } from "../port.ts";
+import type { Office, RunEnd, RunnerHost } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 
-/** Runs sessions inside the daemon; for tests. */
+/**
+ * Runs sessions inside the daemon; for tests. A run cannot be killed here: when the host closes, its
+ * office is, so that it stops at the next thing it records.
+ */
 export function openInlineHost(world: RunWorld): RunnerHost {
-  const runs = new Set<HostedRun>();
+  const runs = new Map<HostedRun, PromiseWithResolvers<RunEnd>>();
+  let rest: RunEnd | undefined;
+  const isClosed = () => rest?.kind === "lost";
   return {
-    processes: 0,
     start(assignment, office) {
-      const run = startRun(world, assignment, office);
-      runs.add(run);
-      void run.ended.then(() => runs.delete(run));
-      return run;
+      if (rest !== undefined) return { wake: () => undefined, tell: () => undefined, ended: Promise.resolve(rest) };
+      const ended = Promise.withResolvers<RunEnd>();
+      try {
+        const run = startRun(world, assignment, openUntil(isClosed, office));
+        runs.set(run, ended);
+        void run.ended.then((end) => {
+          runs.delete(run);
+          ended.resolve(end);
+        });
+        return { wake: () => run.wake(), tell: (event) => run.tell(event), ended: ended.promise };
+      } catch (error) {
+        const lost: RunEnd = { kind: "lost", reason: `defect: ${String(error)}` };
+        return { wake: () => undefined, tell: () => undefined, ended: Promise.resolve(lost) };
+      }
     },
     async drain(deadlineMs) {
-      for (const run of runs) run.drain();
-      const all = Promise.all([...runs].map((run) => run.ended));
+      rest ??= { kind: "drained" };
+      for (const run of runs.keys()) run.drain();
+      const all = Promise.all([...runs.values()].map((ended) => ended.promise));
       await Promise.race([all, new Promise((resolve) => setTimeout(resolve, deadlineMs).unref())]);
     },
-    close: () => Promise.resolve(),
+    close() {
+      rest = { kind: "lost", reason: "the host was closed" };
+      for (const ended of runs.values()) ended.resolve(rest);
+      return Promise.resolve();
+    },
+    setLevel: () => undefined,
+    runners: () => [{ pid: process.pid, sessions: runs.size }],
+  };
+}
+
+function openUntil(isClosed: () => boolean, office: Office): Office {
+  const refused = () => Promise.reject(new Error("the host was closed"));
+  return {
+    append: (events) => (isClosed() ? refused() : office.append(events)),
+    promote: (activity) => (isClosed() ? refused() : office.promote(activity)),
+    emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
   };
 }

@@ -1,3 +1,3 @@
 export { openProcessHost } from "./host.ts";
-export type { ToRunner } from "./messages.ts";
+export { openLifeline } from "./lifeline.ts";
 export { serveRuns } from "./worker.ts";

@@ -1,6 +1,6 @@
 import type { Delta, NewEvent } from "@corral/protocol";
-import type { Promotion } from "../../sessions/index.ts";
-import type { Office } from "../port.ts";
+import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
+import type { Assignment, Office, RunEnd } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 
@@ -11,7 +11,7 @@ export interface DaemonChannel {
 }
 
 /** Serves runs in this process for as long as the channel stands; whoever owns the process ends it when the channel closes. */
-export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
+export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (level: string) => void): void {
   const runs = new Map<number, { readonly hosted: HostedRun; readonly office: RemoteOffice }>();
   channel.onMessage((message) => {
     switch (message.say) {
@@ -27,18 +27,30 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel): void {
         return runs.get(message.run)?.office.refuse(message.request, message.reason);
       case "drain":
         for (const { hosted } of runs.values()) hosted.drain();
+        return;
+      case "level":
+        return setLevel(message.level);
+      case "ping":
+        return channel.send({ say: "pong" });
     }
   });
   channel.send({ say: "ready" });
 
-  function start(run: number, assignment: Parameters<typeof startRun>[1]): void {
+  function start(run: number, assignment: Assignment): void {
     const office = new RemoteOffice(run, channel);
-    const hosted = startRun(world, assignment, office);
-    runs.set(run, { hosted, office });
-    void hosted.ended.then((end) => {
-      runs.delete(run);
-      channel.send({ say: "ended", run, end });
-    });
+    try {
+      const hosted = startRun(world, assignment, office);
+      runs.set(run, { hosted, office });
+      void hosted.ended.then((end) => finish(run, end));
+    } catch (error) {
+      // A session that cannot even begin must not take the others of this process with it.
+      finish(run, { kind: "lost", reason: `defect: ${String(error)}` });
+    }
+  }
+
+  function finish(run: number, end: RunEnd): void {
+    runs.delete(run);
+    channel.send({ say: "ended", run, end });
   }
 }
 
@@ -59,8 +71,8 @@ class RemoteOffice implements Office {
     await this.#ask((request) => ({ say: "append", run: this.#run, request, events }));
   }
 
-  async promote(activity: string | undefined): Promise<Promotion> {
-    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, activity }));
+  async promote(place: PromotionPlace): Promise<Promotion> {
+    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
     return promotion ?? { events: [], inputs: [] };
   }
 

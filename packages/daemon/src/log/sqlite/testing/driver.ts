@@ -1,22 +1,25 @@
+import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogDriver } from "../../conformance/fixture.ts";
 import { defaultTailLimits } from "../../tail.ts";
-import { Database } from "../database.ts";
+import { integrityOf } from "../integrity.ts";
 import { openSqliteLog } from "../open.ts";
 
 /** The SQLite log as the conformance suite, and the processes it starts, open it. */
 export const driver: LogDriver = {
-  open: ({ folder, projections, readerBound = defaultTailLimits.backlog, onDefect }) =>
+  open: ({ folder, readerBound = defaultTailLimits.backlog, ...options }) =>
     openSqliteLog({
       file: join(folder, "log.db"),
-      projections,
       tailLimits: { ...defaultTailLimits, backlog: readerBound },
-      ...(onDefect === undefined ? {} : { onDefect }),
+      ...options,
     }),
   async verify(folder) {
-    const database = new Database(join(folder, "log.db"));
-    const answers = Array.from(database.each("PRAGMA integrity_check"), ([answer]) => answer);
-    database.close();
-    return answers.join("\n");
+    const faults = await integrityOf(join(folder, "log.db"));
+    return faults.length === 0 ? "ok" : faults.join("\n");
+  },
+  restore: (backup, folder) => copyFile(backup, join(folder, "log.db")),
+  async remains(folder) {
+    const files = (await readdir(folder)).filter((name) => name.startsWith("log.db"));
+    return Buffer.concat(await Promise.all(files.map((name) => readFile(join(folder, name)))));
   },
 };

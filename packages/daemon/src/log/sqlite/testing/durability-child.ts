@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { admitted, inputs, settled } from "../../conformance/fixture.ts";
+import { admitted, eventsOf, inputs, settled } from "../../conformance/fixture.ts";
 import { openSqliteLog } from "../open.ts";
 
 const [, , what, folder] = process.argv as [string, string, string, string];
@@ -57,10 +57,10 @@ async function fillAndFree(): Promise<unknown> {
   const before = await settled([append(1), append(2, { fence })]);
   limitFiles(statSync(`${file}-wal`).size);
   const whileFull = await settled([append(3), append(4, { fence }), append(5, { expectedVersion: 77 })]);
-  const readable = (await log.read({ after: 0 })).length;
+  const readable = (await eventsOf(log)).length;
   limitFiles("unlimited");
   const after = await settled([append(6), append(7, { fence })]);
-  const seqs = (await log.read({ after: 0 })).map(({ seq, version }) => [seq, version]);
+  const seqs = (await eventsOf(log)).map(({ seq, version }) => [seq, version]);
   const rows = (await log.rows("inputs")).map(({ key }) => key);
   await log.close();
   return { before, whileFull, readable, after, seqs, rows, heard };

@@ -1,0 +1,94 @@
+import type { DaemonStatus } from "@corral/protocol";
+import { traceparent } from "@corral/protocol/trace";
+import { defineCommand } from "../command.ts";
+import { leanFetch } from "../fetch.ts";
+import { type RecordedDaemon, recordedDaemon } from "../recorded.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import { version } from "../version.ts";
+import { table } from "../wrap.ts";
+import type { World } from "../world.ts";
+
+const notRunning = 3;
+
+export const status = defineCommand({
+  name: "status",
+  usage: "status [--json]",
+  summary: "Tells whether the daemon runs and what it does. Starts none.",
+  details: "Exit code: 0 it runs, 3 it does not.",
+  examples: [
+    ["corral status", "see how many sessions work, wait or failed"],
+    ["corral status --json", "the same for a program, in one line"],
+  ],
+  args: { json: { type: "boolean", description: "print one line of JSON" } },
+  words: "none",
+  async run({ json }, world) {
+    const recorded = recordedDaemon(world.home);
+    const found = recorded === undefined ? undefined : await ask(recorded, world);
+    if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
+    else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
+    else world.out.write(shown(absence(recorded, world)));
+    return found === undefined ? notRunning : 0;
+  },
+});
+
+/** A daemon of another version may know nothing of this; then what it wrote down is all there is. */
+type Known = Pick<DaemonStatus, "url" | "pid" | "version"> & Partial<DaemonStatus>;
+
+async function ask({ token, ...info }: RecordedDaemon, { traceId }: World): Promise<Known | undefined> {
+  const headers = { authorization: `Bearer ${token}`, traceparent: traceparent(traceId) };
+  try {
+    const request = { method: "GET", headers, signal: AbortSignal.timeout(5_000), redirect: "error" as const };
+    const answer = await leanFetch(`${info.url}/api/status`, request);
+    const told = (await answer.json()) as DaemonStatus;
+    return answer.ok ? told : info;
+  } catch {
+    return undefined;
+  }
+}
+
+function rowsOf(found: Known): [string, string][] {
+  const { url, pid, version: theirs, uptimeSeconds, home, sessions, runners, disk } = found;
+  const other =
+    theirs === version ? "" : ` (this command is ${version}: \`corral stop\`, then any command starts its own)`;
+  return [
+    ["daemon", `running for ${duration(uptimeSeconds)}, process ${pid}`],
+    ["version", theirs + other],
+    ["url", url],
+    ...(home === undefined ? [] : [["home", home] satisfies [string, string]]),
+    ...(sessions === undefined ? [] : [["sessions", counts(sessions)] satisfies [string, string]]),
+    ...(runners === undefined ? [] : [["runners", `${runners.length}, ${busy(runners)}`] satisfies [string, string]]),
+    ...(disk === undefined ? [] : [["disk", room(disk)] satisfies [string, string]]),
+  ];
+}
+
+function absence(recorded: RecordedDaemon | undefined, { home }: World): string {
+  if (recorded === undefined)
+    return `no daemon is running on ${home}\nstart one with any command, or \`corral serve\`\n`;
+  return `a daemon (process ${recorded.pid}) has ${home} but does not answer\n\`corral stop\` ends it\n`;
+}
+
+function counts(sessions: DaemonStatus["sessions"]): string {
+  const some = Object.entries(sessions).filter(([, count]) => count > 0);
+  return some.length === 0 ? "none" : some.map(([state, count]) => `${count} ${state}`).join(", ");
+}
+
+function busy(runners: DaemonStatus["runners"]): string {
+  const held = runners.reduce((sum, { sessions }) => sum + sessions, 0);
+  return held === 0 ? "all free" : `${held} ${held === 1 ? "session" : "sessions"} in their hands`;
+}
+
+function room({ freeBytes, databaseBytes, logBytes }: DaemonStatus["disk"]): string {
+  return `${size(freeBytes)} free, database ${size(databaseBytes)}, logs ${size(logBytes)}`;
+}
+
+function size(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+function duration(seconds: number | undefined): string {
+  if (seconds === undefined) return "some time";
+  if (seconds < 120) return `${Math.floor(seconds)} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} days`;
+}

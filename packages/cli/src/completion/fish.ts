@@ -1,0 +1,21 @@
+import type { Completed } from "./table.ts";
+
+export function fish(table: readonly Completed[]): string {
+  const lines = table.flatMap(({ name, summary, flags, choices }) => {
+    const within = `complete -c corral -n '__fish_seen_subcommand_from ${name}'`;
+    return [
+      `complete -c corral -n __fish_use_subcommand -a ${name} -d ${quotedForFish(summary)}`,
+      ...(choices.length === 0 ? [] : [`${within} -a ${quotedForFish(choices.join(" "))}`]),
+      ...flags.map(
+        ({ name: flag, value, description }) =>
+          `${within} -l ${flag}${value === undefined ? "" : " -x"} -d ${quotedForFish(description)}`,
+      ),
+    ];
+  });
+  return `# fish completion of corral\ncomplete -c corral -f\n${lines.join("\n")}\n`;
+}
+
+/** In fish a backslash escapes a quote inside quotes. */
+function quotedForFish(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&")}'`;
+}

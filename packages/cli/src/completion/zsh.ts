@@ -1,0 +1,36 @@
+import { type Completed, quoted } from "./table.ts";
+
+export function zsh(table: readonly Completed[]): string {
+  return `#compdef corral
+_corral() {
+  local -a commands
+  commands=(
+${table.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join("\n")}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  shift words
+  (( CURRENT-- ))
+  case $words[1] in
+${table.map(branch).join("\n")}
+    help) _describe command commands ;;
+  esac
+}
+if [[ $funcstack[1] == _corral ]]; then _corral "$@"; else compdef _corral corral; fi
+`;
+}
+
+function branch({ name, flags, choices }: Completed): string {
+  const specs = flags.map(({ name: flag, value, description }) =>
+    quoted(`--${flag}[${escaped(description)}]${value === undefined ? "" : `:${escaped(value)}: `}`),
+  );
+  const words = choices.length === 0 ? "'*: :'" : quoted(`1:word:(${choices.join(" ")})`);
+  return `    ${name}) _arguments ${[...specs, words].join(" ")} ;;`;
+}
+
+/** Brackets and colons mean something to _arguments. */
+function escaped(text: string): string {
+  return text.replace(/[[\]:\\]/g, "\\$&");
+}

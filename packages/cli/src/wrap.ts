@@ -1,0 +1,34 @@
+/** Text broken into lines of at most so many characters, between words; lines that begin with blanks are left alone. */
+export function wrap(text: string, columns: number, indent = ""): string {
+  return text
+    .split("\n")
+    .flatMap((line) => (/^\s/.test(line) ? [line] : wrapLine(line, Math.max(columns, narrowest) - indent.length)))
+    .map((line) => (line === "" ? "" : indent + line))
+    .join("\n");
+}
+
+/** Two columns; where there is no room beside the left one, the right one stands below it. */
+export function table(rows: readonly (readonly [left: string, right: string])[], columns: number): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  const isBeside = columns - width - 4 >= narrowest;
+  return rows
+    .map(([left, right]) => {
+      if (!isBeside) return `${left === "" ? "" : `  ${left.trimEnd()}\n`}${wrap(right, columns, "      ")}`;
+      const lines = wrapLine(right, columns - width - 4);
+      return lines.map((line, index) => `  ${(index === 0 ? left : "").padEnd(width)}  ${line}`.trimEnd()).join("\n");
+    })
+    .join("\n");
+}
+
+/** Below this words are read one by one, and a terminal that says it is narrower is not believed. */
+const narrowest = 20;
+
+function wrapLine(line: string, width: number): string[] {
+  const lines = [""];
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}

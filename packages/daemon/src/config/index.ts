@@ -1,0 +1,2 @@
+export { type Config, openConfig } from "./config.ts";
+export { userConfigFile } from "./user-file.ts";

@@ -1,0 +1,77 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { examine, type Patient } from "./examine.ts";
+import { node } from "./machine.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "corral-doctor-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+async function finding(name: string, changes: Partial<Patient> = {}) {
+  const providers = [{ name: "anthropic", keyVariable: "ANTHROPIC_API_KEY" }];
+  const patient = { home: folder, variables: {}, probe: () => Promise.resolve({ ok: true as const }), providers };
+  const { findings } = await examine({ ...patient, ...changes });
+  return findings.find((each) => each.name === name);
+}
+
+describe("the home", () => {
+  test("of the owner alone is well", async () => {
+    expect(await finding("home")).toMatchObject({ state: "ok", found: folder });
+  });
+
+  test("open to others is warned of, with the command that closes it", async () => {
+    const home = join(folder, "it's mine");
+    mkdirSync(home);
+    chmodSync(home, 0o755);
+    expect(await finding("home", { home })).toMatchObject({
+      state: "warning",
+      found: `${home} is open to others (mode 755)`,
+      fix: `chmod 700 '${folder}/it'\\''s mine'`,
+    });
+  });
+
+  test("not there yet is well, and not made", async () => {
+    const home = join(folder, "a", "b");
+    expect(await finding("home", { home })).toMatchObject({ state: "ok", found: expect.stringContaining("made when") });
+    expect(await finding("disk", { home })).toMatchObject({ found: expect.stringMatching(/^[\d.]+ GB free$/) });
+  });
+
+  test("that is a file is of no use", async () => {
+    const home = join(folder, "file");
+    writeFileSync(home, "");
+    expect(await finding("home", { home })).toMatchObject({ state: "failed", found: `${home} is no folder` });
+  });
+});
+
+test("a jail that does not open is told with its reason and its fix", async () => {
+  const probe = () => Promise.resolve({ ok: false as const, reason: "no walls", fix: "Build some" });
+  expect(await finding("jail", { probe })).toEqual({
+    name: "jail",
+    state: "failed",
+    found: "no walls",
+    why: "every agent works in one; without it none is started",
+    fix: "Build some",
+  });
+});
+
+test("keys are told by the names of their variables, never by their values", async () => {
+  expect(await finding("provider keys")).toMatchObject({
+    state: "warning",
+    fix: expect.stringContaining("ANTHROPIC_API_KEY"),
+  });
+  const told = await finding("provider keys", { variables: { ANTHROPIC_API_KEY: "sk-private" } });
+  expect(told).toEqual({ name: "provider keys", state: "ok", found: "ANTHROPIC_API_KEY", why: expect.any(String) });
+});
+
+test.each([
+  ["v24.15.0", "ok"],
+  ["v26.0.0", "ok"],
+  ["v24.14.9", "failed"],
+  ["v20.20.2", "failed"],
+])("Node %s is %s", (version, state) => {
+  expect(node(version, "/bin/node")).toMatchObject({ state, found: `${version} at /bin/node` });
+});

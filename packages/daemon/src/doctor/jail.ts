@@ -1,0 +1,60 @@
+import { statSync } from "node:fs";
+import type { Finding } from "@corral/protocol";
+import { kernelSetting } from "./machine.ts";
+import { installing, versionOf } from "./programs.ts";
+
+/** What a driver says after it has really tried. */
+export type Probe = () => Promise<
+  { readonly ok: true } | { readonly ok: false; readonly reason: string; readonly fix: string }
+>;
+
+/** Jails, and what they stand on. A part that looks wrong does not matter when a jail opens all the same. */
+export async function jails(probe: Probe, isRoot: boolean): Promise<Finding[]> {
+  const tried = await probe();
+  const works: Finding = {
+    name: "jail",
+    state: tried.ok ? "ok" : "failed",
+    found: tried.ok ? "one was opened and ended" : tried.reason,
+    why: "every agent works in one; without it none is started",
+    ...(!tried.ok && { fix: tried.fix }),
+  };
+  if (process.platform !== "linux") return [works];
+  return [await bubblewrap(), userNamespaces(isRoot, tried.ok), appArmor(isRoot, tried.ok), works];
+}
+
+async function bubblewrap(): Promise<Finding> {
+  const program = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find(
+    (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true,
+  );
+  const version = program === undefined ? undefined : await versionOf(program);
+  return {
+    name: "bubblewrap",
+    state: version === undefined ? "failed" : "ok",
+    found: version === undefined ? "none that works" : `${version} at ${program}`,
+    why: "builds the walls of a jail",
+    ...(version === undefined && { fix: installing("bubblewrap") }),
+  };
+}
+
+function userNamespaces(isRoot: boolean, works: boolean): Finding {
+  const about = { name: "user namespaces", why: "let an ordinary user build a jail" };
+  const most = kernelSetting("user/max_user_namespaces");
+  const isOff = most === 0 || kernelSetting("kernel/unprivileged_userns_clone") === 0;
+  if (!isOff) return { ...about, state: "ok", found: most === undefined ? "on" : `on, at most ${most}` };
+  if (isRoot || works) return { ...about, state: "ok", found: "off, and not needed here" };
+  const fix = "sudo sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000";
+  return { ...about, state: "failed", found: "off", fix };
+}
+
+function appArmor(isRoot: boolean, works: boolean): Finding {
+  const about = { name: "AppArmor", why: "may forbid user namespaces to programs without a profile" };
+  const restricts = kernelSetting("kernel/apparmor_restrict_unprivileged_userns") === 1;
+  if (!restricts) return { ...about, state: "ok", found: "does not restrict user namespaces" };
+  if (isRoot || works) return { ...about, state: "ok", found: "restricts user namespaces, but not bubblewrap's" };
+  return {
+    ...about,
+    state: "failed",
+    found: "restricts user namespaces",
+    fix: "Add a profile for /usr/bin/bwrap with `userns,`, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+  };
+}

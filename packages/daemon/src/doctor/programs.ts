@@ -1,0 +1,16 @@
+import { execFile } from "node:child_process";
+
+/** The first line of what a program says of its version, or undefined when there is no such program that works. */
+export function versionOf(program: string, flag: "--version" | "-V" = "--version"): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  execFile(program, [flag], { timeout: 5_000, encoding: "utf8" }, (error, stdout) =>
+    resolve(error === null ? stdout.split("\n", 1)[0]?.trim() : undefined),
+  );
+  return promise;
+}
+
+/** How to install a package of this name on the systems that have package managers of their own. */
+export function installing(name: string): string {
+  if (process.platform === "darwin") return `brew install ${name}`;
+  return `sudo apt install ${name} (Debian, Ubuntu), sudo dnf install ${name} (Fedora), sudo pacman -S ${name} (Arch)`;
+}

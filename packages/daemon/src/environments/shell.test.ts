@@ -1,0 +1,128 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SpoolShell } from "./shell.ts";
+import { Spool, SpoolUnreadable } from "./spool.ts";
+
+/** The shell with this test in the place of its keeper. */
+let folder: string;
+let ends: { go: number; done: number };
+let killed: number;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "corral-spool-"));
+  execFileSync("/usr/bin/mkfifo", ["go", "done", "here"], { cwd: folder });
+  const open = (name: string) => openSync(join(folder, name), constants.O_RDWR | constants.O_NONBLOCK);
+  ends = { go: open("go"), done: open("done") };
+  killed = 0;
+});
+
+afterEach(() => {
+  for (const fd of Object.values(ends)) closeSync(fd);
+  rmSync(folder, { recursive: true });
+});
+
+test("a flood of words costs few looks and delays no result", async () => {
+  const spool = new WatchedSpool(folder);
+  const shell = openShell(spool);
+  const running = shell.run({ id: "it", text: "true", timeoutMs: 60_000 });
+  const words = Buffer.from("lost\n".repeat(13_000));
+  const said = words.length + writeSync(ends.done, words);
+  expect(said).toBeGreaterThan(60_000);
+  write("it.out", "out");
+  write("it.err", "");
+  await spool.looked(3);
+  const looks = spool.looks;
+  expect(looks).toBeLessThan(20);
+  write("it.rc", "0\n");
+  expect(await running).toMatchObject({ exitCode: 0, stdout: "out", shellRespawned: true });
+  shell.detach();
+});
+
+test("an output that cannot be read for want of something is waited for, not taken for empty", async () => {
+  const spool = new WatchedSpool(folder);
+  spool.failing = 3;
+  const shell = openShell(spool);
+  const running = shell.run({ id: "it", text: "echo out", timeoutMs: 60_000 });
+  for (const [name, text] of Object.entries({ "it.out": "out\n", "it.err": "", "it.rc": "0\n" })) write(name, text);
+  writeSync(ends.done, "it\n");
+  expect(await running).toMatchObject({ stdout: "out\n", stdoutBytes: 4 });
+  expect({ failing: spool.failing, killed }).toEqual({ failing: 0, killed: 0 });
+  shell.detach();
+});
+
+test("what nobody can read is begun, never absent and never done", async () => {
+  const spool = new WatchedSpool(folder);
+  spool.failing = 1;
+  const shell = openShell(spool);
+  write("it.out", "out\n");
+  write("it.rc", "0\n");
+  expect(await shell.find("it")).toEqual({ kind: "begun" });
+  expect(await shell.find("it")).toMatchObject({ kind: "done" });
+  shell.detach();
+});
+
+test("a folder in the place of a command's end, text or limit ends the environment or does no harm", async () => {
+  const shell = openShell(new Spool(folder));
+  mkdirSync(join(folder, "limited.limit"));
+  const limited = shell.run({ id: "limited", text: "true", timeoutMs: 60_000 });
+  await tick();
+  write("limited.out", "");
+  write("limited.rc", "0\n");
+  expect(await limited).toMatchObject({ exitCode: 0 });
+  mkdirSync(join(folder, "text.cmd/inside"), { recursive: true });
+  await expect(shell.run({ id: "text", text: "true", timeoutMs: 60_000 })).rejects.toMatchObject({
+    code: "environment.gone",
+  });
+  expect(killed).toBe(1);
+  mkdirSync(join(folder, "ended.rc"));
+  await expect(shell.run({ id: "ended", text: "true", timeoutMs: 60_000 })).rejects.toMatchObject({
+    code: "environment.gone",
+  });
+  mkdirSync(join(folder, "forgotten.out"));
+  for (let i = 0; i < 2_000; i++) shell.forget("forgotten");
+  await tick();
+  shell.detach();
+});
+
+class WatchedSpool extends Spool {
+  looks = 0;
+  /** How many of the next reads fail, as they do in a process that has too many files open. */
+  failing = 0;
+  #wanted: { looks: number; resolve: () => void } | undefined;
+
+  override ending(id: string): ReturnType<Spool["ending"]> {
+    this.looks++;
+    if (this.looks >= (this.#wanted?.looks ?? Infinity)) this.#wanted?.resolve();
+    return super.ending(id);
+  }
+
+  override readOutput(...args: Parameters<Spool["readOutput"]>): ReturnType<Spool["readOutput"]> {
+    if (this.failing === 0) return super.readOutput(...args);
+    this.failing--;
+    throw new SpoolUnreadable("EMFILE", { mayPass: true });
+  }
+
+  looked(looks: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wanted = { looks, resolve };
+    return promise;
+  }
+}
+
+function openShell(spool: Spool): SpoolShell {
+  return new SpoolShell(spool, { signal: () => undefined, kill: () => void killed++ });
+}
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+/** Longer than a shell waits before it looks by itself. */
+function tick(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, 60);
+  return promise;
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { openHome } from "./home.ts";
+import { lockHome } from "./lock.ts";
+import { ownerToken } from "./token.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "corral-home-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+test("a place where no folder can be made is told with what to do", () => {
+  writeFileSync(join(folder, "file"), "");
+  const inside = join(folder, "file", "home");
+  expect(() => openHome(inside)).toThrow(
+    expect.objectContaining({
+      code: "home.unusable",
+      message: expect.stringContaining(`${inside} cannot hold Corral's state: ENOTDIR`),
+      hint: expect.stringContaining("CORRAL_HOME"),
+    }),
+  );
+});
+
+test("a lock that is no lock is not taken for another daemon's", () => {
+  const home = openHome(folder);
+  writeFileSync(home.lock, "x".repeat(2000));
+  expect(() => lockHome(home)).toThrow(expect.objectContaining({ code: "home.unusable" }));
+});
+
+test("a home is locked once, and again when the lock is released", () => {
+  const home = openHome(folder);
+  const first = lockHome(home);
+  expect(() => lockHome(home)).toThrow(expect.objectContaining({ code: "daemon.running" }));
+  first.release();
+  lockHome(home).release();
+});
+
+test("the token stays the same, for the owner alone, and an empty one is replaced", () => {
+  const home = openHome(folder);
+  const token = ownerToken(home);
+  expect(token).toMatch(/^[\w-]{43}$/);
+  expect(ownerToken(home)).toBe(token);
+  writeFileSync(home.token, "");
+  const second = ownerToken(home);
+  expect(second).toMatch(/^[\w-]{43}$/);
+  expect(readFileSync(home.token, "utf8")).toBe(`${second}\n`);
+  expect(statSync(home.token).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["token"]);
+});

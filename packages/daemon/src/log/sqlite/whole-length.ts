@@ -1,0 +1,40 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { damaged } from "./failures.ts";
+
+/** A file that was cut short would be missed only where it is read. While a write-ahead log is there, nobody can tell. */
+export function requireWholeLength(file: string): void {
+  const outline = outlineOf(file);
+  if (outline === undefined || sizeOf(`${file}-wal`) > 0) return;
+  const { promised, size } = outline;
+  if (size < promised)
+    throw damaged(
+      `The log at ${file} cannot be opened`,
+      new Error(`it was cut short, to ${size} of ${promised} bytes`),
+    );
+}
+
+/** How long SQLite's header says the file is; undefined when there is none to say it. */
+function outlineOf(file: string): { readonly promised: number; readonly size: number } | undefined {
+  const header = Buffer.alloc(100);
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, "r");
+    if (readSync(descriptor, header) < header.length || header.toString("latin1", 0, 15) !== "SQLite format 3") return;
+    const isCountValid = header.readUInt32BE(24) === header.readUInt32BE(92);
+    const promised = isCountValid ? pageSizeIn(header) * header.readUInt32BE(28) : 0;
+    return { promised, size: fstatSync(descriptor).size };
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function pageSizeIn(header: Buffer): number {
+  const written = header.readUInt16BE(16);
+  return written === 1 ? 65_536 : written;
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,1 @@
+export { loggerTo, openLogging } from "./logger.ts";

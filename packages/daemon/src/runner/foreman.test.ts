@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSession, event, newId, type NewEvent, type SessionId } from "@corral/protocol";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { historyOf, isGap, type Log } from "../log/index.ts";
+import { openSqliteLog } from "../log/sqlite/index.ts";
+import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
+import { type Foreman, openForeman } from "./foreman.ts";
+import type { Assignment, Office, RunEnd, RunnerHost } from "./port.ts";
+
+const projects = {
+  table: "projects",
+  version: 1,
+  columns: { path: "text" as const },
+  changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
+};
+
+/** A run whose end the test decides. */
+interface HeldRun {
+  readonly assignment: Assignment;
+  readonly office: Office;
+  wakes: number;
+  end(end: RunEnd): void;
+}
+
+let folder: string;
+let log: Log;
+let sessions: Sessions;
+let session: SessionId;
+let foreman: Foreman;
+let defects: string[];
+let starts: HeldRun[];
+let waiting: ((run: HeldRun) => void)[];
+
+const host: RunnerHost = {
+  start(assignment, office) {
+    const ended = Promise.withResolvers<RunEnd>();
+    const run: HeldRun = { assignment, office, wakes: 0, end: ended.resolve };
+    starts.push(run);
+    waiting.shift()?.(run);
+    return { wake: () => (run.wakes += 1), tell: () => (run.wakes += 1), ended: ended.promise };
+  },
+  drain: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+  setLevel: () => undefined,
+  runners: () => [],
+};
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "corral-foreman-"));
+  log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
+  sessions = openSessions(log, {
+    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
+    mayOpen: () => Promise.resolve(),
+  });
+  const registered = event("project.registered", { id: "prj_1", path: "/repo", name: "repo" });
+  await log.append({ stream: "prj_1", actor: "test", events: [registered] });
+  session = (await sessions.create(createSession.parse({ projectId: "prj_1" }), { actor: "test" })).id;
+  defects = [];
+  starts = [];
+  waiting = [];
+  foreman = openForeman({ log, host, pauseMs: () => 0, patience: 3, onDefect: (what) => void defects.push(what) });
+});
+
+afterEach(async () => {
+  await foreman.stop(0);
+  await log.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const say = (text: string) =>
+  sessions.admit(session, { id: newId("input"), text, attachments: [], delivery: "steer" }, { actor: "test" });
+
+function nextStart(): Promise<HeldRun> {
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+async function committed(type: NewEvent["type"]): Promise<void> {
+  const enough = new AbortController();
+  for await (const batch of log.tail({ after: 0, stream: session }, enough.signal)) {
+    if (!isGap(batch) && batch.some((each) => each.type === type)) return;
+  }
+}
+
+test("an admitted input starts one run, and later ones wake it", async () => {
+  const started = nextStart();
+  await say("one");
+  const run = await started;
+  await say("two");
+  expect(starts).toHaveLength(1);
+  expect(run.wakes).toBe(1);
+});
+
+test("a wake that a run had not heard when it ended starts another, and a heard one does not", async () => {
+  const first = nextStart();
+  await say("one");
+  const run = await first;
+  await say("two");
+  const second = nextStart();
+  run.end({ kind: "idle", heard: 0 });
+  const successor = await second;
+  await say("three");
+  successor.end({ kind: "idle", heard: successor.wakes });
+  const third = nextStart();
+  await say("four");
+  await third;
+  expect(starts).toHaveLength(3);
+});
+
+test("a run that broke off is started anew under a larger fence, from the second break on without company", async () => {
+  const first = nextStart();
+  await say("one");
+  const runs = [await first];
+  for (let breaks = 0; breaks < 2; breaks++) {
+    const next = nextStart();
+    runs.at(-1)?.end({ kind: "lost", reason: "killed" });
+    runs.push(await next);
+  }
+  expect(runs.map((run) => run.assignment.company)).toEqual(["others", "others", "none"]);
+  const fences = runs.map((run) => run.assignment.fence);
+  expect(fences).toEqual(fences.toSorted((a, b) => a - b));
+  await expect(runs[0]?.office.append([event("activity.opened", { id: "act_9" })])).rejects.toMatchObject({
+    code: "lease.stale",
+  });
+});
+
+test("a session that keeps breaking is set aside: its activity fails, its calls end, and a word starts it again", async () => {
+  const first = nextStart();
+  await say("one");
+  let run = await first;
+  const { events } = await run.office.promote({ activity: undefined, queueParked: false });
+  const id = events[0]?.type === "activity.opened" ? events[0].data.id : "act_none";
+  await run.office.append([
+    event("turn.prepared", { id: "trn_1", activityId: id, model: "anthropic/m", requestHash: "h" }),
+    event("turn.dispatched", { id: "trn_1", attempt: 1 }),
+    event("call.requested", { id: "cal_1", turnId: "trn_1", providerCallId: "p", tool: "shell", arguments: {} }),
+    event("call.started", { id: "cal_1", attempt: 1 }),
+  ]);
+  for (let breaks = 0; breaks < 2; breaks++) {
+    const next = nextStart();
+    run.end({ kind: "lost", reason: "killed" });
+    run = await next;
+  }
+  run.end({ kind: "lost", reason: "killed" });
+  await committed("activity.settled");
+  expect((await sessions.get(session))?.state).toMatchObject({ state: "failed" });
+  const ends = (await historyOf(log, session)).filter((each) => each.type === "call.unknown");
+  expect(ends).toHaveLength(1);
+  const again = nextStart();
+  await say("try again");
+  expect((await again).assignment.company).toBe("others");
+});
+
+test("getting on forgives earlier breaks", async () => {
+  const first = nextStart();
+  await say("one");
+  let run = await first;
+  for (let breaks = 0; breaks < 5; breaks++) {
+    await run.office.append([event("turn.settled", { id: "trn_1", outcome: "cut" })]);
+    const next = nextStart();
+    run.end({ kind: "lost", reason: "killed" });
+    run = await next;
+  }
+  expect(starts.every((each) => each.assignment.company === "others")).toBe(true);
+});
+
+test("at its beginning it starts what was left unfinished, and nothing else", async () => {
+  const idle = await sessions.create(createSession.parse({ projectId: "prj_1" }), { actor: "test" });
+  await foreman.stop(0);
+  await say("while nobody listened");
+  expect(starts).toEqual([]);
+  foreman = openForeman({ log, host, onDefect: (what) => void defects.push(what) });
+  const started = nextStart();
+  await foreman.begin();
+  expect((await started).assignment.session).toBe(session);
+  expect(starts.map((run) => run.assignment.session)).not.toContain(idle.id);
+});

@@ -1,0 +1,206 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { Promotion } from "../../sessions/index.ts";
+import type { Assignment, Office, RunEnd, Running } from "../port.ts";
+import { Heartbeat, type Pulse } from "./heartbeat.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+
+export interface RunnerProcessOptions {
+  /** The program a runner process runs. */
+  readonly entry: string;
+  readonly home: string;
+  /** How much runners say of themselves, until they are told otherwise. */
+  readonly level: string;
+  readonly onDefect: (what: string) => void;
+  /** A line of a runner's log. */
+  readonly onLine: (line: string) => void;
+  /** What a runner printed, which no runner means to: the last words of one that breaks. */
+  readonly onWords: (pid: number, words: string) => void;
+  readonly pulse?: Pulse;
+  /** The runtime that runs the program; the daemon's own unless told otherwise. */
+  readonly runtime?: string;
+}
+
+const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
+
+/** How long a killed process may take to end before nobody waits for it any more. */
+const longestEndMs = 5_000;
+
+interface HeldRun {
+  readonly office: Office;
+  readonly ended: PromiseWithResolvers<RunEnd>;
+}
+
+/**
+ * One runner process, and the runs it was given.
+ *
+ * 1. It is alive until the first sign of the contrary: it did not come up, it ended, it does not answer.
+ *    From then on it gets nothing more, and all its runs have ended as lost.
+ * 2. A run ends once. What is asked for a run that has ended is refused.
+ * 3. Sending never throws: what cannot be sent is lost with its run, what nobody reads with the process.
+ * 4. `drain` and `close` come to an end whatever the process does.
+ */
+export class RunnerProcess {
+  readonly #child: ChildProcess | undefined;
+  readonly #onDefect: (what: string) => void;
+  readonly #onLine: (line: string) => void;
+  readonly #heartbeat: Heartbeat;
+  readonly #runs = new Map<number, HeldRun>();
+  readonly #exited = Promise.withResolvers<void>();
+  readonly exited: Promise<void> = this.#exited.promise;
+  #nextRun = 1;
+  #lost: string | undefined;
+  #lastWord: string | undefined;
+
+  constructor(options: RunnerProcessOptions) {
+    this.#onDefect = options.onDefect;
+    this.#onLine = options.onLine;
+    this.#heartbeat = new Heartbeat(
+      options.pulse ?? usualPulse,
+      () => this.#send({ say: "ping" }),
+      () => this.#kill("the runner process does not answer"),
+    );
+    this.#child = this.#launch(options);
+  }
+
+  get alive(): boolean {
+    return this.#lost === undefined;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get load(): number {
+    return this.#runs.size;
+  }
+
+  start(assignment: Assignment, office: Office): Running {
+    const run = this.#nextRun++;
+    const ended = Promise.withResolvers<RunEnd>();
+    this.#runs.set(run, { office, ended });
+    if (this.#lost !== undefined) this.#end(run, { kind: "lost", reason: this.#lost });
+    this.#send({ say: "start", run, assignment });
+    return {
+      wake: () => this.#send({ say: "wake", run }),
+      tell: (event) => this.#send({ say: "tell", run, event }),
+      ended: ended.promise,
+    };
+  }
+
+  setLevel(level: string): void {
+    this.#send({ say: "level", level });
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    this.#send({ say: "drain" });
+    await within(deadlineMs, Promise.all([...this.#runs.values()].map((run) => run.ended.promise)));
+  }
+
+  async close(): Promise<void> {
+    this.#kill("the host was closed");
+    if (await within(longestEndMs, this.exited)) return;
+    this.#onDefect(`the runner process ${this.#child?.pid} was killed and has not ended`);
+  }
+
+  #launch({ entry, home, level, onWords, runtime }: RunnerProcessOptions): ChildProcess | undefined {
+    try {
+      const child = fork(entry, ["--home", home], {
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
+        execArgv: [],
+        env: { ...process.env, CORRAL_LOG_LEVEL: level },
+        ...(runtime === undefined ? {} : { execPath: runtime }),
+      });
+      for (const stream of [child.stdout, child.stderr])
+        stream?.setEncoding("utf8").on("data", (words: string) => onWords(child.pid ?? 0, words.trimEnd()));
+      child.on("message", (message) => this.#hear(message as FromRunner));
+      child.on("error", (error) => this.#fail(child, error));
+      // Without a channel it is of no use to anybody.
+      child.on("disconnect", () => child.kill("SIGKILL"));
+      child.on("exit", (code, signal) => this.#gone(`the runner process ended (${signal ?? code})`));
+      return child;
+    } catch (error) {
+      this.#gone(`the runner process was not started: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  /** A process that never came up has no end that could be told. */
+  #fail(child: ChildProcess, error: Error): void {
+    this.#onDefect(`a runner process failed: ${error.message}`);
+    if (child.pid === undefined) this.#gone(`the runner process was not started: ${error.message}`);
+  }
+
+  #hear(message: FromRunner): void {
+    this.#heartbeat.heard();
+    switch (message.say) {
+      case "ready":
+      case "pong":
+        return;
+      case "log":
+        return this.#onLine(message.line);
+      case "broke":
+        this.#lastWord = message.what;
+        return this.#onDefect(`a runner process broke: ${message.what}`);
+      case "append":
+        return this.#answer(message, this.#runs.get(message.run)?.office.append(message.events));
+      case "promote":
+        return this.#answer(message, this.#runs.get(message.run)?.office.promote(message.place));
+      case "deltas":
+        for (const delta of message.deltas) this.#runs.get(message.run)?.office.emit(delta);
+        return;
+      case "ended":
+        return this.#end(message.run, message.end);
+    }
+  }
+
+  #answer({ run, request }: { run: number; request: number }, work: Promise<Promotion | void> | undefined): void {
+    const refuse = (reason: unknown) => this.#send({ say: "refused", run, request, reason: String(reason) });
+    if (work === undefined) return refuse("the run is over");
+    work.then((promotion) => this.#send({ say: "done", run, request, ...(promotion && { promotion }) }), refuse);
+  }
+
+  #send(message: ToRunner): void {
+    if (!this.alive || this.#child?.connected !== true) return;
+    try {
+      // A channel that breaks meanwhile is told by its closing.
+      this.#child.send(message, () => undefined);
+    } catch (error) {
+      const reason = `a message to the runner could not be written: ${String(error)}`;
+      if ("run" in message) this.#end(message.run, { kind: "lost", reason });
+      else this.#kill(reason);
+    }
+  }
+
+  #kill(reason: string): void {
+    this.#lose(reason);
+    this.#child?.kill("SIGKILL");
+  }
+
+  #gone(reason: string): void {
+    const lastWord = this.#lastWord?.split("\n", 1)[0];
+    this.#lose(lastWord === undefined ? reason : `the runner process broke: ${lastWord}`);
+    this.#exited.resolve();
+  }
+
+  #lose(reason: string): void {
+    this.#lost ??= reason;
+    this.#heartbeat.end();
+    for (const run of this.#runs.keys()) this.#end(run, { kind: "lost", reason });
+  }
+
+  #end(run: number, end: RunEnd): void {
+    this.#runs.get(run)?.ended.resolve(end);
+    this.#runs.delete(run);
+  }
+}
+
+/** Whether it came about in time. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(late.resolve, ms, false);
+  try {
+    return await Promise.race([work.then(() => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

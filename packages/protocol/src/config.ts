@@ -1,0 +1,211 @@
+import * as z from "zod";
+import { projectId } from "./id.ts";
+import { modelName, turnLimit } from "./session.ts";
+
+/** The version that files are written in today. Older ones are lifted when they are read. */
+export const configVersion = 1;
+
+/**
+ * Every setting there is: what it may be, what it is when nobody says, and where it may be said. `scope`
+ * `project`: a project's own files may set it too; `machine`: only the user may, for all projects at once.
+ */
+export const settings = {
+  model: setting(modelName, "The model that new sessions ask, as provider/model.", {
+    default: "anthropic/claude-sonnet-4-5",
+    scope: "project",
+    takesEffect: "next-session",
+    variable: "CORRAL_MODEL",
+  }),
+  turnLimit: setting(turnLimit, "Turns that an activity may take before it waits for a word from a person.", {
+    default: 25,
+    scope: "project",
+    takesEffect: "next-session",
+  }),
+  "gateway.host": setting(z.string().min(1).max(255), "The address that the daemon listens at.", {
+    default: "127.0.0.1",
+    scope: "machine",
+    takesEffect: "restart",
+  }),
+  "gateway.port": setting(z.int().min(0).max(65_535), "The port that the daemon listens at; 0: any free one.", {
+    default: 0,
+    scope: "machine",
+    takesEffect: "restart",
+  }),
+  "gateway.allowedHosts": setting(
+    z.array(z.string().regex(/^[a-z0-9.:[\]-]{1,255}$/i, "expected a host name, with a port if need be")).max(100),
+    "Names besides the machine's own that requests may call the daemon by (their Host header).",
+    { default: [], scope: "machine", takesEffect: "restart" },
+  ),
+  runners: setting(z.int().min(1).max(64), "How many runner processes share the sessions.", {
+    default: 2,
+    scope: "machine",
+    takesEffect: "restart",
+  }),
+  drainSeconds: setting(z.number().min(0).max(600), "How long a daemon that stops waits for running work.", {
+    default: 5,
+    scope: "machine",
+    takesEffect: "now",
+  }),
+  "logs.level": setting(
+    z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+    "The least important of the daemon's own log lines that is written.",
+    { default: "info", scope: "machine", takesEffect: "now", variable: "CORRAL_LOG_LEVEL" },
+  ),
+} as const;
+
+export type SettingKey = keyof typeof settings;
+export type SettingValues = { readonly [K in SettingKey]: z.infer<(typeof settings)[K]["schema"]> };
+export const settingKeys = Object.keys(settings) as readonly SettingKey[];
+export const settingKey = z.enum(settingKeys as readonly [SettingKey, ...SettingKey[]]);
+
+/** `now`: hot; `next-session`: sessions made from then on; `restart`: when the daemon starts again. */
+const takesEffect = z.enum(["now", "next-session", "restart"]);
+
+/** User before project before local: the later one wins. */
+export const configLayer = z.enum(["user", "project", "local"]);
+export type ConfigLayer = z.infer<typeof configLayer>;
+
+/** The files of a project's folder that hold its settings. The local one is kept out of git. */
+export const projectConfigFiles = {
+  project: ".corral/config.json",
+  local: ".corral/config.local.json",
+} as const satisfies Record<Exclude<ConfigLayer, "user">, string>;
+export type ProjectLayer = keyof typeof projectConfigFiles;
+
+/** Where a value comes from. `lastGood`: the file is broken by now, and this is what it said before. */
+export const configOrigin = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("default") }),
+  z.object({
+    kind: z.literal("file"),
+    layer: configLayer,
+    file: z.string(),
+    line: z.int().positive(),
+    lastGood: z.literal(true).optional(),
+  }),
+  z.object({ kind: z.literal("variable"), name: z.string() }),
+  z.object({ kind: z.literal("flag"), name: z.string() }),
+]);
+export type ConfigOrigin = z.infer<typeof configOrigin>;
+
+export const configEntry = z.object({
+  key: settingKey,
+  value: z.unknown(),
+  origin: configOrigin,
+  default: z.unknown(),
+  description: z.string(),
+  takesEffect,
+  /** The daemon still runs with another value, until it is started again. */
+  restartNeeded: z.boolean(),
+});
+export type ConfigEntry = z.infer<typeof configEntry>;
+
+/** A file of settings, by its place and whose it is. */
+export const configSource = z.object({ layer: configLayer, file: z.string(), project: projectId.optional() });
+export type ConfigSource = z.infer<typeof configSource>;
+
+/** What is wrong with a file and where. Lines and columns count from 1. */
+export const configProblem = z.object({ line: z.int().positive(), column: z.int().positive(), message: z.string() });
+export type ConfigProblem = z.infer<typeof configProblem>;
+
+/** `untrusted`: it is there and says nothing until the owner trusts it. `rejected`: the last good one stands in for it. */
+export const configFile = z.object({
+  layer: configLayer,
+  file: z.string(),
+  state: z.enum(["absent", "applied", "untrusted", "rejected"]),
+  /** The version it is written in, when it can be read. */
+  version: z.int().nonnegative().optional(),
+  problem: configProblem.optional(),
+});
+export type ConfigFile = z.infer<typeof configFile>;
+
+export const configView = z.object({
+  project: projectId.optional(),
+  entries: z.array(configEntry),
+  files: z.array(configFile),
+  /** Variables whose value is not taken, and why. */
+  refusedVariables: z.array(z.object({ name: z.string(), message: z.string() })),
+  seq: z.int().nonnegative(),
+});
+export type ConfigView = z.infer<typeof configView>;
+
+/** `value` null: what the file says about the key is taken out. Project and local layers need their project. */
+export const setConfig = z.object({
+  key: settingKey,
+  value: z.unknown(),
+  layer: configLayer.default("user"),
+  project: projectId.optional(),
+});
+export type SetConfig = z.infer<typeof setConfig>;
+
+/** Rewrites the user's file, or those of a project too, in today's version. */
+export const upgradeConfig = z.object({ project: projectId.optional() });
+export type UpgradeConfig = z.infer<typeof upgradeConfig>;
+
+export const upgradeAnswer = z.object({
+  upgraded: z.array(z.object({ file: z.string(), from: z.int(), to: z.int() })),
+});
+export type UpgradeAnswer = z.infer<typeof upgradeAnswer>;
+
+/** What editors need to help with a file of settings, as JSON Schema. */
+export function configJsonSchema(): object {
+  const tree: Tree = {};
+  for (const key of settingKeys) place(tree, key.split("."), settings[key]);
+  const head = {
+    $schema: z.string().describe("Where this schema is, for editors.").optional(),
+    version: z.literal(configVersion).describe("The version that this file is written in.").optional(),
+  };
+  return z.toJSONSchema(z.strictObject({ ...head, ...groupShape(tree) }), { io: "input" });
+}
+
+/** A value as a person types it: plain where the setting takes text, else JSON. Undefined: the setting takes neither. */
+export function typedValue(key: SettingKey, text: string): unknown {
+  const { schema } = settings[key];
+  return [text, fromJson(text)].find((value) => schema.safeParse(value).success);
+}
+
+interface Terms<T> {
+  readonly default: T;
+  readonly scope: "project" | "machine";
+  readonly takesEffect: z.infer<typeof takesEffect>;
+  /** The environment variable that wins over every file. */
+  readonly variable?: string;
+}
+
+interface Setting<S extends z.ZodType = z.ZodType> extends Terms<z.infer<S>> {
+  readonly schema: S;
+  readonly description: string;
+}
+
+function setting<S extends z.ZodType>(schema: S, description: string, terms: Terms<z.infer<S>>): Setting<S> {
+  return { schema, description, ...terms };
+}
+
+interface Tree {
+  [name: string]: Tree | Setting;
+}
+
+function place(tree: Tree, [name = "", ...rest]: readonly string[], leaf: Setting): void {
+  if (rest.length === 0) tree[name] = leaf;
+  else place((tree[name] ??= {}) as Tree, rest, leaf);
+}
+
+function groupShape(tree: Tree): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(tree).map(([name, node]) => [name, shapeOf(node)]));
+}
+
+function shapeOf(node: Tree | Setting): z.ZodType {
+  if (!isSetting(node)) return z.strictObject(groupShape(node)).optional();
+  return node.schema.meta({ description: node.description, default: node.default }).optional();
+}
+
+function isSetting(node: Tree | Setting): node is Setting {
+  return node["schema"] instanceof z.ZodType;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

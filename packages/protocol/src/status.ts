@@ -1,0 +1,23 @@
+import * as z from "zod";
+import type { sessionState } from "./session.ts";
+
+const count = z.int().nonnegative();
+
+/** What a running daemon says of itself. */
+export const daemonStatus = z.object({
+  version: z.string(),
+  pid: z.int(),
+  url: z.string(),
+  home: z.string(),
+  uptimeSeconds: z.number().nonnegative(),
+  /** How many sessions are in each state. */
+  sessions: z.object({ idle: count, thinking: count, waiting: count, failed: count }) satisfies z.ZodType<
+    Record<z.infer<typeof sessionState>["state"], number>
+  >,
+  /** Runner processes, and how many sessions each has in its hands. */
+  runners: z.array(z.object({ pid: z.int(), sessions: count })),
+  /** `freeBytes`: room on the disk that holds the home. */
+  disk: z.object({ freeBytes: count, databaseBytes: count, logBytes: count }),
+  seq: count,
+});
+export type DaemonStatus = z.infer<typeof daemonStatus>;

@@ -1,0 +1,131 @@
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { callsTool, says } from "@corral/daemon/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { build } from "../scripts/build.ts";
+import { dist, setStage } from "./story.ts";
+
+let folder: string;
+let project: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "corral-package-"));
+  project = join(folder, "empty");
+  mkdirSync(project);
+  npm(folder, "pack", dist, "--pack-destination", folder);
+  const tarball = readdirSync(folder).find((name) => /^corral-\d+\.\d+\.\d+\.tgz$/.test(name));
+  if (tarball === undefined) throw new Error("npm pack made no tarball");
+  npm(project, "install", "--offline", join(folder, tarball));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** With the Node that runs this first in PATH, and nothing of npm's left behind. */
+function npm(cwd: string, ...words: string[]): string {
+  const env = {
+    PATH: path(),
+    HOME: folder,
+    npm_config_cache: join(folder, "cache"),
+    npm_config_update_notifier: "false",
+  };
+  return execFileSync("npm", [...words, "--no-audit", "--no-fund", "--loglevel=error"], { cwd, env, encoding: "utf8" });
+}
+
+function path(): string {
+  return [dirname(process.execPath), process.env["PATH"]].join(delimiter);
+}
+
+const installed = () => join(project, "node_modules", "corral");
+const program = () => join(project, "node_modules", ".bin", "corral");
+
+describe("the tarball, installed into an empty folder without a network", () => {
+  test("brings one package that depends on nothing, with its licence and those of what it contains", () => {
+    expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["corral"]);
+    const manifest = JSON.parse(readFileSync(join(installed(), "package.json"), "utf8")) as Record<string, unknown>;
+    expect(manifest).toEqual({
+      name: "corral",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      description: expect.any(String),
+      license: "Apache-2.0",
+      type: "module",
+      bin: { corral: "cli.js" },
+      engines: { node: ">=24.15" },
+    });
+    expect(readFileSync(join(installed(), "LICENSE"), "utf8")).toContain("Apache License");
+    const notices = readFileSync(join(installed(), "THIRD-PARTY-LICENSES.txt"), "utf8");
+    for (const name of ["fastify", "zod", "pino", "citty", "@ai-sdk/anthropic"])
+      expect(notices).toMatch(new RegExp(`^${name} \\d`, "m"));
+    for (const file of readdirSync(installed())) {
+      const isOurs = /\.(js|json|txt|md|html|css)$/.test(file) || file === "LICENSE";
+      expect({ file, isOurs: isOurs || file === "dashboard" }).toEqual({ file, isOurs: true });
+    }
+  });
+
+  test("runs: help by npx, a task with a daemon of its own, and the end", async () => {
+    expect(npm(project, "exec", "--no", "--", "corral", "--help")).toContain("corral run");
+    await using stage = await setStage({ programs: installed(), variables: { PATH: path() } });
+    const { info } = await stage.serve();
+    stage.model.script([callsTool("shell", { command: "echo packed" }), says("done")]);
+    const env = { ...stage.variables };
+    // The scripted model is in this process, so nothing may block it.
+    const corral = (...words: string[]) => promisify(execFile)(program(), words, { cwd: stage.repository, env });
+    expect((await corral("run", "--json", "go")).stdout).toContain('"stdout":"packed\\n"');
+    expect(JSON.parse((await corral("status", "--json")).stdout)).toMatchObject({ running: true, ...info });
+    await corral("stop");
+  });
+
+  test("says which Node it needs when the one in PATH is too old", () => {
+    const refusal = /^error: Corral needs Node 24\.15 or newer; this is 2[0-4][\d.]+ \(.*\)\nhint: .+\n$/;
+    const act = (version: string) => {
+      const code = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"${version}"}})`;
+      return `data:text/javascript,${encodeURIComponent(code)}`;
+    };
+    for (const version of ["20.20.2", "24.14.1"]) {
+      const env = { PATH: path(), NODE_OPTIONS: `--import=${act(version)}` };
+      const { status, stdout, stderr } = spawnSync(program(), ["--help"], { env, encoding: "utf8" });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      expect(stderr).toMatch(refusal);
+    }
+    const env = { PATH: path(), NODE_OPTIONS: `--import=${act("24.15.0")}` };
+    expect(spawnSync(program(), ["--version"], { env }).status).toBe(0);
+  });
+
+  test.skipIf(!isOld("/usr/bin/node"))("an old Node of the system can read so far (needs one)", () => {
+    const bin = join(folder, "old");
+    mkdirSync(bin);
+    symlinkSync("/usr/bin/node", join(bin, "node"));
+    symlinkSync("/usr/bin/env", join(bin, "env"));
+    const { status, stderr } = spawnSync(program(), ["run", "x"], {
+      env: { PATH: bin, HOME: folder },
+      encoding: "utf8",
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: Corral needs Node 24\.15 or newer; this is /);
+  });
+});
+
+function isOld(node: string): boolean {
+  if (!existsSync(node)) return false;
+  const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout;
+  return Number(/^v(\d+)/.exec(version)?.[1] ?? 99) < 24;
+}
+
+test("a command of another version than the daemon's says so, and how they come together", async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  const newer = join(folder, "newer");
+  await build(newer, "99.0.0");
+  const say = (...words: string[]) =>
+    spawnSync(process.execPath, [join(newer, "cli.js"), ...words], { env: { ...stage.variables }, encoding: "utf8" });
+  const refused = say("sessions");
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toMatch(
+    /^error: The running daemon is 0\..*, this command is 99\.0\.0\nhint: Run `corral stop`/,
+  );
+  expect(say("status").stdout).toContain("this command is 99.0.0: `corral stop`");
+  expect(say("stop").status).toBe(0);
+  expect(say("sessions").status).toBe(0);
+  expect(JSON.parse(say("status", "--json").stdout)).toMatchObject({ running: true, version: "99.0.0" });
+  expect(say("stop").status).toBe(0);
+});
