@@ -15,7 +15,9 @@ afterEach(() => {
 /** A server that gives its answers in order and remembers what was asked. */
 async function serve(...answers: Answer[]) {
   const asked: { method: string; url: string; authorization: string | undefined; body: string }[] = [];
+  const keys: unknown[] = [];
   const server = createServer((request, response) => {
+    keys.push(request.headers["idempotency-key"]);
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
@@ -27,7 +29,7 @@ async function serve(...answers: Answer[]) {
   await once(server.listen(0, "127.0.0.1"), "listening");
   servers.push(server);
   const endpoint = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t0" };
-  return { asked, server, endpoint, client: createClient(endpoint) };
+  return { asked, keys, server, endpoint, client: createClient(endpoint) };
 }
 
 const json =
@@ -91,6 +93,27 @@ test("without a token nothing is said of one, for a browser's cookie goes along 
   expect(asked).toEqual([
     { method: "POST", url: "/api/login", authorization: undefined, body: '{"code":"c0"}' },
     { method: "GET", url: "/api/sessions", authorization: undefined, body: "" },
+  ]);
+});
+
+test("a key goes along with what is sent, and filters with what is read", async () => {
+  const { client, asked, keys } = await serve(
+    json(200, project),
+    json(200, { events: [], next: 3 }),
+    stream("", "stay"),
+  );
+  await client.projects.register({ path: "/repo" }, { key: "k1" });
+  await client.events({ after: 3, session: "ses_a", project: "prj_a", types: ["turn.*", "call.started"] });
+  const leaving = new AbortController();
+  const followed = client.follow({ after: 1, types: ["turn.*"], deltas: false, signal: leaving.signal });
+  const end = followed.next();
+  await expect.poll(() => asked.length).toBe(3);
+  leaving.abort();
+  await end;
+  expect(keys).toEqual(["k1", undefined, undefined]);
+  expect(asked.map(({ url }) => decodeURIComponent(url)).slice(1)).toEqual([
+    "/api/events?after=3&session=ses_a&project=prj_a&types=turn.*,call.started",
+    "/api/events?follow=1&after=1&types=turn.*&deltas=0",
   ]);
 });
 

@@ -1,5 +1,5 @@
 /** Corral as a user has it: the bundle, a fresh home, everything at its defaults, spoken to over HTTP. */
-import { execFile, execFileSync } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,9 +14,13 @@ const cli = join(root, "dist", "cli.js");
 export interface Corral {
   /** The daemon's process. */
   readonly pid: number;
+  readonly url: string;
+  readonly token: string;
   createSession(): Promise<string>;
   /** Sends one prompt to each session at once; resolves when all their activities are settled. */
   prompt(sessions: readonly string[], text: string): Promise<PromptFigures>;
+  /** Another daemon over the same home, fresh from its start. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,27 +35,49 @@ export async function startCorral(modelUrl: string): Promise<Corral> {
   if (!existsSync(cli)) throw new Error("There is no bundle yet: npm run build");
   const folder = scratchFolder("corral-bench-");
   const env = environmentIn(folder, modelUrl);
-  const { child, said } = await startNode([cli, "serve", "--json", "--port", "0"], env);
-  const { url, pid } = said as { url: string; pid: number };
+  let daemon = await serve(env);
   const token = readFileSync(join(folder, "home", "token"), "utf8").trim();
-  const post = (path: string, body: object) => call(url, token, path, body);
+  const post = (path: string, body: object) => call(daemon.url, token, path, body);
   const project = (await post("/api/projects", { path: makeRepo(folder) })) as { id: string };
 
+  const end = async (...how: readonly string[]) => {
+    try {
+      await promisify(execFile)(process.execPath, [cli, "stop", ...how], { env, timeout: 30_000 });
+    } finally {
+      await stop(daemon.child);
+    }
+  };
+
   return {
-    pid,
+    get pid() {
+      return daemon.pid;
+    },
+    get url() {
+      return daemon.url;
+    },
+    token,
     async createSession() {
       const created = { projectId: project.id, model: "anthropic/claude-sonnet-4-5", turnLimit: 100 };
       return ((await post("/api/sessions", created)) as { id: string }).id;
     },
-    prompt: (sessions, text) => promptAll({ url, token, post }, sessions, text),
-    async stop() {
-      try {
-        await promisify(execFile)(process.execPath, [cli, "stop", "--now"], { env, timeout: 30_000 });
-      } finally {
-        await stop(child);
-      }
+    prompt: (sessions, text) => promptAll({ url: daemon.url, token, post }, sessions, text),
+    async restart() {
+      await end();
+      daemon = await serve(env);
     },
+    stop: () => end("--now"),
   };
+}
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly pid: number;
+}
+
+async function serve(env: NodeJS.ProcessEnv): Promise<Served> {
+  const { child, said } = await startNode([cli, "serve", "--json", "--port", "0"], env);
+  return { child, ...(said as { url: string; pid: number }) };
 }
 
 interface Gateway {

@@ -64,6 +64,26 @@ test.each([
     'error: --after needs a whole number, not "x"\nhint: `corral events --help` tells how it is used\n',
   ],
   [["events", "--session", "x"], 'error: "x" is no session id\nhint: `corral sessions` lists them\n'],
+  [["events", "--types", "Turn"], 'error: "Turn" is no list of types\nhint: As in turn.settled,call.*\n'],
+  [["events", "--deltas"], "error: --deltas needs --follow\nhint: `corral events --help` tells how it is used\n"],
+  [
+    ["token"],
+    "error: what about tokens?\nhint: One of: corral token create NAME, corral token list, corral token revoke ID-OR-NAME\n",
+  ],
+  [["token", "create"], "error: what is it called?\nhint: Try `corral token create NAME --scope read`\n"],
+  [
+    ["token", "create", "x", "--expires", "soon"],
+    'error: --expires needs a time like 30m, 12h or 7d, not "soon"\nhint: `corral token --help` tells how it is used\n',
+  ],
+  [
+    ["token", "create", "x", "--scope", "all"],
+    'error: --scope: Invalid option: expected one of "read"|"prompt"|"operate"|"admin"\nhint: `corral token --help` tells how it is used\n',
+  ],
+  [
+    ["token", "list", "--scope", "read"],
+    "error: --scope is for `corral token create`, not for list\nhint: `corral token --help` tells how it is used\n",
+  ],
+  [["token", "revoke"], "error: which token?\nhint: `corral token list` lists them\n"],
   [
     ["serve", "--port", "-1"],
     'error: --port needs a whole number, not "-1"\nhint: `corral serve --help` tells how it is used\n',

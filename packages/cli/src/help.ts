@@ -29,6 +29,11 @@ export const commands = {
     summary: "print what happened, as JSON lines",
     example: "corral events --follow",
   },
+  token: {
+    group: "settings",
+    summary: "make, list and revoke tokens for programs and other people",
+    example: "corral token create ci --scope prompt --expires 7d",
+  },
   projects: { group: "settings", summary: "list the repositories that Corral knows, or forget one" },
   trust: { group: "settings", summary: "look at the settings that this folder brings, and let them count" },
   config: {

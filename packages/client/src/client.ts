@@ -4,7 +4,10 @@ import {
   type AdmitInput,
   type ConfigView,
   configView,
+  type CreatedToken,
+  createdToken,
   type CreateSession,
+  type CreateToken,
   type DaemonStatus,
   daemonStatus,
   type DecideRecovery,
@@ -32,6 +35,8 @@ import {
   type RegisteredProject,
   registeredProject,
   type RegisterProject,
+  type RevokeAnswer,
+  revokeAnswer,
   type SessionId,
   sessionList,
   sessionView,
@@ -40,6 +45,10 @@ import {
   type StopAnswer,
   stopAnswer,
   type StopDaemon,
+  type StreamFilter,
+  type TokenId,
+  tokenList,
+  type TokenView,
   type TraceId,
   type TrustFiles,
   type TrustView,
@@ -48,6 +57,7 @@ import {
   upgradeAnswer,
 } from "@corral/protocol";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
+import { queryOf } from "./query.ts";
 import { type Endpoint, type Fetch, Transport } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
@@ -58,6 +68,11 @@ export interface ClientOptions extends Endpoint {
 
 export interface Waiting {
   readonly signal?: AbortSignal;
+}
+
+/** With a key, sending it again is harmless: the first answer comes again. */
+export interface Sending extends Waiting {
+  readonly key?: string;
 }
 
 /** These are needed; the others have defaults on the daemon's side. */
@@ -72,7 +87,7 @@ export interface Client {
   /** Later requests, reconnecting streams too, go there: a restarted daemon may have another port. */
   moveTo(endpoint: Endpoint): void;
   readonly projects: {
-    register(wish: RegisterProject, waiting?: Waiting): Promise<RegisteredProject>;
+    register(wish: RegisterProject, sending?: Sending): Promise<RegisteredProject>;
     list(waiting?: Waiting): Promise<readonly ProjectView[]>;
     /** The project that the folder belongs to, if it is registered. */
     find(path: string, waiting?: Waiting): Promise<ProjectView | undefined>;
@@ -88,14 +103,20 @@ export interface Client {
     upgrade(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<UpgradeAnswer>;
   };
   readonly sessions: {
-    create(wish: Needs<CreateSession, "projectId">, waiting?: Waiting): Promise<SessionView>;
+    create(wish: Needs<CreateSession, "projectId">, sending?: Sending): Promise<SessionView>;
     list(waiting?: Waiting): Promise<readonly SessionView[]>;
     get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
     /** Resolves when the input is durable. Can be repeated with the same id and text. */
-    admit(id: SessionId, input: Needs<AdmitInput, "id" | "text">, waiting?: Waiting): Promise<Admission>;
-    interrupt(id: SessionId, waiting?: Waiting): Promise<InterruptAnswer>;
-    recover(id: SessionId, decision: DecideRecovery, waiting?: Waiting): Promise<RecoveryAnswer>;
+    admit(id: SessionId, input: Needs<AdmitInput, "id" | "text">, sending?: Sending): Promise<Admission>;
+    interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
+    recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  readonly tokens: {
+    /** The answer holds the secret, which is told this once. */
+    create(wish: Needs<CreateToken, "name">, sending?: Sending): Promise<CreatedToken>;
+    list(waiting?: Waiting): Promise<readonly TokenView[]>;
+    revoke(id: TokenId, sending?: Sending): Promise<RevokeAnswer>;
   };
   readonly login: {
     /** A code for one browser, good for one use within a minute. */
@@ -112,8 +133,8 @@ export interface Client {
     /** Sends no token, so it may be asked of a stranger. */
     health(waiting?: Waiting): Promise<Health>;
   };
-  /** A page of the events of all streams. */
-  events(page?: Page): Promise<EventPage>;
+  /** A page of the events of all streams. The end for now is a `next` that is no further than `after`. */
+  events(page?: Page & Pick<StreamFilter, "session">): Promise<EventPage>;
   /**
    * Events after the cursor and those to come, each once and in order, with deltas in between; ends
    * when the signal aborts. A broken connection is taken up again where it broke.
@@ -121,7 +142,7 @@ export interface Client {
   follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined>;
 }
 
-export interface Page extends Waiting {
+export interface Page extends Waiting, Pick<StreamFilter, "project" | "types"> {
   readonly after?: number;
   readonly limit?: number;
 }
@@ -135,8 +156,11 @@ export function createClient({
   const transport = new Transport({ url, token }, fetcher, traceId);
   const get = <T>(path: string, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
     transport.ask({ method: "GET", path, signal }, schema);
-  const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
-    transport.ask({ method: "POST", path, body, signal }, schema);
+  const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal, key }: Sending = {}) =>
+    transport.ask(
+      { method: "POST", path, body, signal, ...(key === undefined ? {} : { headers: { "idempotency-key": key } }) },
+      schema,
+    );
 
   return {
     get endpoint() {
@@ -174,6 +198,11 @@ export function createClient({
       recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),
       events: (id, page = {}) => get(`${sessionPath(id)}/events${pageQuery(page)}`, eventPage, page),
     },
+    tokens: {
+      create: (wish, sending) => post("/api/tokens", wish, createdToken, sending),
+      list: async (waiting) => (await get("/api/tokens", tokenList, waiting)).tokens,
+      revoke: (id, sending) => post(`/api/tokens/${encodeURIComponent(id)}/revoke`, {}, revokeAnswer, sending),
+    },
     login: {
       issue: (waiting) => post("/api/login/codes", {}, loginCode, waiting),
       enter: (code, waiting) => post("/api/login", { code }, loginAnswer, waiting),
@@ -198,9 +227,7 @@ function sessionPath(id: SessionId): string {
   return `/api/sessions/${encodeURIComponent(id)}`;
 }
 
-function pageQuery({ after, limit }: Page): string {
-  const query = new URLSearchParams();
-  if (after !== undefined) query.set("after", String(after));
-  if (limit !== undefined) query.set("limit", String(limit));
-  return query.size === 0 ? "" : `?${query}`;
+function pageQuery({ after, limit, session, project, types }: Page & Pick<StreamFilter, "session">): string {
+  const query = queryOf({ after, limit, session, project, types: types?.join(",") });
+  return query === "" ? "" : `?${query}`;
 }

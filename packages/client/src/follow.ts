@@ -3,12 +3,13 @@ import {
   type Delta,
   delta,
   errorStatus,
-  type SessionId,
+  type StreamFilter,
   type WireEvent,
   wireEvent,
 } from "@corral/protocol";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { Heard } from "./heard.ts";
+import { queryOf } from "./query.ts";
 import type { Transport } from "./transport.ts";
 
 /**
@@ -20,9 +21,9 @@ import type { Transport } from "./transport.ts";
  *    the unheard rest is given out.
  * 3. Only what asking again cannot mend is thrown.
  */
-export interface FollowOptions {
-  /** Of all sessions when absent. */
-  readonly session?: SessionId;
+export interface FollowOptions extends StreamFilter {
+  /** False: only events, no pieces of what is still growing. */
+  readonly deltas?: boolean;
   /** The seq of the last event already known; 0 for all. */
   readonly after: number;
   readonly signal?: AbortSignal;
@@ -49,7 +50,7 @@ export type Followed =
 
 export async function* follow(
   transport: Transport,
-  { session, after, signal, onBreak, silenceMs = 45_000 }: FollowOptions,
+  { after, signal, onBreak, silenceMs = 45_000, ...wish }: FollowOptions,
 ): AsyncGenerator<Followed, void, undefined> {
   const heard = new Heard();
   let cursor = after;
@@ -58,7 +59,7 @@ export async function* follow(
   while (!isOver()) {
     let broken = endedEarly();
     try {
-      for await (const message of connect(transport, pathOf(session, cursor), silenceMs, signal)) {
+      for await (const message of connect(transport, pathOf(wish, cursor), silenceMs, signal)) {
         attempt = 0;
         const news = read(message, cursor, heard);
         if (news === undefined) continue;
@@ -136,9 +137,10 @@ function eventIn(message: EventSourceMessage): WireEvent {
   }
 }
 
-function pathOf(session: SessionId | undefined, cursor: number): string {
+function pathOf({ session, project, types, deltas }: Partial<FollowOptions>, cursor: number): string {
   const base = session === undefined ? "/api" : `/api/sessions/${encodeURIComponent(session)}`;
-  return `${base}/events?follow=1&after=${cursor}`;
+  const wish = { project, types: types?.join(","), deltas: deltas === false ? 0 : undefined };
+  return `${base}/events?${queryOf({ follow: 1, after: cursor, ...wish })}`;
 }
 
 function endedEarly(cause?: unknown): CorralError {

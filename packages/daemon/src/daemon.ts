@@ -3,12 +3,13 @@ import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } fr
 import type { Logger } from "pino";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
-import { openGateway } from "./gateway/index.ts";
+import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
+import { openTokens, tokenProjections } from "./tokens/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -41,6 +42,7 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
+const projections = [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
 
@@ -52,7 +54,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const lock = lockHome(home);
   const token = ownerToken(home);
   parts.hide(token);
-  const log = await parts.openLog(home.database, [...projectProjections, ...sessionProjections]);
+  const meter = openMeter();
+  const log = meter.measured(await parts.openLog(home.database, projections));
+  const tokens = await openTokens(log, { ownerSecret: token });
   const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
   const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
   const projects = openProjects(log);
@@ -86,7 +90,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     sessions,
     projects,
     config,
-    token,
+    tokens,
+    meter,
+    runners: () => host.runners().length,
     version,
     dashboard: parts.dashboard,
     host: config.values["gateway.host"],
@@ -127,6 +133,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     // A runner may have been in the middle of opening one.
     await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
+    tokens.close();
+    meter.close();
     await config.close();
     await log.close();
     logger.info("the daemon has stopped");

@@ -6,10 +6,14 @@ import * as z from "zod";
  */
 export const errorStatus = {
   "request.invalid": 400,
+  "request.token-in-url": 400,
   "auth.missing": 401,
   "auth.refused": 403,
+  "auth.scope": 403,
   "not-found": 404,
   "route.unknown": 404,
+  "request.timeout": 408,
+  "idempotency.conflict": 409,
   "input.conflict": 409,
   "input.promoted": 409,
   "append.conflict": 409,
@@ -18,6 +22,7 @@ export const errorStatus = {
   "request.too-large": 413,
   "request.media-type": 415,
   "host.refused": 421,
+  "stream.upgrade-needed": 426,
   "project.not-a-repo": 422,
   "project.no-worktree": 422,
   "project.missing": 422,
@@ -29,6 +34,8 @@ export const errorStatus = {
   "config.broken": 409,
   "model.unknown": 422,
   "login.throttled": 429,
+  "auth.throttled": 429,
+  "request.headers-too-large": 431,
   "jail.unavailable": 503,
   "daemon.stopping": 503,
   "daemon.unreachable": 503,
@@ -65,11 +72,14 @@ export const problem = z.object({
   detail: z.string().optional(),
   hint: z.string().optional(),
   retry: z.enum(["now", "later", "never"]),
+  /** How long `later` is, where that is known. */
+  retryAfterSeconds: z.int().optional(),
 });
 export type Problem = z.infer<typeof problem>;
 
 export interface ErrorDetails {
   readonly retry?: Retry;
+  readonly retryAfterSeconds?: number;
   readonly hint?: string;
   readonly cause?: unknown;
 }
@@ -79,12 +89,14 @@ export class CorralError extends Error {
   override readonly name = "CorralError";
   readonly code: ErrorCode;
   readonly retry: Retry;
+  readonly retryAfterSeconds: number | undefined;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.retry = details.retry ?? "never";
+    this.retryAfterSeconds = details.retryAfterSeconds;
     this.hint = details.hint;
   }
 
@@ -95,6 +107,7 @@ export class CorralError extends Error {
       status: errorStatus[this.code],
       code: this.code,
       retry: this.retry,
+      ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
       ...(this.hint === undefined ? {} : { hint: this.hint }),
     };
   }
@@ -104,6 +117,7 @@ export class CorralError extends Error {
     const message = document.detail === undefined ? document.title : `${document.title}: ${document.detail}`;
     return new CorralError(known, message, {
       retry: document.retry,
+      ...(document.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: document.retryAfterSeconds }),
       ...(document.hint === undefined ? {} : { hint: document.hint }),
     });
   }

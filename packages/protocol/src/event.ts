@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
-import { activityId, callId, environmentId, inputId, partId, projectId, turnId } from "./id.ts";
+import { activityId, callId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { mode, workspaceKind } from "./session.ts";
+import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
 
 /**
@@ -118,6 +119,19 @@ export const eventData = {
   /** It had started and nobody can tell how it ended; a person decides. */
   "call.unknown": z.object({ id: callId, reason: z.string() }),
   "call.decided": z.object({ id: callId, decision: z.enum(["retry", "abandon"]) }),
+
+  "token.created": tokenFacts,
+  "token.revoked": z.object({ id: tokenId }),
+  /** Somebody at this address tried wrong tokens; told once for many of them. */
+  "auth.guessed": z.object({ address: z.string(), attempts: z.int().positive() }),
+
+  /**
+   * A request with an idempotency key is under way. `key` and `body` are hashes; what the request makes gets an id that
+   * ends with `tail`, so that doing it again after a crash makes it once.
+   */
+  "request.begun": z.object({ key: z.string(), body: z.string(), tail: z.string(), forgets: z.array(z.string()) }),
+  /** Its answer, for whoever sends it again; null when it held a secret. */
+  "request.answered": z.object({ key: z.string(), status: z.int(), answer: z.string().nullable() }),
 
   /** What stands in the place of an event whose stream was erased: its seq is kept, its facts are gone. */
   erased: z.object({}),

@@ -10,6 +10,7 @@ const prefixes = {
   part: "prt",
   call: "cal",
   environment: "env",
+  token: "tok",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -22,6 +23,7 @@ export type TurnId = Id<"turn">;
 export type PartId = Id<"part">;
 export type CallId = Id<"call">;
 export type EnvironmentId = Id<"environment">;
+export type TokenId = Id<"token">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -41,9 +43,11 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
 /** Ids come from clients and become file names, so their shape is strict. */
 function idSchema<K extends IdKind>(kind: K) {
   const shape = new RegExp(`^${prefixes[kind]}_[0-9a-z]{1,40}$`);
-  return z.custom<Id<K>>((value) => typeof value === "string" && shape.test(value), {
-    error: `expected an id like ${prefixes[kind]}_01k…`,
-  });
+  return z
+    .custom<Id<K>>((value) => typeof value === "string" && shape.test(value), {
+      error: `expected an id like ${prefixes[kind]}_01k…`,
+    })
+    .meta({ type: "string", pattern: shape.source });
 }
 
 export const projectId = idSchema("project");
@@ -54,3 +58,4 @@ export const turnId = idSchema("turn");
 export const partId = idSchema("part");
 export const callId = idSchema("call");
 export const environmentId = idSchema("environment");
+export const tokenId = idSchema("token");

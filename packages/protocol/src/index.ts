@@ -100,6 +100,8 @@ export {
   projectId,
   type SessionId,
   sessionId,
+  type TokenId,
+  tokenId,
   type TurnId,
   turnId,
 } from "./id.ts";
@@ -166,5 +168,31 @@ export {
   workspaceKind,
 } from "./session.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
+export {
+  type StreamFilter,
+  streamFilter,
+  type StreamMessage,
+  streamMessage,
+  type StreamRequest,
+  streamRequest,
+} from "./stream.ts";
+export {
+  covers,
+  type CreatedToken,
+  createdToken,
+  type CreateToken,
+  createToken,
+  type RevokeAnswer,
+  revokeAnswer,
+  type Scope,
+  scope,
+  scopes,
+  type TokenFacts,
+  type TokenList,
+  tokenList,
+  tokenPrefix,
+  type TokenView,
+  tokenView,
+} from "./token.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";

@@ -26,7 +26,16 @@ test("bash takes it and completes commands, flags and words", async () => {
   expect(registered).toBe("complete -F _corral corral\n");
   expect(offers(completion, ["corral", "st"])).toEqual(["status", "stop"]);
   expect(offers(completion, ["corral", "--v"])).toEqual(["--version"]);
-  expect(offers(completion, ["corral", "events", "--"])).toEqual(["--session", "--after", "--follow", "--help"]);
+  expect(offers(completion, ["corral", "events", "--"])).toEqual([
+    "--session",
+    "--project",
+    "--types",
+    "--after",
+    "--follow",
+    "--deltas",
+    "--json",
+    "--help",
+  ]);
   expect(offers(completion, ["corral", "events", "--session", ""])).toEqual([]);
   expect(offers(completion, ["corral", "completion", "z"])).toEqual(["zsh"]);
   expect(offers(completion, ["corral", "help", "doc"])).toEqual(["doctor"]);

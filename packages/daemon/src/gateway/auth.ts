@@ -1,59 +1,60 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import { CorralError, type TraceId } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
+import type { Principal, Tokens } from "../tokens/index.ts";
 import { visitSecret } from "./cookie.ts";
+import type { Guesses } from "./guesses.ts";
 import { requireOwnPage } from "./origin.ts";
 import type { Visits } from "./visits.ts";
 
 declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Answered without a token. Whatever does not say so needs one. */
-    open?: boolean;
-  }
   interface FastifyRequest {
-    /** Who asks, as events will name it. Empty on open routes. */
+    /** Who asks; undefined on open routes. */
+    principal: Principal | undefined;
+    /** The same, as events will name it. Empty on open routes. */
     actor: string;
     traceId: TraceId;
     /** Both, as what is recorded for this request takes them. */
     readonly by: { readonly actor: string; readonly traceId: TraceId };
-    /** When what let the request in ends before the request does. */
-    over: AbortSignal | undefined;
   }
 }
 
-/** Tells who a bearer token stands for. */
-export type Authenticate = (token: string) => { readonly actor: string } | undefined;
-
-/** Knows the one token of the daemon's owner. */
-export function ownerOnly(token: string): Authenticate {
-  const expected = digest(token);
-  return (given) => (timingSafeEqual(digest(given), expected) ? { actor: "operator" } : undefined);
-}
-
 export interface Known {
-  readonly token: Authenticate;
+  readonly tokens: Pick<Tokens, "find">;
   readonly visits: Pick<Visits, "find">;
+  readonly guesses: Guesses;
 }
 
 /**
- * Sets the request's actor or throws `auth.missing`. A token is sent on purpose and proves enough; a cookie goes along
- * with whatever a browser sends, so it counts only on requests of the daemon's own pages.
+ * Sets the request's principal or throws `auth.missing`, `auth.throttled` for one wrong token too many. A token is sent
+ * on purpose and proves enough; a cookie goes along with whatever a browser sends, so it counts only on requests of the
+ * daemon's own pages.
  */
 export function authenticate(request: FastifyRequest, known: Known): void {
   if (isOpen(request)) return;
-  if (request.headers.authorization === undefined && visitSecret(request) !== undefined) return welcome(request, known);
-  const token = bearerToken(request.headers.authorization);
-  const principal = token === undefined ? undefined : known.token(token);
-  if (principal === undefined) throw unauthenticated(token === undefined ? "no token was given" : "the token is wrong");
-  request.actor = principal.actor;
+  const principal = byCookieAlone(request) ? visitorOf(request, known) : bearerOf(request, known);
+  request.principal = principal;
+  request.actor = `person:${principal.person}`;
 }
 
-function welcome(request: FastifyRequest, { visits }: Known): void {
+function byCookieAlone(request: FastifyRequest): boolean {
+  return request.headers.authorization === undefined && visitSecret(request) !== undefined;
+}
+
+function visitorOf(request: FastifyRequest, { visits }: Known): Principal {
   requireOwnPage(request);
   const visit = visits.find(visitSecret(request) ?? "");
   if (visit === undefined) throw visitOver();
-  request.actor = visit.actor;
-  request.over = visit.over;
+  return visit;
+}
+
+/** A right token is never throttled: nobody can lock anyone out. */
+function bearerOf(request: FastifyRequest, { tokens, guesses }: Known): Principal {
+  const token = bearerToken(request.headers.authorization);
+  if (token === undefined) throw unauthenticated("no token was given");
+  const principal = tokens.find(token);
+  if (principal !== undefined) return principal;
+  const waitSeconds = guesses.note(request.ip);
+  throw waitSeconds === undefined ? unauthenticated("the token is wrong") : tooManyGuesses(waitSeconds);
 }
 
 /**
@@ -69,14 +70,17 @@ function bearerToken(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^Bearer +(\S+)$/i.exec(header)?.[1];
 }
 
-/** Hashing first makes the compared values equally long, whatever was sent. */
-function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
-}
-
 function unauthenticated(why: string): CorralError {
   return new CorralError("auth.missing", `Not authenticated: ${why}`, {
     hint: "Send the content of the file `token` in the daemon's home as `Authorization: Bearer TOKEN`",
+  });
+}
+
+function tooManyGuesses(waitSeconds: number): CorralError {
+  return new CorralError("auth.throttled", `Too many wrong tokens; again in ${waitSeconds} seconds`, {
+    retry: "later",
+    retryAfterSeconds: waitSeconds,
+    hint: "A right one is let in at any time; `corral token create` makes one",
   });
 }
 

@@ -30,7 +30,7 @@ export function readPages(folder: string): Pages {
 
 export const dashboardRoutes: Routes = (app, { pages }) => {
   for (const [path, { type, caching, body }] of pages) {
-    app.get(path, { config: { open: true }, schema: { hide: true } }, (_request, reply) =>
+    app.get(path, { schema: { hide: true } }, (_request, reply) =>
       reply.headers({ ...walls, "content-type": type, "cache-control": caching }).send(body),
     );
   }

@@ -1,1 +1,3 @@
+export { requestProjections } from "./idempotency.ts";
+export { openMeter } from "./meter.ts";
 export { openGateway } from "./server.ts";

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { requireOwnOrigin } from "./origin.ts";
 import type { Routes } from "./routes.ts";
+import { principalOf } from "./tokens.ts";
 import { visitMs } from "./visits.ts";
 import { cookieName, visitSecret } from "./cookie.ts";
 
@@ -11,14 +12,13 @@ export const loginRoutes: Routes = (app, { visits }) => {
 
   app.post(
     "/api/login/codes",
-    { schema: { tags, body: z.object({}), response: { 201: loginCode } } },
-    async (request, reply) => reply.code(201).send(visits.issue(request.actor)),
+    { config: { secret: true }, schema: { tags, body: z.object({}), response: { 201: loginCode } } },
+    async (request, reply) => reply.code(201).send(visits.issue(principalOf(request))),
   );
 
   app.post(
     "/api/login",
     {
-      config: { open: true },
       onRequest: async (request) => requireOwnOrigin(request),
       schema: { tags, body: enterLogin, response: { 200: loginAnswer } },
     },

@@ -21,12 +21,12 @@ export function requireOwnOrigin(request: FastifyRequest): void {
 }
 
 /**
- * Browsers name the origin whenever a request changes something or asks for another origin's answer. What a page of
- * another port embeds comes without it, and newer browsers tell of that too.
+ * Browsers name the origin whenever a request changes something, opens a socket or asks for another origin's answer.
+ * What a page of another port embeds comes without it, and newer browsers tell of that too.
  */
 export function requireOwnPage(request: FastifyRequest): void {
-  const { origin, "sec-fetch-site": site } = request.headers;
-  if (request.method !== "GET" || origin !== undefined) requireOwnOrigin(request);
+  const { origin, upgrade, "sec-fetch-site": site } = request.headers;
+  if (request.method !== "GET" || origin !== undefined || upgrade !== undefined) requireOwnOrigin(request);
   if (site !== undefined && site !== "same-origin" && site !== "none") throw strangeOrigin();
 }
 

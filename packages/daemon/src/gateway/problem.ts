@@ -12,6 +12,7 @@ export function problemOf(error: unknown, traceId?: TraceId): Problem {
 }
 
 export function sendProblem(reply: FastifyReply, document: Problem): FastifyReply {
+  if (document.retryAfterSeconds !== undefined) void reply.header("retry-after", document.retryAfterSeconds);
   // Pre-encoded: a route's own response schemas do not describe problems.
   return reply
     .code(document.status)
@@ -20,8 +21,15 @@ export function sendProblem(reply: FastifyReply, document: Problem): FastifyRepl
     .send(JSON.stringify(document));
 }
 
-/** What a socket gets whose bytes were no HTTP request. */
-export function rawProblem(error: CorralError): string {
+/** What a socket gets whose bytes were no HTTP request, or came too late or too many. */
+export function refusalOf({ code }: { code?: string }): string {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return rawProblem(new CorralError("request.headers-too-large", "Too many headers"));
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return rawProblem(new CorralError("request.timeout", "Too slow"));
+  return rawProblem(new CorralError("request.invalid", "That was no HTTP request"));
+}
+
+function rawProblem(error: CorralError): string {
   const document = error.toProblem();
   const body = JSON.stringify(document);
   return [
@@ -67,7 +75,7 @@ function frameworkCode(error: unknown): ErrorCode | undefined {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return "request.too-large";
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return "request.media-type";
-  return statusCode === 400 || statusCode === 414 ? "request.invalid" : undefined;
+  return statusCode === 400 || statusCode === 414 || code === "FST_ERR_BAD_URL" ? "request.invalid" : undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -11,17 +11,25 @@ import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Tokens } from "../tokens/index.ts";
 import type { Pages } from "./dashboard.ts";
+import type { Meter } from "./meter.ts";
+import type { Sight } from "./sight.ts";
+import type { Sockets } from "./socket.ts";
 import type { Streams } from "./sse.ts";
 import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
 export interface RouteParts {
-  readonly log: Pick<Log, "read" | "tail" | "live">;
+  readonly log: Pick<Log, "read">;
   readonly sessions: Sessions;
   readonly projects: Projects;
   readonly config: Config;
+  readonly tokens: Tokens;
+  readonly sight: Sight;
   readonly streams: Streams;
+  readonly sockets: Sockets;
+  readonly meter: Meter;
   readonly visits: Visits;
   readonly pages: Pages;
   readonly version: string;

@@ -51,7 +51,9 @@ describe("who may ask", () => {
       "/api/events?follow=1",
       "/api/openapi.json",
       "/api/nothing",
-      `/api/sessions?token=${testToken}`,
+      "/api/stream",
+      "/api/tokens",
+      "/metrics",
     ];
     for (const path of paths) {
       expect({ path, ...(await raw("GET", path, headers)) }).toEqual({ path, status: 401, code: "auth.missing" });
@@ -241,31 +243,6 @@ describe("what is done", () => {
     });
     await expect.poll(() => gate.stops).toEqual([true]);
   });
-
-  test("the OpenAPI document lists every route", async () => {
-    const document = await (await gate.request("/api/openapi.json")).json();
-    expect(Object.keys(document.paths).toSorted()).toEqual([
-      "/api/config",
-      "/api/config/upgrade",
-      "/api/daemon/stop",
-      "/api/doctor",
-      "/api/events",
-      "/api/login",
-      "/api/login/codes",
-      "/api/logout",
-      "/api/projects",
-      "/api/projects/{id}/forget",
-      "/api/projects/{id}/trust",
-      "/api/sessions",
-      "/api/sessions/{id}",
-      "/api/sessions/{id}/events",
-      "/api/sessions/{id}/inputs",
-      "/api/sessions/{id}/interrupt",
-      "/api/sessions/{id}/recovery",
-      "/api/status",
-      "/healthz",
-    ]);
-  });
 });
 
 test("an unexpected error lets nothing out but is logged, and an expected one keeps its code", async () => {
@@ -329,7 +306,7 @@ describe("traces", () => {
       .toEqual({
         traceId,
         route: "POST /api/sessions",
-        actor: "operator",
+        actor: "person:owner",
         status: 201,
         ms: expect.any(Number),
       });

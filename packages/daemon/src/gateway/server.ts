@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import swagger from "@fastify/swagger";
-import { CorralError, type DaemonStatus, type DoctorReport, newTraceId, traceOf } from "@corral/protocol";
+import websocket from "@fastify/websocket";
+import { CorralError, type DaemonStatus, type DoctorReport, event, newTraceId, traceOf } from "@corral/protocol";
 import Fastify, { type FastifyRequest } from "fastify";
 import {
   jsonSchemaTransform,
@@ -10,28 +11,47 @@ import {
 } from "fastify-type-provider-zod";
 import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
-import { authenticate, type Known, ownerOnly } from "./auth.ts";
+import type { Projects } from "../projects/index.ts";
+import type { Sessions } from "../sessions/index.ts";
+import type { Tokens } from "../tokens/index.ts";
+import { mindAccess, requireScope } from "./access.ts";
+import { refuseOddAddresses } from "./address.ts";
+import { authenticate, type Known } from "./auth.ts";
+import { mindBounds } from "./bounds.ts";
 import { configRoutes } from "./config.ts";
 import { daemonRoutes } from "./daemon.ts";
 import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
+import type { StreamLimits } from "./feed.ts";
+import { openGuesses } from "./guesses.ts";
+import { openHistory } from "./history.ts";
+import { openRequests } from "./idempotency.ts";
+import { takeJson } from "./json.ts";
 import { loginRoutes } from "./login.ts";
+import type { Meter } from "./meter.ts";
+import { metricRoutes } from "./metrics.ts";
+import { completeDocument } from "./openapi.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
-import { bodyLimit, isExpected, problemOf, rawProblem, sendProblem } from "./problem.ts";
+import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { sessionRoutes } from "./sessions.ts";
-import type { Projects } from "../projects/index.ts";
-import type { Sessions } from "../sessions/index.ts";
-import { openStreams, type StreamLimits } from "./sse.ts";
+import { openSight } from "./sight.ts";
+import { openSockets, socketMessageLimit } from "./socket.ts";
+import { openStreams } from "./sse.ts";
+import { streamRoutes } from "./stream.ts";
+import { tokenRoutes } from "./tokens.ts";
 import { openVisits } from "./visits.ts";
 
 export interface GatewayParts {
-  readonly log: Pick<Log, "read" | "tail" | "live">;
+  readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly projects: Projects;
   readonly config: Config;
-  readonly token: string;
+  readonly tokens: Tokens;
+  readonly meter: Meter;
+  /** How many runner processes are alive. */
+  readonly runners: () => number;
   readonly version: string;
   /** The folder with the built dashboard. */
   readonly dashboard: string;
@@ -39,7 +59,7 @@ export interface GatewayParts {
   readonly host?: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Names besides the machine's own that requests may call the daemon by. */
+  /** Names besides those of this machine by which the daemon may be asked; without a port, at its own. */
   readonly allowedHosts?: readonly string[];
   /** Someone asked the daemon to stop; the answer is out already. */
   readonly onStop: (now: boolean) => void;
@@ -50,15 +70,26 @@ export interface GatewayParts {
   /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
   readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;
-  /** Milliseconds; by them codes and visits grow old. */
+  readonly deadlines?: Deadlines;
+  /** Milliseconds; by them codes, visits and keys grow old. */
   readonly now?: () => number;
 }
 
-interface GatewayLogger {
+export interface GatewayLogger {
   debug(context: object, message: string): void;
   info(context: object, message: string): void;
   error(context: object, message: string): void;
 }
+
+/** How long a client may take to say what it wants. */
+export interface Deadlines {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often clients are looked at. */
+  readonly checkMs: number;
+}
+
+const usualDeadlines: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 
 export interface Gateway {
   readonly url: string;
@@ -67,20 +98,32 @@ export interface Gateway {
 }
 
 export async function openGateway(parts: GatewayParts): Promise<Gateway> {
-  const { host = "127.0.0.1", logger } = parts;
-  const streams = openStreams(
-    parts.log,
-    (error) => logger?.error({ err: error }, "a stream of events failed"),
-    parts.streamLimits,
-  );
+  const { host = "127.0.0.1", log, logger, now = Date.now } = parts;
+  const onStreamError = (error: unknown) => logger?.error({ err: error }, "a stream of events failed");
+  const history = openHistory(log);
+  const source = { log, history };
+  const sight = await openSight(log, parts.sessions);
+  const streams = openStreams(source, onStreamError, parts.streamLimits);
+  const sockets = openSockets({ source, sight, onError: onStreamError, limits: parts.streamLimits });
+  const visits = openVisits(now);
+  let audited = Promise.resolve();
+  const guesses = openGuesses((guessed) => (audited = audited.then(() => audit(parts, guessed))), now);
+  const requests = await openRequests(log, now);
+  parts.meter.watch({
+    streams: () => ({ sse: streams.count, websocket: sockets.count }),
+    sessions: () => parts.sessions.count(),
+    runners: parts.runners,
+  });
+
   const app = await assemble(parts);
   if (logger !== undefined) tellOfRequests(app, logger);
-  const visits = openVisits(parts.now ?? Date.now);
   const hosts = [named(host), ...(parts.allowedHosts ?? [])];
-  const door = guard(app, { token: ownerOnly(parts.token), visits }, hosts);
-  const nouns = [daemonRoutes, loginRoutes, configRoutes, projectRoutes, sessionRoutes, eventRoutes, dashboardRoutes];
+  const door = guard(app, { tokens: parts.tokens, visits, guesses }, hosts);
+  mindBounds(app, sight);
+  requests.mind(app);
+  parts.meter.mind(app);
   const pages = readPages(parts.dashboard);
-  for (const addRoutes of nouns) addRoutes(app, { ...parts, streams, visits, pages });
+  for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, visits, pages });
   await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
@@ -91,12 +134,30 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     async close() {
       door.closing = true;
       streams.end();
+      sockets.end();
+      guesses.close();
       const impatience = setTimeout(() => app.server.closeAllConnections(), 2_000);
       await app.close();
       clearTimeout(impatience);
+      await audited;
+      history.close();
+      sight.close();
     },
   };
 }
+
+const nouns = [
+  daemonRoutes,
+  metricRoutes,
+  loginRoutes,
+  tokenRoutes,
+  configRoutes,
+  projectRoutes,
+  sessionRoutes,
+  eventRoutes,
+  streamRoutes,
+  dashboardRoutes,
+];
 
 /** Who listens everywhere is called by the name that is always there. */
 const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
@@ -106,19 +167,21 @@ function named(host: string): string {
 }
 
 async function assemble(parts: GatewayParts): Promise<App> {
+  const { headersMs, requestMs, checkMs } = parts.deadlines ?? usualDeadlines;
   const app = Fastify({
     logger: false,
     bodyLimit,
-    requestTimeout: 30_000,
-    http: { headersTimeout: 10_000 },
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs, maxHeaderSize: 16 * 1024 },
     return503OnClosing: false,
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
-    clientErrorHandler(_error, socket) {
-      if (socket.writable) socket.end(rawProblem(new CorralError("request.invalid", "That was no HTTP request")));
+    clientErrorHandler(error, socket) {
+      if (socket.writable) socket.end(refusalOf(error));
+      else socket.destroy();
     },
   }).withTypeProvider<ZodTypeProvider>();
-  app.removeContentTypeParser("text/plain");
+  takeJson(app);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, request, reply) => {
@@ -130,11 +193,22 @@ async function assemble(parts: GatewayParts): Promise<App> {
     openapi: {
       openapi: "3.1.0",
       info: { title: "Corral", version: parts.version },
-      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
-      security: [{ token: [] }],
+      components: {
+        securitySchemes: {
+          token: { type: "http", scheme: "bearer", description: "The owner's token file, or a token that was made" },
+          visit: { type: "apiKey", in: "cookie", name: "corral-PORT", description: "A browser's visit" },
+        },
+      },
     },
     transform: jsonSchemaTransform,
+    transformObject: (document) =>
+      "openapiObject" in document ? completeDocument({ ...document.openapiObject }) : document.swaggerObject,
   });
+  await app.register(websocket, {
+    options: { maxPayload: socketMessageLimit, perMessageDeflate: false },
+    errorHandler: (_error, socket) => socket.terminate(),
+  });
+  mindAccess(app);
   return app;
 }
 
@@ -142,18 +216,20 @@ async function assemble(parts: GatewayParts): Promise<App> {
 function guard(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
+  app.decorateRequest("principal", undefined);
   app.decorateRequest("traceId", "");
   app.decorateRequest("by", {
     getter() {
       return { actor: this.actor, traceId: this.traceId };
     },
   });
-  app.decorateRequest("over", undefined);
   app.addHook("onRequest", (request, _reply, next) => {
     try {
       request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
       refuseStrangers(request, door.port, allowedHosts);
+      refuseOddAddresses(request);
       authenticate(request, known);
+      requireScope(request);
       requireJson(request);
       if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });
       next();
@@ -162,6 +238,14 @@ function guard(app: App, known: Known, allowedHosts: readonly string[]): { port:
     }
   });
   return door;
+}
+
+/** In the log of what happened, and in the operator's; a log that cannot be written is told of elsewhere. */
+async function audit({ log, logger }: GatewayParts, guessed: { address: string; attempts: number }): Promise<void> {
+  logger?.info(guessed, "wrong tokens were tried");
+  await log
+    .append({ stream: "gateway", actor: "corral", events: [event("auth.guessed", guessed)] })
+    .catch((error: unknown) => logger?.error({ err: error }, "wrong tokens could not be recorded"));
 }
 
 /** One line for each request that was answered; a stream is answered when it ends. */

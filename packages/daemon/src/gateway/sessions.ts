@@ -24,7 +24,8 @@ export const sessionRoutes: Routes = (app, { sessions }) => {
   app.post(
     "/api/sessions",
     { schema: { tags, body: createSession, response: { 201: sessionView } } },
-    async (request, reply) => reply.code(201).send(await sessions.create(request.body, request.by)),
+    async (request, reply) =>
+      reply.code(201).send(await sessions.create(request.body, request.by, request.newId("session"))),
   );
 
   app.get("/api/sessions", { schema: { tags, response: { 200: sessionList } } }, async () => ({

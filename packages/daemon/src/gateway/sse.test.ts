@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request as httpRequest } from "node
 import type { AddressInfo } from "node:net";
 import { type Delta, event, newId, type PartId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openHistory } from "./history.ts";
 import { openStreams } from "./sse.ts";
 import { openTestGateway, testToken } from "./testing.ts";
 
@@ -174,8 +175,10 @@ test("history larger than the buffer waits for a slow reader instead of dropping
 test("a reader of history who stalls is dropped", async () => {
   await gate.add("ses_a", ...Array.from({ length: 200 }, () => said(newId("part"), "x".repeat(100_000))));
   const errors: unknown[] = [];
-  const streams = openStreams(gate.log, (error) => errors.push(error), { ...limits, stallMs: 50 });
-  const server = createServer((_request, response) => streams.open(response, { after: 0, session: undefined }));
+  const source = { log: gate.log, history: openHistory(gate.log) };
+  const streams = openStreams(source, (error) => errors.push(error), { ...limits, stallMs: 50 });
+  const all = { after: 0, session: undefined, wants: undefined, hears: () => true, deltas: true, over: undefined };
+  const server = createServer((_request, response) => streams.open(response, all));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const stuck = await new Promise<IncomingMessage>((resolve) => {

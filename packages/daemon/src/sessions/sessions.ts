@@ -16,8 +16,11 @@ import { type Admission, admit } from "./inbox.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
-  /** Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. */
-  create(wish: CreateSession, by: By): Promise<SessionView>;
+  /**
+   * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. With the id of a session
+   * that was made before, it is that one.
+   */
+  create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
   list(): Promise<readonly SessionView[]>;
   /** How many are in each state. */
@@ -39,10 +42,10 @@ export interface SessionTerms {
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
-    async create(wish, by) {
+    async create(wish, by, id = newId("session")) {
       const { projectId, mode, environment, workspace } = wish;
       const place = await placeIn(projectId, wish.worktree);
-      const id = newId("session");
+      if ((await log.row("sessions", id)) !== undefined) return view(id);
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
       await terms.mayOpen(environment);

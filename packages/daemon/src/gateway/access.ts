@@ -1,0 +1,100 @@
+import { CorralError, covers, type Scope } from "@corral/protocol";
+import type { FastifyRequest } from "fastify";
+import { isBounded } from "../tokens/index.ts";
+import type { App } from "./routes.ts";
+
+/**
+ * How a route minds the bounds of a token.
+ *
+ * - `any`: it tells nothing of what is in the log.
+ * - `whole`: it concerns everything, so a token with bounds is refused.
+ * - `session`, `project`: its path names one by `:id`; outside of the bounds there is none.
+ * - `project in body`: its body does, by `projectId`.
+ * - `listed`: it lists sessions or projects, of which those outside are left out.
+ * - `route`: the route minds them by itself.
+ */
+export type Reach = "any" | "whole" | "session" | "project" | "project in body" | "listed" | "route";
+
+export type Access = "open" | readonly [Scope, Reach];
+
+/** Who may do what: the one table. A route that is not in it keeps the gateway from opening. */
+export const access: Readonly<Record<string, Access>> = {
+  "GET /": "open",
+  "GET /assets/*": "open",
+  "GET /healthz": "open",
+  "GET /metrics": ["read", "whole"],
+  "GET /api/openapi.json": ["read", "any"],
+  "GET /api/status": ["read", "whole"],
+  "GET /api/doctor": ["read", "whole"],
+  "POST /api/daemon/stop": ["admin", "whole"],
+
+  "POST /api/login": "open",
+  "POST /api/login/codes": ["read", "any"],
+  "POST /api/logout": ["read", "any"],
+
+  "GET /api/tokens": ["read", "route"],
+  "POST /api/tokens": ["operate", "route"],
+  "POST /api/tokens/:id/revoke": ["operate", "route"],
+
+  "GET /api/projects": ["read", "listed"],
+  "POST /api/projects": ["admin", "whole"],
+  "POST /api/projects/:id/forget": ["admin", "project"],
+  "GET /api/projects/:id/trust": ["read", "project"],
+  "POST /api/projects/:id/trust": ["admin", "project"],
+
+  "GET /api/config": ["read", "whole"],
+  "PUT /api/config": ["admin", "whole"],
+  "POST /api/config/upgrade": ["admin", "whole"],
+
+  "GET /api/sessions": ["read", "listed"],
+  "POST /api/sessions": ["prompt", "project in body"],
+  "GET /api/sessions/:id": ["read", "session"],
+  "POST /api/sessions/:id/inputs": ["prompt", "session"],
+  "POST /api/sessions/:id/interrupt": ["prompt", "session"],
+  "POST /api/sessions/:id/recovery": ["operate", "session"],
+
+  "GET /api/events": ["read", "route"],
+  "GET /api/sessions/:id/events": ["read", "session"],
+  "GET /api/stream": ["read", "route"],
+};
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Answered without a token. Whatever does not say so needs one. */
+    open?: boolean;
+    scope?: Scope;
+    reach?: Reach;
+    /** The answer holds a secret, so it is not kept. */
+    secret?: boolean;
+  }
+}
+
+/** Gives every route its entry of the table. */
+export function mindAccess(app: App): void {
+  app.addHook("onRoute", (route) => {
+    const found = accessOf(String(route.method), route.url);
+    const [scope, reach] = found === "open" ? [undefined, "any" as const] : found;
+    route.config = { ...route.config, open: found === "open", ...(scope === undefined ? {} : { scope }), reach };
+  });
+}
+
+/** After it is known who asks. */
+export function requireScope({ routeOptions, principal }: FastifyRequest): void {
+  const { scope, reach } = routeOptions.config;
+  if (scope === undefined || principal === undefined) return;
+  if (!covers(principal.scope, scope)) throw tooNarrow(`this needs the scope ${scope}, yours is ${principal.scope}`);
+  if (reach === "whole" && isBounded(principal))
+    throw tooNarrow("this concerns everything, and your token is for a part");
+}
+
+export function tooNarrow(why: string): CorralError {
+  return new CorralError("auth.scope", `Your token does not reach so far: ${why}`, {
+    hint: "`corral token create` makes one that does",
+  });
+}
+
+function accessOf(method: string, url: string): Access {
+  const found = access[`${method} ${url.startsWith("/assets/") ? "/assets/*" : url}`];
+  if (found === undefined) throw new Error(`${method} ${url} has no entry in gateway/access.ts`);
+  return found;
+}
