@@ -199,7 +199,7 @@ describe("the jail's walls", () => {
 
 describe("a jail left alone", () => {
   test("ends itself after its grace when it is idle, also when a command ended its watch", async () => {
-    const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 1 });
+    const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 3 });
     await run("kill -9 -1");
     environment.detach();
     await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 20_000 }).toBe(false);
@@ -207,7 +207,7 @@ describe("a jail left alone", () => {
 
   test("ends itself when whoever opened it was killed", async () => {
     const { home, workspace } = newPlace();
-    const { state } = await openElsewhere([], { home, workspace, text: "true", graceSeconds: 1 });
+    const { state } = await openElsewhere([], { home, workspace, text: "true", graceSeconds: 3 });
     await expect.poll(() => isAlive(state.supervisor), { timeout: 20_000 }).toBe(false);
   });
 
@@ -230,13 +230,13 @@ describe("a jail left alone", () => {
   });
 
   test("stays when somebody comes back in time", async () => {
-    const { environment, driver } = await openJail({}, newPlace(), { graceSeconds: 1 });
+    const { environment, driver } = await openJail({}, newPlace(), { graceSeconds: 3 });
     environment.detach();
     const reopened = await driver.reopen(environment.state);
     if (reopened.kind !== "open") throw new Error("it did not live on");
     const { stdout } = await reopened.environment.shell.run({
       id: "later",
-      text: "sleep 2; echo here",
+      text: "sleep 4; echo here",
       timeoutMs: 60_000,
     });
     expect(stdout).toBe("here\n");
