@@ -2,6 +2,9 @@ import { text } from "node:stream/consumers";
 import { UsageError } from "./flags.ts";
 import type { World } from "./world.ts";
 
+/** What the daemon takes; told before anything is made of it. */
+const longestPrompt = 1_000_000;
+
 /** The prompt from the words, or from stdin for `-` and when there are no words but something is piped in. */
 export async function readPrompt(words: readonly string[], { stdin }: Pick<World, "stdin">): Promise<string> {
   const given = words.join(" ");
@@ -9,5 +12,10 @@ export async function readPrompt(words: readonly string[], { stdin }: Pick<World
   const prompt = (fromStdin ? await text(stdin) : given).trim();
   if (prompt === "")
     throw new UsageError("no prompt was given", 'Try `corral run "what should be done"`, or pipe it in');
+  if (prompt.length > longestPrompt)
+    throw new UsageError(
+      `the prompt has ${prompt.length} characters; at most ${longestPrompt} are taken`,
+      "Put what is long into a file of the repository, commit it, and name it in the prompt",
+    );
   return prompt;
 }

@@ -125,6 +125,12 @@ test("--detach prints the session's id and leaves", async () => {
   expect(stand.written).toEqual({ out: `${onlySession().id}\n`, err: "" });
 });
 
+test("a prompt that is too long is refused before a session is made", async () => {
+  expect(await corral("run", "x".repeat(1_000_001))).toBe(2);
+  expect(stand.written.err).toContain("at most 1000000 are taken");
+  expect(stage.sessions).toEqual([]);
+});
+
 test("the first Ctrl-C interrupts the activity and waits for its end", async () => {
   play();
   stage.onInterrupt = ({ id }) => stage.tell(id, settled("interrupted"));
