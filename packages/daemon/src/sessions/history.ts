@@ -20,7 +20,7 @@ export interface History {
   environment: EnvironmentState | undefined;
   readonly entries: Entry[];
   activity: OpenActivity | undefined;
-  /** The last activity was interrupted: queued inputs wait until a person has spoken. */
+  /** The last activity was interrupted: queued inputs wait until a steer has opened the next. */
   queueParked: boolean;
   /** Texts of inputs admitted and not yet promoted. */
   readonly inbox: Map<InputId, string>;
