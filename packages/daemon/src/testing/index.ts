@@ -1,3 +1,4 @@
+export { openTestGateway } from "../gateway/testing.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Break, createClient, type Followed } from "@corral/client";
 import { CorralError, type Delta, type WireEvent } from "@corral/protocol";
 import { afterEach, expect, test } from "vitest";
+import { type Break, createClient, type Followed } from "./index.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -69,7 +69,8 @@ const deltaFrame = (delta: Delta) => `event: delta\ndata: ${JSON.stringify(delta
 async function take(followed: AsyncIterable<Followed>, count: number): Promise<unknown[]> {
   const taken: unknown[] = [];
   for await (const news of followed) {
-    taken.push(news.kind === "event" ? news.event.seq : [news.delta.offset, news.delta.text]);
+    if (news.kind === "event") taken.push(news.event.seq);
+    else taken.push(news.kind === "gap" ? news : [news.delta.offset, news.delta.text]);
     if (taken.length === count) break;
   }
   return taken;
@@ -203,6 +204,40 @@ test("kinds that a newer daemon may send are passed on as events and skipped as 
   }
 });
 
+test("in the place of events no longer kept comes one gap, and the stream goes on behind it", async () => {
+  const gap = (from: number, to: number) => `id: ${to}\nevent: gap\ndata: {"kind":"gap","from":${from},"to":${to}}\n\n`;
+  const { client, asked } = await serve(
+    stream(frames(1) + gap(2, 5), "cut"),
+    stream(gap(2, 5) + gap(4, 7) + frames(8), "stay"),
+  );
+  expect(await take(client.follow({ after: 0 }), 4)).toEqual([
+    1,
+    { kind: "gap", from: 2, to: 5 },
+    { kind: "gap", from: 6, to: 7 },
+    8,
+  ]);
+  expect(asked.map(({ url }) => url)).toEqual(["/api/events?follow=1&after=0", "/api/events?follow=1&after=5"]);
+});
+
+test("behind a gap the text so far is told again, for the event that closed its part may be lost", async () => {
+  const gap = `id: 3\nevent: gap\ndata: {"kind":"gap","from":1,"to":3}\n\n`;
+  const { client } = await serve(
+    stream(deltaFrame(textDelta(0, "old")) + gap + deltaFrame(textDelta(0, "new")), "stay"),
+  );
+  expect(await take(client.follow({ after: 0 }), 3)).toEqual([
+    [0, "old"],
+    { kind: "gap", from: 1, to: 3 },
+    [0, "new"],
+  ]);
+});
+
+test("connections that were made and lost while nothing happened are no row of failures", async () => {
+  const { client } = await serve(stream("", "end"), stream("", "end"), stream(frames(1), "stay"));
+  const attempts: number[] = [];
+  await take(client.follow({ after: 0, onBreak: ({ attempt }) => void attempts.push(attempt) }), 1);
+  expect(attempts).toEqual([1, 1]);
+});
+
 test("each break is told with the cursor, and the client may be pointed elsewhere", async () => {
   const successor = await serve(stream(frames(3), "stay"));
   const { client } = await serve(stream(frames(1, 2), "cut"));
@@ -267,4 +302,14 @@ test("an aborted signal ends the stream, while it waits and between attempts", a
     1,
   );
   expect(nothing).toEqual([]);
+});
+
+test("an aborted signal ends the stream while somebody thinks about a break", async () => {
+  const { client } = await serve(stream("", "cut"));
+  const leaving = new AbortController();
+  const onBreak = () => {
+    queueMicrotask(() => leaving.abort());
+    return new Promise<void>(() => undefined);
+  };
+  expect(await take(client.follow({ after: 0, signal: leaving.signal, onBreak }), 1)).toEqual([]);
 });
