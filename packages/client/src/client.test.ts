@@ -224,11 +224,7 @@ test("behind a gap the text so far is told again, for the event that closed its 
   const { client } = await serve(
     stream(deltaFrame(textDelta(0, "old")) + gap + deltaFrame(textDelta(0, "new")), "stay"),
   );
-  expect(await take(client.follow({ after: 0 }), 3)).toEqual([
-    [0, "old"],
-    { kind: "gap", from: 1, to: 3 },
-    [0, "new"],
-  ]);
+  expect(await take(client.follow({ after: 0 }), 3)).toEqual([[0, "old"], { kind: "gap", from: 1, to: 3 }, [0, "new"]]);
 });
 
 test("connections that were made and lost while nothing happened are no row of failures", async () => {

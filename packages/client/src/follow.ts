@@ -1,8 +1,9 @@
-import { CorralError, delta, errorStatus, gap, type StreamFilter, wireEvent } from "@corral/protocol";
+import { CorralError, errorStatus, type StreamFilter } from "@corral/protocol";
 import type { Delta, Gap, WireEvent } from "./api.ts";
 import { type Connect, connectionLost, ReaderBehind, type Said, unreadable } from "./connection.ts";
 import { Heard } from "./heard.ts";
 import { queryOf } from "./query.ts";
+import { isDelta, isEvent, isGap } from "./shapes.ts";
 import { connectSocket, type OpenSocket } from "./socket.ts";
 import { connectSse } from "./sse.ts";
 import type { Transport } from "./transport.ts";
@@ -86,39 +87,39 @@ export async function* follow(
 /** What a message tells that is new; nothing when it was heard before or is of a kind not known here. */
 function read({ kind, about }: Said, cursor: number, heard: Heard): Followed | undefined {
   switch (kind) {
-    case "event": {
-      const event = held(wireEvent, about);
-      if (event.seq <= cursor) return undefined;
-      heard.note(event);
-      return { kind: "event", event };
-    }
-    case "gap": {
-      const missed = held(gap, about);
-      if (missed.to <= cursor) return undefined;
-      heard.forget();
-      return { ...missed, from: Math.max(missed.from, cursor + 1) };
-    }
-    case "delta": {
-      const piece = delta.safeParse(about);
-      const fresh = piece.success ? heard.unheard(piece.data) : undefined;
-      return fresh === undefined ? undefined : { kind: "delta", delta: fresh };
-    }
+    case "event":
+      return readEvent(about, cursor, heard);
+    case "gap":
+      return readGap(about, cursor, heard);
+    case "delta":
+      return readDelta(about, heard);
     default:
       return undefined;
   }
 }
 
+function readEvent(event: unknown, cursor: number, heard: Heard): Followed | undefined {
+  if (!isEvent(event)) throw unreadable(event);
+  if (event.seq <= cursor) return undefined;
+  heard.note(event);
+  return { kind: "event", event };
+}
+
+function readGap(gap: unknown, cursor: number, heard: Heard): Followed | undefined {
+  if (!isGap(gap)) throw unreadable(gap);
+  if (gap.to <= cursor) return undefined;
+  heard.forget();
+  return { kind: "gap", from: Math.max(gap.from, cursor + 1), to: gap.to };
+}
+
+function readDelta(delta: unknown, heard: Heard): Followed | undefined {
+  const fresh = isDelta(delta) ? heard.unheard(delta) : undefined;
+  return fresh === undefined ? undefined : { kind: "delta", delta: fresh };
+}
+
 function cursorAfter(news: Followed): number | undefined {
   if (news.kind === "event") return news.event.seq;
   return news.kind === "gap" ? news.to : undefined;
-}
-
-function held<T>(schema: { parse(value: unknown): T }, value: unknown): T {
-  try {
-    return schema.parse(value);
-  } catch (cause) {
-    throw unreadable(cause);
-  }
 }
 
 type Wish = StreamFilter & Pick<FollowOptions, "deltas">;

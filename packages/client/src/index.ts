@@ -1,3 +1,4 @@
+export { CorralError, isKnown, newId } from "@corral/protocol";
 export type * from "./api.ts";
 export { type Client, type ClientOptions, createClient, type Page } from "./client.ts";
 export type { Break, Followed, FollowOptions } from "./follow.ts";

@@ -1,4 +1,4 @@
-import { CorralError, streamMessage } from "@corral/protocol";
+import { CorralError } from "@corral/protocol";
 import {
   type Connect,
   type Connecting,
@@ -7,7 +7,9 @@ import {
   ReaderBehind,
   type Said,
   Silence,
+  unreadable,
 } from "./connection.ts";
+import { isProblem, isRecord } from "./shapes.ts";
 
 /** The part of a WebSocket that is used here; the global one fits. */
 export interface Socket {
@@ -119,14 +121,22 @@ class Mailbox {
 }
 
 function read(text: string): Said | undefined {
-  const value = parsed(text);
-  const { kind } = typeof value === "object" && value !== null ? (value as { kind?: unknown }) : {};
-  if (kind === "event" || kind === "delta") return { kind, about: (value as Readonly<Record<string, unknown>>)[kind] };
-  if (kind === "gap") return { kind, about: value };
-  if (kind === "subscribed") return { kind: "open", about: undefined };
-  const known = streamMessage.safeParse(value);
-  if (known.success && known.data.kind === "problem") throw CorralError.fromProblem(known.data.problem);
-  return undefined;
+  const message = parsed(text);
+  const { kind, event, delta, problem }: Readonly<Record<string, unknown>> = isRecord(message) ? message : {};
+  switch (kind) {
+    case "subscribed":
+      return { kind: "open", about: undefined };
+    case "event":
+      return { kind, about: event };
+    case "delta":
+      return { kind, about: delta };
+    case "gap":
+      return { kind, about: message };
+    case "problem":
+      throw isProblem(problem) ? CorralError.fromProblem(problem) : unreadable(problem);
+    default:
+      return undefined;
+  }
 }
 
 /** A socket that is refused tells no reason; the same asked without one does. */

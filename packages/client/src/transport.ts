@@ -1,7 +1,8 @@
-import { CorralError, problem, type TraceId, traceparent } from "@corral/protocol";
+import { CorralError, type TraceId, traceparent } from "@corral/protocol";
 import type { AnswerOf, AskedOf, Route } from "./api.ts";
 import { fieldsOfAnswers } from "./generated.ts";
 import { queryOf } from "./query.ts";
+import { isProblem, isRecord } from "./shapes.ts";
 
 /** Where a daemon is and what lets one in. */
 export interface Endpoint {
@@ -147,12 +148,12 @@ interface Parts {
 }
 
 function has(answer: unknown, fields: readonly string[]): boolean {
-  return typeof answer === "object" && answer !== null && fields.every((field) => field in answer);
+  return isRecord(answer) && fields.every((field) => field in answer);
 }
 
 async function refusal(response: Answer, url: string): Promise<CorralError> {
-  const document = problem.safeParse(await response.json().catch(() => undefined));
-  return document.success ? CorralError.fromProblem(document.data) : strangeAnswer(url, `HTTP ${response.status}`);
+  const document = await response.json().catch(() => undefined);
+  return isProblem(document) ? CorralError.fromProblem(document) : strangeAnswer(url, `HTTP ${response.status}`);
 }
 
 function unreachable(url: string, cause: unknown): CorralError {

@@ -1,4 +1,11 @@
-import { type Delta, event, type NewEvent, type SessionState, type SessionView, type WireEvent } from "@corral/protocol";
+import {
+  type Delta,
+  event,
+  type NewEvent,
+  type SessionState,
+  type SessionView,
+  type WireEvent,
+} from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { type Entry, emptyTranscript, takeDelta, takeEvent, takeGap, takeView, type Transcript } from "./transcript.ts";
 
