@@ -227,11 +227,13 @@ test("behind a gap the text so far is told again, for the event that closed its 
   expect(await take(client.follow({ after: 0 }), 3)).toEqual([[0, "old"], { kind: "gap", from: 1, to: 3 }, [0, "new"]]);
 });
 
-test("connections that were made and lost while nothing happened are no row of failures", async () => {
-  const { client } = await serve(stream("", "end"), stream("", "end"), stream(frames(1), "stay"));
+test("connections that lived while nothing happened are no row of failures, others are", async () => {
+  const beat = stream(":\n\n", "end");
+  const mute = stream("retry: 500\n\n", "end");
+  const { client } = await serve(beat, beat, mute, mute, stream(frames(1), "stay"));
   const attempts: number[] = [];
   await take(client.follow({ after: 0, onBreak: ({ attempt }) => void attempts.push(attempt) }), 1);
-  expect(attempts).toEqual([1, 1]);
+  expect(attempts).toEqual([1, 1, 2, 3]);
 });
 
 test("each break is told with the cursor, and the client may be pointed elsewhere", async () => {
@@ -268,6 +270,16 @@ test("giving up is throwing in onBreak", async () => {
 test("what asking again cannot mend is thrown at once", async () => {
   const { client, asked } = await serve(json(404, new CorralError("not-found", "No such session").toProblem()));
   await expect(take(client.follow({ after: 0, session: "ses_a" }), 1)).rejects.toMatchObject({ code: "not-found" });
+  expect(asked.length).toBe(1);
+});
+
+test("a refusal for a reason that only a newer daemon knows is thrown at once too", async () => {
+  const refused = { ...new CorralError("not-found", "No ponies here").toProblem(), code: "pony.refused", status: 422 };
+  const { client, asked } = await serve(json(422, refused));
+  await expect(take(client.follow({ after: 0 }), 1)).rejects.toMatchObject({
+    code: "request.invalid",
+    message: "No ponies here",
+  });
   expect(asked.length).toBe(1);
 });
 

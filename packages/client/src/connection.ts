@@ -1,7 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import type { Transport } from "./transport.ts";
 
-/** What one message of a stream says; what it is about is not judged yet. The first is `open`: somebody is there. */
+/** What one message of a stream says; what it is about is not judged yet. A `heartbeat` is about nothing. */
 export interface Said {
   readonly kind: string;
   readonly about: unknown;

@@ -38,7 +38,7 @@ export interface FollowOptions extends StreamFilter {
 
 export interface Break {
   readonly error: CorralError;
-  /** How many attempts in a row found nobody. */
+  /** How many attempts in a row brought nothing, not even a heartbeat. */
   readonly attempt: number;
   /** The seq up to which all was given out. */
   readonly cursor: number;

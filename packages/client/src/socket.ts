@@ -124,13 +124,12 @@ function read(text: string): Said | undefined {
   const message = parsed(text);
   const { kind, event, delta, problem }: Readonly<Record<string, unknown>> = isRecord(message) ? message : {};
   switch (kind) {
-    case "subscribed":
-      return { kind: "open", about: undefined };
     case "event":
       return { kind, about: event };
     case "delta":
       return { kind, about: delta };
     case "gap":
+    case "heartbeat":
       return { kind, about: message };
     case "problem":
       throw isProblem(problem) ? CorralError.fromProblem(problem) : unreadable(problem);

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Connecting, parsed, type Said, Silence } from "./connection.ts";
 
 /** A newer daemon may send others, which are skipped. */
-const kinds: ReadonlySet<string> = new Set(["event", "delta", "gap"]);
+const kinds: ReadonlySet<string> = new Set(["event", "delta", "gap", "heartbeat"]);
 
 /** Messages over server-sent events. */
 export async function* connectSse({
@@ -20,11 +20,13 @@ export async function* connectSse({
     const headers = { accept: "text/event-stream" };
     const response = await transport.send({ method: "GET", path, signal: over.signal, headers });
     if (response.body === null) return;
-    yield { kind: "open", about: undefined };
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
-    const complete: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (message) => complete.push(message) });
+    const complete: Pick<EventSourceMessage, "event" | "data">[] = [];
+    const parser = createParser({
+      onEvent: (message) => complete.push(message),
+      onComment: () => complete.push({ event: "heartbeat", data: "{}" }),
+    });
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;

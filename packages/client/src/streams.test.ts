@@ -7,6 +7,8 @@ import { type Client, createClient, type Followed, type FollowOptions } from "./
 import { openWebSocket } from "./socket.ts";
 
 const token = "a-token-for-tests";
+/** Under load a connection may take its time to come back. */
+const patience = { timeout: 10_000 };
 const limits = { bufferLimit: 256 * 1024, stallMs: 60_000, heartbeatMs: 60_000 };
 
 let gate: Awaited<ReturnType<typeof openTestGateway>>;
@@ -47,17 +49,17 @@ function short(news: Followed): unknown {
 describe.each(["sse", "websocket"] as const)("a stream over %s", (over) => {
   test("carries history, then events and pieces as they come", async () => {
     const { told } = listen({ over, session, after: 1 });
-    await expect.poll(() => [told.length, gate.subscribers()]).toEqual([1, 1]);
+    await expect.poll(() => [told.length, gate.subscribers()], patience).toEqual([1, 1]);
     gate.log.live.emit({ kind: "text", session, part: "prt_a", offset: 0, text: "so far" });
-    await expect.poll(() => told).toEqual([2, "so far"]);
+    await expect.poll(() => told, patience).toEqual([2, "so far"]);
     await gate.add(session, said("so far", "prt_a"));
-    await expect.poll(() => told).toEqual([2, "so far", 3]);
+    await expect.poll(() => told, patience).toEqual([2, "so far", 3]);
   });
 
   test("carries only what is asked for", async () => {
     const { told } = listen({ over, types: ["turn.*"], deltas: false });
     await gate.add(session, event("activity.opened", { id: "act_1" }), said("a"));
-    await expect.poll(() => told).toEqual([4]);
+    await expect.poll(() => told, patience).toEqual([4]);
   });
 
   test("tells of events that are no longer kept, once, and goes on behind them", async () => {
@@ -65,7 +67,7 @@ describe.each(["sse", "websocket"] as const)("a stream over %s", (over) => {
     await gate.log.trim({ before: 5 });
     const gap = { kind: "gap", from: 2, to: 4 };
     const { told } = listen({ over, after: 1 });
-    await expect.poll(() => told.slice(0, 3)).toEqual([gap, 5, 6]);
+    await expect.poll(() => told.slice(0, 3), patience).toEqual([gap, 5, 6]);
     expect(await client.events({ after: 1 })).toEqual({ events: [], next: 4, gap });
   });
 
@@ -76,12 +78,12 @@ describe.each(["sse", "websocket"] as const)("a stream over %s", (over) => {
     });
     let last = 2;
     for (let round = 0; round < 3; round++) {
-      await expect.poll(() => told.length).toBe(last);
+      await expect.poll(() => told.length, patience).toBe(last);
       await gate.close({ keep: true });
       gate = await openTestGateway({ streamLimits: limits }, gate.folder);
       for (let n = 0; n < 5; n++) last = (await gate.add(session, said("x")))[0]?.seq ?? last;
     }
-    await expect.poll(() => told).toEqual(seqsTo(last));
+    await expect.poll(() => told, patience).toEqual(seqsTo(last));
   });
 
   test("goes on without gap or repeat when the daemon drops it for reading too slowly", async () => {
@@ -96,15 +98,15 @@ describe.each(["sse", "websocket"] as const)("a stream over %s", (over) => {
       }
     };
     const reading = read();
-    await expect.poll(gate.subscribers).toBe(1);
+    await expect.poll(gate.subscribers, patience).toBe(1);
     let last = 2;
     const big = "x".repeat(1_000_000);
     // The daemon notices a reader over server-sent events that is stuck; over a WebSocket the client lets go by itself.
     while (gate.subscribers() === 1) last = (await gate.add(session, said(big)))[0]?.seq ?? last;
     held.resolve();
-    await expect.poll(() => told, { timeout: 10_000 }).toEqual(seqsTo(last, 3));
+    await expect.poll(() => told, patience).toEqual(seqsTo(last, 3));
     await gate.add(session, said("small"));
-    await expect.poll(() => told.at(-1)).toBe(last + 1);
+    await expect.poll(() => told.at(-1), patience).toBe(last + 1);
     expect(breaks).toBe(over === "sse" ? 1 : 0);
     leaving.now.abort();
     await reading;
@@ -112,25 +114,25 @@ describe.each(["sse", "websocket"] as const)("a stream over %s", (over) => {
 
   test("ends at once when its signal aborts, and leaves nothing open", async () => {
     const { end } = listen({ over });
-    await expect.poll(gate.subscribers).toBe(1);
+    await expect.poll(gate.subscribers, patience).toBe(1);
     leaving.now.abort();
     expect(await end).toBe("over");
-    await expect.poll(gate.subscribers).toBe(0);
+    await expect.poll(gate.subscribers, patience).toBe(0);
     expect(await listen({ over }).end).toBe("over");
   });
 
   test("lets go of the connection at once even while nobody reads on", async () => {
     const followed = client.follow({ over, after: 0, signal: leaving.now.signal });
     expect(await followed.next()).toMatchObject({ value: { event: { seq: 1 } } });
-    await expect.poll(gate.subscribers).toBe(1);
+    await expect.poll(gate.subscribers, patience).toBe(1);
     leaving.now.abort();
-    await expect.poll(gate.subscribers).toBe(0);
+    await expect.poll(gate.subscribers, patience).toBe(0);
     expect(await followed.next()).toEqual({ done: true, value: undefined });
   });
 
   test("lets go of the connection when its reader breaks off", async () => {
     for await (const _news of client.follow({ over, after: 0 })) break;
-    await expect.poll(gate.subscribers).toBe(0);
+    await expect.poll(gate.subscribers, patience).toBe(0);
   });
 
   test("ends at once while nobody answers", async () => {
@@ -161,7 +163,7 @@ describe.each(["sse", "websocket"] as const)("a stream over %s", (over) => {
   test("ends with a refusal when what let it in is revoked", async () => {
     const made = await gate.token({ name: "a" });
     const { end } = listen({ over }, createClient({ url: gate.gateway.url, token: made.token }));
-    await expect.poll(gate.subscribers).toBe(1);
+    await expect.poll(gate.subscribers, patience).toBe(1);
     await client.tokens.revoke(made.id);
     expect(await end).toMatchObject({ name: "CorralError", code: "auth.missing" });
   });
