@@ -293,6 +293,28 @@ test("a connection that fell silent is taken for dead", async () => {
   expect(await take(client.follow({ after: 0, silenceMs: 50 }), 2)).toEqual([1, 2]);
 });
 
+test("a reader that takes its time with what came does not take the connection for dead", async () => {
+  let more = () => undefined as unknown;
+  const { client, asked } = await serve(
+    (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(frames(1));
+      more = () => response.write(frames(2));
+    },
+    stream(frames(2), "stay"),
+  );
+  const silent = await serve(stream(frames(1), "stay"), stream(frames(2), "stay"), stream(frames(3), "stay"));
+  const taken: unknown[] = [];
+  for await (const news of client.follow({ after: 0, silenceMs: 50 })) {
+    taken.push(news);
+    if (taken.length === 2) break;
+    // As long as others take to find connections silent.
+    await take(silent.client.follow({ after: 0, silenceMs: 50 }), 3);
+    more();
+  }
+  expect(taken).toEqual([1, 2].map((seq) => ({ kind: "event", event: eventOf(seq) })));
+  expect(asked.length).toBe(1);
+});
+
 test("an aborted signal ends the stream, while it waits and between attempts", async () => {
   const { client } = await serve(stream(frames(1), "stay"));
   const leaving = new AbortController();

@@ -28,9 +28,11 @@ export async function* connectSse({
       onComment: () => complete.push({ event: "heartbeat", data: "{}" }),
     });
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
+      // Counted only while one listens: whoever takes their time with what came hears nothing meanwhile.
       silence.broken();
+      const { done, value } = await reader.read();
+      silence.end();
+      if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
       for (const { event = "", data } of complete.splice(0)) {
         if (kinds.has(event)) yield { kind: event, about: parsed(data) };
