@@ -134,7 +134,7 @@ function callOf<R extends Route>(route: R, asked: Asked<R>): Call {
     method,
     path: search === "" ? place : `${place}?${search}`,
     signal,
-    ...(method === "GET" ? {} : { body }),
+    ...(method === "GET" || method === "DELETE" ? {} : { body }),
     ...(key === undefined ? {} : { headers: { "idempotency-key": key } }),
     ...(open === undefined ? {} : { open }),
   };
