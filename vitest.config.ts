@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-const importTable = "tests/imports.test.ts";
+/** About the sources, not about what is shipped. */
+const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
 
 export default defineConfig({
   test: {
@@ -9,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts", importTable],
+          include: ["packages/*/src/**/*.test.ts", ...ofSources],
           testTimeout: 15_000,
           hookTimeout: 30_000,
           sequence: { groupOrder: 0 },
@@ -20,7 +21,7 @@ export default defineConfig({
         test: {
           name: "stories",
           include: ["tests/**/*.test.ts"],
-          exclude: [importTable],
+          exclude: ofSources,
           globalSetup: ["tests/build-once.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -15,12 +15,17 @@ export class OutcomeOf {
     this.#input = input;
   }
 
+  /** For whoever knows it from elsewhere than from an event. */
+  takenUp(activity: ActivityId): void {
+    this.#activity = activity;
+  }
+
   /** The outcome, when this event is the one that brings it. */
   after(event: WireEvent): Outcome | undefined {
     if (!isKnown(event)) return undefined;
     switch (event.type) {
       case "input.promoted":
-        if (event.data.id === this.#input) this.#activity = event.data.activityId;
+        if (event.data.id === this.#input) this.takenUp(event.data.activityId);
         return undefined;
       case "call.unknown":
         this.#unknownCalls.add(event.data.id);

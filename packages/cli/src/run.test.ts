@@ -232,3 +232,50 @@ test("what the daemon refuses is said in its words", async () => {
     err: "error: There is no such session\nhint: `corral sessions` lists what there is\n",
   });
 });
+
+/** The input is taken up and the rest happens, then everything up to `trimmed` events before the end is no longer kept. */
+function forgetting(kept: number, ...events: Parameters<Stage["tell"]> extends [string, ...infer E] ? E : never): void {
+  play(...events);
+  const act = stage.onInput;
+  stage.onInput = (session, input) => {
+    act(session, input);
+    stage.trimmed = stage.log.length - kept;
+  };
+}
+
+test("events that are no longer kept are told of, and the run ends by what comes behind them", async () => {
+  forgetting(2, said("unheard"), said("Done."), settled("done"));
+  expect(await corral("run", "go")).toBe(0);
+  expect(stand.written.out).toBe("(events 1 to 5 are no longer kept)\nDone.\n");
+});
+
+test.each([
+  ["idle", { state: "idle" }, 0, ""],
+  ["failed", { state: "failed", activityId: activity, message: "no key" }, 1, "error: no key\n"],
+  ["waiting", { state: "waiting", activityId: activity, on: "continue" }, 3, "waits for you"],
+] as const)("an end that is no longer kept is asked for: the session is %s", async (_, state, code, complaint) => {
+  forgetting(0, settled("done"));
+  const act = stage.onInput;
+  stage.onInput = (session, input) => {
+    act(session, input);
+    Object.assign(session, { state });
+  };
+  expect(await corral("run", "--json", "go")).toBe(code);
+  expect(stand.written.out).toBe('{"kind":"gap","from":1,"to":5}\n');
+  expect(stand.written.err).toContain(complaint);
+});
+
+test("events prints a line in the place of those that are no longer kept, followed or not", async () => {
+  stage.tell("ses_a", said("a"), said("b"), said("c"));
+  stage.trimmed = 2;
+  expect(await corral("events")).toBe(0);
+  const printed = stand.written.out;
+  expect(printed.split("\n", 2).map((line) => JSON.parse(line))).toEqual([
+    { kind: "gap", from: 1, to: 2 },
+    stage.log[2],
+  ]);
+  const following = corral("events", "--follow");
+  await expect.poll(() => stand.written.out).toBe(printed + printed);
+  stand.pressCtrlC();
+  expect(await following).toBe(0);
+});

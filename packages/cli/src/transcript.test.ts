@@ -93,3 +93,10 @@ test("types not known here are skipped", () => {
   });
   expect(text()).toBe("");
 });
+
+test("events that are no longer kept are told of on a line of their own", () => {
+  const { say, transcript, text } = stage();
+  say("prt_a", 0, "Hel");
+  transcript.gap({ kind: "gap", from: 2, to: 3 });
+  expect(text()).toBe("Hel\n(events 2 to 3 are no longer kept)\n");
+});

@@ -2,6 +2,7 @@ import {
   type CommandResult,
   commandResult,
   type Delta,
+  type Gap,
   isKnown,
   type StoredEvent,
   type WireEvent,
@@ -31,6 +32,10 @@ export class Transcript {
 
   event(event: WireEvent): void {
     if (isKnown(event)) this.#tell(event);
+  }
+
+  gap({ from, to }: Gap): void {
+    this.#line(dim(`(events ${from} to ${to} are no longer kept)`, this.#out));
   }
 
   #tell(event: StoredEvent): void {

@@ -1,82 +1,49 @@
-import {
-  type Admission,
-  admission,
-  type AdmitInput,
-  type ConfigView,
-  configView,
-  type CreatedToken,
-  createdToken,
-  type CreateSession,
-  type CreateToken,
-  type DaemonStatus,
-  daemonStatus,
-  type DecideRecovery,
-  type DoctorReport,
-  doctorReport,
-  eventPage,
-  type EventPage,
-  type ForgetAnswer,
-  forgetAnswer,
-  health,
-  type Health,
-  interruptAnswer,
-  type InterruptAnswer,
-  loginAnswer,
-  type LoginAnswer,
-  loginCode,
-  type LoginCode,
-  logoutAnswer,
-  type LogoutAnswer,
-  projectList,
-  type ProjectId,
-  type ProjectView,
-  type RecoveryAnswer,
-  recoveryAnswer,
-  type RegisteredProject,
-  registeredProject,
-  type RegisterProject,
-  type RevokeAnswer,
-  revokeAnswer,
-  type SessionId,
-  sessionList,
-  sessionView,
-  type SessionView,
-  type SetConfig,
-  type StopAnswer,
-  stopAnswer,
-  type StopDaemon,
-  type StreamFilter,
-  type TokenId,
-  tokenList,
-  type TokenView,
-  type TraceId,
-  type TrustFiles,
-  type TrustView,
-  trustView,
-  type UpgradeAnswer,
-  upgradeAnswer,
-} from "@corral/protocol";
+import type { StreamFilter, TraceId } from "@corral/protocol";
+import type {
+  Admission,
+  AdmitInput,
+  ConfigView,
+  CreatedToken,
+  CreateSession,
+  CreateToken,
+  DaemonStatus,
+  DecideRecovery,
+  DoctorReport,
+  EventPage,
+  ForgetAnswer,
+  Health,
+  InterruptAnswer,
+  LoginAnswer,
+  LoginCode,
+  LogoutAnswer,
+  ProjectId,
+  ProjectView,
+  RecoveryAnswer,
+  RegisteredProject,
+  RegisterProject,
+  RevokeAnswer,
+  Route,
+  SessionId,
+  SessionView,
+  SetConfig,
+  StopAnswer,
+  StopDaemon,
+  TokenId,
+  TokenView,
+  TrustFiles,
+  TrustView,
+  UpgradeAnswer,
+} from "./api.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
-import { queryOf } from "./query.ts";
-import { type Endpoint, type Fetch, Transport } from "./transport.ts";
+import { type OpenSocket, openWebSocket } from "./socket.ts";
+import { type Asked, type Endpoint, type Fetch, type Sending, Transport, type Waiting } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
   /** All requests are of this trace; without it the daemon makes one for each. */
   readonly traceId?: TraceId | undefined;
   readonly fetch?: Fetch;
+  readonly openSocket?: OpenSocket;
 }
-
-export interface Waiting {
-  readonly signal?: AbortSignal;
-}
-
-/** With a key, sending it again is harmless: the first answer comes again. */
-export interface Sending extends Waiting {
-  readonly key?: string;
-}
-
-/** These are needed; the others have defaults on the daemon's side. */
-type Needs<T, K extends keyof T> = Pick<T, K> & { readonly [P in keyof T]?: T[P] | undefined };
 
 /**
  * The daemon's API. Every method throws `CorralError`: what the daemon refused, or
@@ -99,22 +66,22 @@ export interface Client {
   };
   readonly config: {
     get(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<ConfigView>;
-    set(change: Needs<SetConfig, "key" | "value">, waiting?: Waiting): Promise<ConfigView>;
+    set(change: SetConfig, waiting?: Waiting): Promise<ConfigView>;
     upgrade(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<UpgradeAnswer>;
   };
   readonly sessions: {
-    create(wish: Needs<CreateSession, "projectId">, sending?: Sending): Promise<SessionView>;
+    create(wish: CreateSession, sending?: Sending): Promise<SessionView>;
     list(waiting?: Waiting): Promise<readonly SessionView[]>;
     get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
     /** Resolves when the input is durable. Can be repeated with the same id and text. */
-    admit(id: SessionId, input: Needs<AdmitInput, "id" | "text">, sending?: Sending): Promise<Admission>;
+    admit(id: SessionId, input: AdmitInput, sending?: Sending): Promise<Admission>;
     interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
     recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
   };
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
-    create(wish: Needs<CreateToken, "name">, sending?: Sending): Promise<CreatedToken>;
+    create(wish: CreateToken, sending?: Sending): Promise<CreatedToken>;
     list(waiting?: Waiting): Promise<readonly TokenView[]>;
     revoke(id: TokenId, sending?: Sending): Promise<RevokeAnswer>;
   };
@@ -126,7 +93,7 @@ export interface Client {
     leave(waiting?: Waiting): Promise<LogoutAnswer>;
   };
   readonly daemon: {
-    stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
+    stop(wish?: StopDaemon, waiting?: Waiting): Promise<StopAnswer>;
     status(waiting?: Waiting): Promise<DaemonStatus>;
     /** Examines the machine as the daemon finds it; takes a moment, for a jail is really tried. */
     doctor(waiting?: Waiting): Promise<DoctorReport>;
@@ -142,6 +109,7 @@ export interface Client {
   follow(options: FollowOptions): AsyncGenerator<Followed, void, undefined>;
 }
 
+/** What comes in the place of events that are no longer kept is the answer's `gap`. */
 export interface Page extends Waiting, Pick<StreamFilter, "project" | "types"> {
   readonly after?: number;
   readonly limit?: number;
@@ -152,15 +120,10 @@ export function createClient({
   token,
   traceId,
   fetch: fetcher = globalThis.fetch.bind(globalThis),
+  openSocket = openWebSocket,
 }: ClientOptions): Client {
   const transport = new Transport({ url, token }, fetcher, traceId);
-  const get = <T>(path: string, schema: { parse(value: unknown): T }, { signal }: Waiting = {}) =>
-    transport.ask({ method: "GET", path, signal }, schema);
-  const post = <T>(path: string, body: unknown, schema: { parse(value: unknown): T }, { signal, key }: Sending = {}) =>
-    transport.ask(
-      { method: "POST", path, body, signal, ...(key === undefined ? {} : { headers: { "idempotency-key": key } }) },
-      schema,
-    );
+  const ask = <R extends Route>(route: R, asked: Asked<R>) => transport.ask(route, asked);
 
   return {
     get endpoint() {
@@ -170,64 +133,46 @@ export function createClient({
       transport.endpoint = endpoint;
     },
     projects: {
-      register: (wish, waiting) => post("/api/projects", wish, registeredProject, waiting),
-      list: async (waiting) => (await get("/api/projects", projectList, waiting)).projects,
-      find: async (path, waiting) =>
-        (await get(`/api/projects?path=${encodeURIComponent(path)}`, projectList, waiting)).projects[0],
-      forget: (id, waiting) => post(`${projectPath(id)}/forget`, {}, forgetAnswer, waiting),
-      trust: (id, waiting) => get(`${projectPath(id)}/trust`, trustView, waiting),
-      giveTrust: (id, wish, waiting) => post(`${projectPath(id)}/trust`, wish, trustView, waiting),
+      register: (body, sending) => ask("POST /api/projects", { ...sending, body }),
+      list: async (waiting) => (await ask("GET /api/projects", { ...waiting, query: {} })).projects,
+      find: async (path, waiting) => (await ask("GET /api/projects", { ...waiting, query: { path } })).projects[0],
+      forget: (id, waiting) => ask("POST /api/projects/{id}/forget", { ...waiting, path: { id } }),
+      trust: (id, waiting) => ask("GET /api/projects/{id}/trust", { ...waiting, path: { id } }),
+      giveTrust: (id, body, waiting) => ask("POST /api/projects/{id}/trust", { ...waiting, path: { id }, body }),
     },
     config: {
-      get: ({ project } = {}, waiting) =>
-        get(
-          `/api/config${project === undefined ? "" : `?project=${encodeURIComponent(project)}`}`,
-          configView,
-          waiting,
-        ),
-      set: (change, { signal } = {}) =>
-        transport.ask({ method: "PUT", path: "/api/config", body: change, signal }, configView),
-      upgrade: (of = {}, waiting) => post("/api/config/upgrade", of, upgradeAnswer, waiting),
+      get: (query = {}, waiting) => ask("GET /api/config", { ...waiting, query }),
+      set: (body, waiting) => ask("PUT /api/config", { ...waiting, body }),
+      upgrade: (body = {}, waiting) => ask("POST /api/config/upgrade", { ...waiting, body }),
     },
     sessions: {
-      create: (wish, waiting) => post("/api/sessions", wish, sessionView, waiting),
-      list: async (waiting) => (await get("/api/sessions", sessionList, waiting)).sessions,
-      get: (id, waiting) => get(sessionPath(id), sessionView, waiting),
-      admit: (id, input, waiting) => post(`${sessionPath(id)}/inputs`, input, admission, waiting),
-      interrupt: (id, waiting) => post(`${sessionPath(id)}/interrupt`, {}, interruptAnswer, waiting),
-      recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),
-      events: (id, page = {}) => get(`${sessionPath(id)}/events${pageQuery(page)}`, eventPage, page),
+      create: (body, sending) => ask("POST /api/sessions", { ...sending, body }),
+      list: async (waiting) => (await ask("GET /api/sessions", { ...waiting })).sessions,
+      get: (id, waiting) => ask("GET /api/sessions/{id}", { ...waiting, path: { id } }),
+      admit: (id, body, sending) => ask("POST /api/sessions/{id}/inputs", { ...sending, path: { id }, body }),
+      interrupt: (id, sending) => ask("POST /api/sessions/{id}/interrupt", { ...sending, path: { id } }),
+      recover: (id, body, sending) => ask("POST /api/sessions/{id}/recovery", { ...sending, path: { id }, body }),
+      events: (id, { signal, types, ...page } = {}) =>
+        ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
     },
     tokens: {
-      create: (wish, sending) => post("/api/tokens", wish, createdToken, sending),
-      list: async (waiting) => (await get("/api/tokens", tokenList, waiting)).tokens,
-      revoke: (id, sending) => post(`/api/tokens/${encodeURIComponent(id)}/revoke`, {}, revokeAnswer, sending),
+      create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
+      list: async (waiting) => (await ask("GET /api/tokens", { ...waiting })).tokens,
+      revoke: (id, sending) => ask("POST /api/tokens/{id}/revoke", { ...sending, path: { id } }),
     },
     login: {
-      issue: (waiting) => post("/api/login/codes", {}, loginCode, waiting),
-      enter: (code, waiting) => post("/api/login", { code }, loginAnswer, waiting),
-      leave: (waiting) => post("/api/logout", {}, logoutAnswer, waiting),
+      issue: (waiting) => ask("POST /api/login/codes", { ...waiting }),
+      enter: (code, waiting) => ask("POST /api/login", { ...waiting, body: { code } }),
+      leave: (waiting) => ask("POST /api/logout", { ...waiting }),
     },
     daemon: {
-      stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
-      status: (waiting) => get("/api/status", daemonStatus, waiting),
-      doctor: (waiting) => get("/api/doctor", doctorReport, waiting),
-      health: ({ signal } = {}) => transport.ask({ method: "GET", path: "/healthz", signal, open: true }, health),
+      stop: (body = {}, waiting) => ask("POST /api/daemon/stop", { ...waiting, body }),
+      status: (waiting) => ask("GET /api/status", { ...waiting }),
+      doctor: (waiting) => ask("GET /api/doctor", { ...waiting }),
+      health: (waiting) => ask("GET /healthz", { ...waiting, open: true }),
     },
-    events: (page = {}) => get(`/api/events${pageQuery(page)}`, eventPage, page),
-    follow: (options) => follow(transport, options),
+    events: ({ signal, types, ...page } = {}) =>
+      ask("GET /api/events", { signal, query: { ...page, types: types?.join(",") } }),
+    follow: (options) => follow(transport, openSocket, options),
   };
-}
-
-function projectPath(id: ProjectId): string {
-  return `/api/projects/${encodeURIComponent(id)}`;
-}
-
-function sessionPath(id: SessionId): string {
-  return `/api/sessions/${encodeURIComponent(id)}`;
-}
-
-function pageQuery({ after, limit, session, project, types }: Page & Pick<StreamFilter, "session">): string {
-  const query = queryOf({ after, limit, session, project, types: types?.join(",") });
-  return query === "" ? "" : `?${query}`;
 }

@@ -1,15 +1,11 @@
-import {
-  CorralError,
-  type Delta,
-  delta,
-  errorStatus,
-  type StreamFilter,
-  type WireEvent,
-  wireEvent,
-} from "@corral/protocol";
-import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { CorralError, errorStatus, type StreamFilter } from "@corral/protocol";
+import type { Delta, Gap, WireEvent } from "./api.ts";
+import { type Connect, connectionLost, ReaderBehind, type Said, unreadable } from "./connection.ts";
 import { Heard } from "./heard.ts";
 import { queryOf } from "./query.ts";
+import { isDelta, isEvent, isGap } from "./shapes.ts";
+import { connectSocket, type OpenSocket } from "./socket.ts";
+import { connectSse } from "./sse.ts";
 import type { Transport } from "./transport.ts";
 
 /**
@@ -17,16 +13,20 @@ import type { Transport } from "./transport.ts";
  *
  * 1. Every event after the cursor comes once, in seq order, however often the connection breaks: each
  *    new one asks after the last event given out, and what was given out is never given again.
- * 2. The text of a growing part comes once: a new connection begins with the text so far, of which only
- *    the unheard rest is given out.
- * 3. Only what asking again cannot mend is thrown.
+ * 2. In the place of events that are no longer kept comes one gap, after which the stream goes on.
+ * 3. The text of a growing part comes once: a new connection begins with the text so far, of which only
+ *    the unheard rest is given out. Behind a gap the text so far may come again, for what closed it may be lost.
+ * 4. Only what asking again cannot mend is thrown.
+ * 5. An aborted signal ends it at once, whatever it waits for.
  */
 export interface FollowOptions extends StreamFilter {
+  /** What carries it. A browser needs no slot of its six connections for a WebSocket. */
+  readonly over?: "sse" | "websocket";
   /** False: only events, no pieces of what is still growing. */
   readonly deltas?: boolean;
   /** The seq of the last event already known; 0 for all. */
   readonly after: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Told of each connection lost or not made, before the next attempt, which waits for it. It may
    * point the client elsewhere, and give up by throwing.
@@ -38,131 +38,128 @@ export interface FollowOptions extends StreamFilter {
 
 export interface Break {
   readonly error: CorralError;
-  /** How many attempts in a row brought nothing. */
+  /** How many attempts in a row brought nothing, not even a heartbeat. */
   readonly attempt: number;
-  /** The seq of the last event given out. */
+  /** The seq up to which all was given out. */
   readonly cursor: number;
 }
 
 export type Followed =
   | { readonly kind: "event"; readonly event: WireEvent }
-  | { readonly kind: "delta"; readonly delta: Delta };
+  | { readonly kind: "delta"; readonly delta: Delta }
+  | Readonly<Gap>;
 
 export async function* follow(
   transport: Transport,
-  { after, signal, onBreak, silenceMs = 45_000, ...wish }: FollowOptions,
+  openSocket: OpenSocket,
+  { after, signal, onBreak, silenceMs = 45_000, over = "sse", ...wish }: FollowOptions,
 ): AsyncGenerator<Followed, void, undefined> {
+  const connect: Connect = over === "sse" ? connectSse : connectSocket(openSocket);
+  const pathOf = over === "sse" ? ssePath : socketPath;
   const heard = new Heard();
   let cursor = after;
   let attempt = 0;
   const isOver = () => signal?.aborted === true;
   while (!isOver()) {
-    let broken = endedEarly();
+    let broken = connectionLost();
     try {
-      for await (const message of connect(transport, pathOf(wish, cursor), silenceMs, signal)) {
+      for await (const said of connect({ transport, path: pathOf(wish, cursor), silenceMs, signal })) {
+        if (isOver()) return;
         attempt = 0;
-        const news = read(message, cursor, heard);
+        const news = read(said, cursor, heard);
         if (news === undefined) continue;
-        if (news.kind === "event") cursor = news.event.seq;
+        cursor = cursorAfter(news) ?? cursor;
         yield news;
       }
     } catch (error) {
       if (isOver()) return;
+      if (error instanceof ReaderBehind) continue;
       broken = mendable(error);
     }
     if (isOver()) return;
     attempt += 1;
-    await onBreak?.({ error: broken, attempt, cursor });
+    const told = Promise.resolve(onBreak?.({ error: broken, attempt, cursor }));
+    await unlessAborted(signal, told);
     await pause(Math.min(50 * 2 ** (attempt - 1), 2_000), signal);
   }
 }
 
-/** The messages of one connection, until it ends or breaks. */
-async function* connect(
-  transport: Transport,
-  path: string,
-  silenceMs: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<EventSourceMessage, void, undefined> {
-  const over = new AbortController();
-  const leave = () => over.abort();
-  signal?.addEventListener("abort", leave, { once: true });
-  if (signal?.aborted === true) leave();
-  let silence = setTimeout(leave, silenceMs);
-  try {
-    const headers = { accept: "text/event-stream" };
-    const response = await transport.send({ method: "GET", path, signal: over.signal, headers });
-    if (response.body === null) return;
-    const reader = response.body.getReader();
-    const decoder = new TextDecoder();
-    const complete: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (message) => complete.push(message) });
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      clearTimeout(silence);
-      silence = setTimeout(leave, silenceMs);
-      parser.feed(decoder.decode(value, { stream: true }));
-      yield* complete.splice(0);
-    }
-  } finally {
-    clearTimeout(silence);
-    signal?.removeEventListener("abort", leave);
-    leave();
+/** What a message tells that is new; nothing when it was heard before or is of a kind not known here. */
+function read({ kind, about }: Said, cursor: number, heard: Heard): Followed | undefined {
+  switch (kind) {
+    case "event":
+      return readEvent(about, cursor, heard);
+    case "gap":
+      return readGap(about, cursor, heard);
+    case "delta":
+      return readDelta(about, heard);
+    default:
+      return undefined;
   }
 }
 
-/** What a message tells that is new; nothing when it was heard before or is of a kind not known here. */
-function read(message: EventSourceMessage, cursor: number, heard: Heard): Followed | undefined {
-  if (message.event === "event") {
-    const event = eventIn(message);
-    if (event.seq <= cursor) return undefined;
-    heard.note(event);
-    return { kind: "event", event };
-  }
-  if (message.event !== "delta") return undefined;
-  const parsed = delta.safeParse(JSON.parse(message.data));
-  const fresh = parsed.success ? heard.unheard(parsed.data) : undefined;
+function readEvent(event: unknown, cursor: number, heard: Heard): Followed | undefined {
+  if (!isEvent(event)) throw unreadable(event);
+  if (event.seq <= cursor) return undefined;
+  heard.note(event);
+  return { kind: "event", event };
+}
+
+function readGap(gap: unknown, cursor: number, heard: Heard): Followed | undefined {
+  if (!isGap(gap)) throw unreadable(gap);
+  if (gap.to <= cursor) return undefined;
+  heard.forget();
+  return { kind: "gap", from: Math.max(gap.from, cursor + 1), to: gap.to };
+}
+
+function readDelta(delta: unknown, heard: Heard): Followed | undefined {
+  const fresh = isDelta(delta) ? heard.unheard(delta) : undefined;
   return fresh === undefined ? undefined : { kind: "delta", delta: fresh };
 }
 
-function eventIn(message: EventSourceMessage): WireEvent {
-  try {
-    return wireEvent.parse(JSON.parse(message.data));
-  } catch (cause) {
-    throw new CorralError("daemon.version", "The daemon sent an event in a shape not known here", {
-      cause,
-      hint: "Daemon and client may be of different versions",
-    });
-  }
+function cursorAfter(news: Followed): number | undefined {
+  if (news.kind === "event") return news.event.seq;
+  return news.kind === "gap" ? news.to : undefined;
 }
 
-function pathOf({ session, project, types, deltas }: Partial<FollowOptions>, cursor: number): string {
+type Wish = StreamFilter & Pick<FollowOptions, "deltas">;
+
+function ssePath({ session, ...wish }: Wish, cursor: number): string {
   const base = session === undefined ? "/api" : `/api/sessions/${encodeURIComponent(session)}`;
-  const wish = { project, types: types?.join(","), deltas: deltas === false ? 0 : undefined };
-  return `${base}/events?${queryOf({ follow: 1, after: cursor, ...wish })}`;
+  return `${base}/events?${queryOf({ follow: 1, after: cursor, ...worded(wish) })}`;
 }
 
-function endedEarly(cause?: unknown): CorralError {
-  return new CorralError("daemon.unreachable", "The connection to the daemon was lost", { cause, retry: "now" });
+function socketPath({ session, ...wish }: Wish, cursor: number): string {
+  return `/api/stream?${queryOf({ after: cursor, session, ...worded(wish) })}`;
+}
+
+function worded({ project, types, deltas }: Omit<Wish, "session">): object {
+  return { project, types: types?.join(","), deltas: deltas === false ? 0 : undefined };
 }
 
 /** Rethrows what another attempt cannot mend. */
 function mendable(error: unknown): CorralError {
-  if (!(error instanceof CorralError)) return endedEarly(error);
+  if (!(error instanceof CorralError)) return connectionLost(error);
   if (error.retry === "never" && errorStatus[error.code] < 500) throw error;
   return error;
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done, { once: true });
-    if (signal?.aborted === true) done();
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return unlessAborted(signal, promise).finally(() => clearTimeout(timer));
+}
+
+/** Waits for the deed, or no longer than until the signal aborts. */
+async function unlessAborted(signal: AbortSignal | undefined, deed: Promise<void>): Promise<void> {
+  if (signal === undefined) return deed;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const leave = () => resolve();
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    await Promise.race([deed, promise]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
 }

@@ -1,4 +1,5 @@
-import { type Delta, isKnown, type WireEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol";
+import type { Delta, WireEvent } from "./api.ts";
 
 /** How far each growing part was heard, so that a text so far told again is cut to its rest. */
 export class Heard {
@@ -13,6 +14,11 @@ export class Heard {
     if (newEnd <= end) return undefined;
     this.#ends.set(key, newEnd);
     return delta.offset >= end ? delta : { ...delta, offset: end, text: delta.text.slice(end - delta.offset) };
+  }
+
+  /** What was heard of no longer tells anything. */
+  forget(): void {
+    this.#ends.clear();
   }
 
   /** The event that repeats the whole ends the counting; a call that starts again begins anew. */

@@ -1,3 +1,7 @@
-export { type Client, type ClientOptions, createClient } from "./client.ts";
+export { CorralError, isKnown, newId } from "@corral/protocol";
+export type * from "./api.ts";
+export { type Client, type ClientOptions, createClient, type Page } from "./client.ts";
 export type { Break, Followed, FollowOptions } from "./follow.ts";
-export type { Answer, Endpoint, Fetch } from "./transport.ts";
+export type { Api } from "./generated.ts";
+export type { OpenSocket, Socket } from "./socket.ts";
+export type { Answer, Endpoint, Fetch, Sending, Waiting } from "./transport.ts";

@@ -1,4 +1,8 @@
-import { CorralError, problem, type TraceId, traceparent } from "@corral/protocol";
+import { CorralError, type TraceId, traceparent } from "@corral/protocol";
+import type { AnswerOf, AskedOf, Route } from "./api.ts";
+import { fieldsOfAnswers } from "./generated.ts";
+import { queryOf } from "./query.ts";
+import { isProblem, isRecord } from "./shapes.ts";
 
 /** Where a daemon is and what lets one in. */
 export interface Endpoint {
@@ -25,8 +29,24 @@ export interface Answer {
   readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
 }
 
+export interface Waiting {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** With a key, sending it again is harmless: the first answer comes again. */
+export interface Sending extends Waiting {
+  readonly key?: string | undefined;
+}
+
+/** What is asked of a route, and how. */
+export type Asked<R extends Route> = AskedOf<R> &
+  Sending & {
+    /** Asked before anything is known about who answers, so without the token. */
+    readonly open?: boolean;
+  };
+
 export interface Call {
-  readonly method: "GET" | "POST" | "PUT";
+  readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -50,26 +70,30 @@ export class Transport {
     this.#traceId = traceId;
   }
 
-  /** The answer in the shape that the schema promises. */
-  async ask<T>(call: Call, answer: { parse(value: unknown): T }): Promise<T> {
-    const response = await this.send(call);
+  /** What the route answers. The daemon has held it to its schema; here it is only made sure that a daemon answered. */
+  async ask<R extends Route>(route: R, asked: Asked<R>): Promise<AnswerOf<R>> {
+    const { url } = this.endpoint;
+    const response = await this.send(callOf(route, asked));
+    let answer: unknown;
     try {
-      return answer.parse(await response.json());
+      answer = await response.json();
     } catch (error) {
-      call.signal?.throwIfAborted();
-      throw strangeAnswer(this.endpoint.url, error);
+      asked.signal?.throwIfAborted();
+      throw strangeAnswer(url, error);
     }
+    if (!has(answer, fieldsOfAnswers[route])) throw strangeAnswer(url, "fields are missing");
+    return answer as AnswerOf<R>;
   }
 
   /** A response with a good status. */
-  async send({ method, path, body, signal, headers, open }: Call): Promise<Answer> {
-    const { url, token } = this.endpoint;
+  async send({ method, path, body, signal, headers, open = false }: Call): Promise<Answer> {
+    const { url } = this.endpoint;
     const request: Request = {
       method,
       headers: {
-        ...(open === true || token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(open ? {} : this.proof()),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(this.#traceId === undefined ? {} : { traceparent: traceparent(this.#traceId) }),
+        ...this.trace(),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -79,6 +103,16 @@ export class Transport {
     const response = await this.#reach(url + path, request, signal);
     if (response.ok) return response;
     throw await refusal(response, url);
+  }
+
+  /** What lets one in, as a header; a browser's cookie needs none. */
+  proof(): Record<string, string> {
+    const { token } = this.endpoint;
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  trace(): Record<string, string> {
+    return this.#traceId === undefined ? {} : { traceparent: traceparent(this.#traceId) };
   }
 
   async #reach(address: string, request: Request, signal: AbortSignal | undefined): Promise<Answer> {
@@ -91,9 +125,35 @@ export class Transport {
   }
 }
 
+function callOf<R extends Route>(route: R, asked: Asked<R>): Call {
+  const { path = {}, query = {}, body = {}, signal, key, open } = asked as Parts & Sending;
+  const [method = "", template = ""] = route.split(" ");
+  const place = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
+  const search = queryOf(query);
+  return {
+    method,
+    path: search === "" ? place : `${place}?${search}`,
+    signal,
+    ...(method === "GET" || method === "DELETE" ? {} : { body }),
+    ...(key === undefined ? {} : { headers: { "idempotency-key": key } }),
+    ...(open === undefined ? {} : { open }),
+  };
+}
+
+interface Parts {
+  readonly open?: boolean;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: object;
+  readonly body?: unknown;
+}
+
+function has(answer: unknown, fields: readonly string[]): boolean {
+  return isRecord(answer) && fields.every((field) => field in answer);
+}
+
 async function refusal(response: Answer, url: string): Promise<CorralError> {
-  const document = problem.safeParse(await response.json().catch(() => undefined));
-  return document.success ? CorralError.fromProblem(document.data) : strangeAnswer(url, `HTTP ${response.status}`);
+  const document = await response.json().catch(() => undefined);
+  return isProblem(document) ? CorralError.fromProblem(document) : strangeAnswer(url, `HTTP ${response.status}`);
 }
 
 function unreachable(url: string, cause: unknown): CorralError {

@@ -113,7 +113,7 @@ export class CorralError extends Error {
   }
 
   static fromProblem(document: Problem): CorralError {
-    const known = document.code in errorStatus ? (document.code as ErrorCode) : "internal";
+    const known = Object.hasOwn(errorStatus, document.code) ? (document.code as ErrorCode) : unnamed(document.status);
     const message = document.detail === undefined ? document.title : `${document.title}: ${document.detail}`;
     return new CorralError(known, message, {
       retry: document.retry,
@@ -121,4 +121,9 @@ export class CorralError extends Error {
       ...(document.hint === undefined ? {} : { hint: document.hint }),
     });
   }
+}
+
+/** A newer daemon may have a reason that has no name here; whether it was a refusal or a failure is told by the status. */
+function unnamed(status: number): ErrorCode {
+  return status < 500 ? "request.invalid" : "internal";
 }

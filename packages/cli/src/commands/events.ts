@@ -1,4 +1,4 @@
-import type { Client } from "@corral/client";
+import type { Client, Followed } from "@corral/client";
 import { projectId, sessionId, streamFilter, type StreamFilter } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -11,6 +11,7 @@ export const events = defineCommand({
   name: "events",
   usage: "events [--session ID] [--project ID] [--types LIST] [--after N] [--follow] [--deltas]",
   summary: "Prints what happened, each event as a line of JSON.",
+  details: `In the place of events that are no longer kept comes one line {"kind":"gap","from":SEQ,"to":SEQ}.`,
   examples: [
     ["corral events --follow", "everything, and what comes, until Ctrl-C"],
     ["corral events --session ses_… --after 120", "one session's, from where one left off"],
@@ -42,10 +43,12 @@ async function printAll(client: Client, { out }: World, filter: StreamFilter, af
   for (;;) {
     const { session, ...rest } = filter;
     const page = { ...rest, after: cursor, limit: 1000 };
-    const { events: found, next } = await (session === undefined
-      ? client.events(page)
-      : client.sessions.events(session, page));
-    out.write(found.map(jsonLine).join(""));
+    const {
+      events: found,
+      next,
+      gap,
+    } = await (session === undefined ? client.events(page) : client.sessions.events(session, page));
+    out.write([...(gap === undefined ? [] : [gap]), ...found].map(jsonLine).join(""));
     if (next === cursor) return;
     cursor = next;
   }
@@ -60,9 +63,20 @@ async function follow(
   const forget = world.onInterrupt(() => leaving.abort());
   const onBreak = persistently(client, world, { session: wish.session });
   for await (const news of client.follow({ ...wish, signal: leaving.signal, onBreak })) {
-    world.out.write(jsonLine(news.kind === "event" ? news.event : news.delta));
+    world.out.write(jsonLine(lineOf(news)));
   }
   forget();
+}
+
+function lineOf(news: Followed): object {
+  switch (news.kind) {
+    case "event":
+      return news.event;
+    case "delta":
+      return news.delta;
+    case "gap":
+      return news;
+  }
 }
 
 interface FilterFlags {

@@ -1,7 +1,8 @@
-import type { Client } from "@corral/client";
-import { type Delta, type InputId, isKnown, newId, type SessionView, type WireEvent } from "@corral/protocol";
+import type { AdmitInput, Client } from "@corral/client";
+import { type Delta, type Gap, isKnown, newId, type SessionView, type WireEvent } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
+import { lostOutcome } from "../lost-outcome.ts";
 import { type Outcome, OutcomeOf } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
 import { UsageError } from "../flags.ts";
@@ -42,8 +43,8 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       worktree: project.worktree,
       model: args.model,
     });
-    const input = newId("input");
-    await client.sessions.admit(session.id, { id: input, text: prompt });
+    const input = { id: newId("input"), text: prompt };
+    await client.sessions.admit(session.id, input);
     if (args.detach === true) {
       world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
       return 0;
@@ -56,15 +57,22 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
 interface Show {
   event(event: WireEvent): void;
   delta(delta: Delta): void;
+  gap(gap: Gap): void;
 }
 
-async function watch(client: Client, session: SessionView, input: InputId, world: World, show: Show): Promise<number> {
+async function watch(
+  client: Client,
+  session: SessionView,
+  input: AdmitInput,
+  world: World,
+  show: Show,
+): Promise<number> {
   const { err } = world;
   err.write(`session ${session.id}\n`);
   const leaving = new AbortController();
   const interrupt = interrupter(client, session, world, leaving);
   const forget = world.onInterrupt(() => interrupt.press());
-  const outcomeOf = new OutcomeOf(input);
+  const outcomeOf = new OutcomeOf(input.id);
   let workspace: string | undefined;
   try {
     const wanted = { session: session.id, after: session.seq - 1, signal: leaving.signal };
@@ -74,6 +82,12 @@ async function watch(client: Client, session: SessionView, input: InputId, world
     })) {
       if (news.kind === "delta") {
         show.delta(news.delta);
+        continue;
+      }
+      if (news.kind === "gap") {
+        show.gap(news);
+        const outcome = await lostOutcome(client, session.id, input, news, outcomeOf);
+        if (outcome !== undefined) return conclude(outcome, session, workspace, world);
         continue;
       }
       show.event(news.event);
@@ -139,5 +153,5 @@ function waitingFor({ on, calls }: Outcome & { kind: "waiting" }): string {
 
 function jsonLines({ out }: World, withDeltas: boolean): Show {
   const print = (value: object) => out.write(jsonLine(value));
-  return { event: print, delta: withDeltas ? print : () => undefined };
+  return { event: print, delta: withDeltas ? print : () => undefined, gap: print };
 }

@@ -28,6 +28,8 @@ export class Stage {
   readonly asked: string[] = [];
   /** Of the requests that named one. */
   readonly traces: string[] = [];
+  /** Events up to this one are no longer kept. */
+  trimmed = 0;
   readonly #streams = new Set<ServerResponse>();
   #server = createServer();
   #home = "";
@@ -144,7 +146,10 @@ export class Stage {
     if (route === "GET /api/sessions/ID/events") {
       return this.#events(response, Number(searchParams.get("after")), searchParams.get("follow") === "1", session.id);
     }
+    if (route === "GET /api/sessions/ID") return void send(200, session);
     if (route === "POST /api/sessions/ID/inputs") {
+      const known = this.#inputOf(body);
+      if (known !== undefined) return void send(200, { kind: "duplicate", input: known, seq: 2 });
       this.tell(session.id, event("input.admitted", { delivery: "steer", attachments: [], ...body }));
       const input = { delivery: "steer", attachments: [], ...body, state: "waiting", activityId: null };
       send(202, { kind: "admitted", input, seq: this.log.length });
@@ -170,11 +175,24 @@ export class Stage {
     return view;
   }
 
+  /** An input that was admitted before, and what became of it. */
+  #inputOf(body: { id: string }): object | undefined {
+    const admitted = this.log.find((told) => told.type === "input.admitted" && idOf(told) === body.id);
+    if (admitted === undefined) return undefined;
+    const promoted = this.log.find((told) => told.type === "input.promoted" && idOf(told) === body.id);
+    const activityId = (promoted?.data as { activityId: string } | undefined)?.activityId ?? null;
+    return { ...body, state: promoted === undefined ? "waiting" : "promoted", activityId };
+  }
+
   #events(response: ServerResponse, after: number, follow: boolean, stream: string | undefined): void {
-    const found = this.log.filter((told) => told.seq > after && (stream === undefined || told.stream === stream));
+    const gap = after < this.trimmed ? ({ kind: "gap", from: after + 1, to: this.trimmed } as const) : undefined;
+    const kept = this.log.filter((told) => told.seq > Math.max(after, this.trimmed));
+    const found = kept.filter((told) => stream === undefined || told.stream === stream);
+    if (!follow && gap !== undefined) return void response.end(JSON.stringify({ events: [], next: gap.to, gap }));
     if (!follow) return void response.end(JSON.stringify({ events: found, next: found.at(-1)?.seq ?? after }));
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(`retry: 500\n\n${found.map(frame).join("")}`);
+    const lost = gap === undefined ? "" : `id: ${gap.to}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`;
+    response.write(`retry: 500\n\n${lost}${found.map(frame).join("")}`);
     this.#streams.add(response);
     response.on("close", () => this.#streams.delete(response));
   }
@@ -182,4 +200,8 @@ export class Stage {
 
 function frame(told: WireEvent): string {
   return `id: ${told.seq}\nevent: event\ndata: ${JSON.stringify(told)}\n\n`;
+}
+
+function idOf({ data }: WireEvent): unknown {
+  return (data as { id?: unknown }).id;
 }

@@ -1,4 +1,6 @@
+export { openTestGateway } from "../gateway/testing.ts";
 export { openDaemonLog } from "./log.ts";
+export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";
 export { startTestDaemon, type TestDaemon, type TestSession } from "./test-daemon.ts";
 export * from "./scripted-model/index.ts";

@@ -1,4 +1,4 @@
-import type { Client } from "@corral/client";
+import type { Client, Followed } from "@corral/client";
 import type { ProjectView, SessionView } from "@corral/protocol";
 import { createSignal, For, Show } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
@@ -67,12 +67,19 @@ function Watch(props: { readonly client: Client; readonly after: number; onChang
   const trouble = createFollowing(props.client, {
     cursor: () => cursor,
     onNews(news) {
-      const events = news.flatMap((each) => (each.kind === "event" ? [each.event] : []));
-      cursor = events.at(-1)?.seq ?? cursor;
-      if (events.some(({ type }) => /^(session|activity|project)\.|^input\.promoted$/.test(type))) props.onChange();
+      const seqs = news.flatMap((each) =>
+        each.kind === "delta" ? [] : each.kind === "gap" ? each.to : each.event.seq,
+      );
+      cursor = seqs.at(-1) ?? cursor;
+      if (news.some(mayChangeList)) props.onChange();
     },
   });
   return <Trouble what={trouble()} />;
+}
+
+function mayChangeList(news: Followed): boolean {
+  if (news.kind !== "event") return news.kind === "gap";
+  return /^(session|activity|project)\.|^input\.promoted$/.test(news.event.type);
 }
 
 function NoSessions() {

@@ -1,4 +1,4 @@
-import type { Client } from "@corral/client";
+import type { Client, Gap } from "@corral/client";
 import { CorralError, type CallId, type SessionId } from "@corral/protocol";
 import { createEffect, createResource, createSignal, Show } from "solid-js";
 import { createStore, produce } from "solid-js/store";
@@ -7,7 +7,7 @@ import { createFollowing } from "../connection/following.ts";
 import { Trouble } from "../connection/trouble.tsx";
 import { PromptBox } from "../inputs/prompt-box.tsx";
 import { createSticky } from "../transcript/sticky.ts";
-import { emptyTranscript, takeDelta, takeEvent } from "../transcript/transcript.ts";
+import { emptyTranscript, takeDelta, takeEvent, takeGap, takeView } from "../transcript/transcript.ts";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import { shortId } from "./short-id.ts";
 import { StateBadge } from "./state-badge.tsx";
@@ -26,13 +26,23 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
         produce((draft) => {
           for (const each of news) {
             if (each.kind === "event") takeEvent(draft, each.event);
-            else takeDelta(draft, each.delta);
+            else if (each.kind === "delta") takeDelta(draft, each.delta);
+            else takeGap(draft, each);
           }
         }),
       );
+      const gap = news.findLast((each) => each.kind === "gap");
+      if (gap !== undefined) void lookUp(gap);
       sticky.settle();
     },
   });
+
+  /** What the lost events told of the session is asked. */
+  const lookUp = (gap: Gap) =>
+    attempt(async () => {
+      const view = await props.client.sessions.get(props.id);
+      setTranscript(produce((draft) => takeView(draft, view, gap)));
+    });
 
   const project = () => projects()?.find(({ id }) => id === transcript.projectId)?.name ?? "";
   const isBusy = () => transcript.state.state === "thinking" || transcript.state.state === "waiting";

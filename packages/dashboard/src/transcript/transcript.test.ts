@@ -1,6 +1,13 @@
-import { type Delta, event, type NewEvent, type WireEvent } from "@corral/protocol";
+import {
+  type Delta,
+  event,
+  type NewEvent,
+  type SessionState,
+  type SessionView,
+  type WireEvent,
+} from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { type Entry, emptyTranscript, takeDelta, takeEvent, type Transcript } from "./transcript.ts";
+import { type Entry, emptyTranscript, takeDelta, takeEvent, takeGap, takeView, type Transcript } from "./transcript.ts";
 
 let seq = 0;
 const stored = ({ type, data }: NewEvent): WireEvent => ({
@@ -179,6 +186,17 @@ describe("the session", () => {
   const promoted = event("input.promoted", { id: "inp_a", activityId: "act_a" });
   const settled = (outcome: "done" | "failed" | "interrupted", error?: { code: string; message: string }) =>
     event("activity.settled", { id: "act_a", outcome, ...(error === undefined ? {} : { error }) });
+  const viewOf = (state: SessionState): SessionView => ({
+    id: "ses_a",
+    projectId: "prj_a",
+    title: "",
+    model: "rehearsal/x",
+    mode: "auto",
+    environment: { kind: "jail", network: "off" },
+    workspace: "copy",
+    state,
+    seq,
+  });
   const stateAfter = (...news: News[]) => fold(news).state;
 
   test("shows an input as waiting until it is taken up", () => {
@@ -217,6 +235,35 @@ describe("the session", () => {
     expect(entriesOf(event("activity.settled", { id: "act_a", outcome: "failed", error }))).toMatchObject([
       { kind: "note", tone: "bad", text: "no key", hint: "set one" },
     ]);
+  });
+
+  test("tells of events that are no longer kept, and asks what they told", () => {
+    const view = viewOf({ state: "idle" });
+    const transcript = fold([admitted, promoted, shell, started(), text(0, "half")]);
+    const [from, to] = [seq + 1, (seq += 3)];
+    const gap = { kind: "gap", from, to } as const;
+    takeGap(transcript, gap);
+    takeGap(transcript, gap);
+    expect(transcript).toMatchObject({
+      cursor: to,
+      state: { state: "thinking" },
+      entries: [
+        { kind: "input", isWaiting: false },
+        call({}),
+        { kind: "note", tone: "quiet", text: `Events ${from} to ${to} are no longer kept` },
+      ],
+    });
+    takeView(transcript, view, gap);
+    expect(transcript).toMatchObject({ state: { state: "idle" }, projectId: "prj_a", model: "rehearsal/x" });
+  });
+
+  test("knows better by what came behind the gap than by what was asked about it", () => {
+    const gap = { kind: "gap", from: seq + 1, to: ++seq } as const;
+    const transcript = emptyTranscript();
+    takeGap(transcript, gap);
+    fold([promoted], transcript);
+    takeView(transcript, viewOf({ state: "idle" }), gap);
+    expect(transcript.state).toEqual({ state: "thinking", activityId: "act_a" });
   });
 
   test("takes each event once and skips those of a newer daemon", () => {

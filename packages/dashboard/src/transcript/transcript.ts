@@ -3,11 +3,13 @@ import {
   type CommandResult,
   commandResult,
   type Delta,
+  type Gap,
   type InputId,
   isKnown,
   type PartId,
   type ProjectId,
   type SessionState,
+  type SessionView,
   type StoredEvent,
   type WireEvent,
 } from "@corral/protocol";
@@ -18,6 +20,8 @@ export interface Transcript {
   /** The seq of the last event in it. */
   cursor: number;
   state: SessionState;
+  /** The seq of the event that told the state. */
+  stateSeq: number;
   isInterrupting: boolean;
   projectId: ProjectId | undefined;
   model: string;
@@ -73,6 +77,7 @@ export function emptyTranscript(): Transcript {
   return {
     cursor: 0,
     state: { state: "idle" },
+    stateSeq: 0,
     isInterrupting: false,
     projectId: undefined,
     model: "",
@@ -89,9 +94,33 @@ export function takeEvent(transcript: Transcript, event: WireEvent): void {
   if (event.seq <= transcript.cursor) return;
   transcript.cursor = event.seq;
   if (!isKnown(event)) return;
+  const before = transcript.state;
   takeState(transcript, event);
+  if (transcript.state !== before) transcript.stateSeq = event.seq;
   if (event.type.startsWith("call.")) takeCallEvent(transcript, event);
   else takeTurnEvent(transcript, event);
+}
+
+/** Tells of events that are no longer kept. What waited, grew or ran before them may have gone on meanwhile. */
+export function takeGap(transcript: Transcript, { from, to }: Gap): void {
+  if (to <= transcript.cursor) return;
+  transcript.cursor = to;
+  dropGrowing(transcript);
+  for (const entry of transcript.entries) {
+    if (entry.kind === "call") entry.isRunning = false;
+    if (entry.kind === "input") entry.isWaiting = false;
+  }
+  const text = `Events ${from} to ${to} are no longer kept`;
+  transcript.entries.push({ kind: "note", id: `note-${to}`, tone: "quiet", text, hint: undefined });
+}
+
+/** Takes in what the session is now, for what the gap has lost of it; what came behind the gap knows better. */
+export function takeView(transcript: Transcript, view: SessionView, gap: Gap): void {
+  transcript.projectId ??= view.projectId;
+  transcript.model ||= view.model;
+  if (transcript.stateSeq > gap.to) return;
+  transcript.state = view.state;
+  transcript.isInterrupting &&= view.state.state === "thinking";
 }
 
 /** Takes a piece in of something that grows. What is closed already is not touched: its event had the whole. */

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Break, createClient, type Followed } from "@corral/client";
 import { CorralError, type Delta, type WireEvent } from "@corral/protocol";
 import { afterEach, expect, test } from "vitest";
+import { type Break, createClient, type Followed } from "./index.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -69,7 +69,8 @@ const deltaFrame = (delta: Delta) => `event: delta\ndata: ${JSON.stringify(delta
 async function take(followed: AsyncIterable<Followed>, count: number): Promise<unknown[]> {
   const taken: unknown[] = [];
   for await (const news of followed) {
-    taken.push(news.kind === "event" ? news.event.seq : [news.delta.offset, news.delta.text]);
+    if (news.kind === "event") taken.push(news.event.seq);
+    else taken.push(news.kind === "gap" ? news : [news.delta.offset, news.delta.text]);
     if (taken.length === count) break;
   }
   return taken;
@@ -203,6 +204,38 @@ test("kinds that a newer daemon may send are passed on as events and skipped as 
   }
 });
 
+test("in the place of events no longer kept comes one gap, and the stream goes on behind it", async () => {
+  const gap = (from: number, to: number) => `id: ${to}\nevent: gap\ndata: {"kind":"gap","from":${from},"to":${to}}\n\n`;
+  const { client, asked } = await serve(
+    stream(frames(1) + gap(2, 5), "cut"),
+    stream(gap(2, 5) + gap(4, 7) + frames(8), "stay"),
+  );
+  expect(await take(client.follow({ after: 0 }), 4)).toEqual([
+    1,
+    { kind: "gap", from: 2, to: 5 },
+    { kind: "gap", from: 6, to: 7 },
+    8,
+  ]);
+  expect(asked.map(({ url }) => url)).toEqual(["/api/events?follow=1&after=0", "/api/events?follow=1&after=5"]);
+});
+
+test("behind a gap the text so far is told again, for the event that closed its part may be lost", async () => {
+  const gap = `id: 3\nevent: gap\ndata: {"kind":"gap","from":1,"to":3}\n\n`;
+  const { client } = await serve(
+    stream(deltaFrame(textDelta(0, "old")) + gap + deltaFrame(textDelta(0, "new")), "stay"),
+  );
+  expect(await take(client.follow({ after: 0 }), 3)).toEqual([[0, "old"], { kind: "gap", from: 1, to: 3 }, [0, "new"]]);
+});
+
+test("connections that lived while nothing happened are no row of failures, others are", async () => {
+  const beat = stream(":\n\n", "end");
+  const mute = stream("retry: 500\n\n", "end");
+  const { client } = await serve(beat, beat, mute, mute, stream(frames(1), "stay"));
+  const attempts: number[] = [];
+  await take(client.follow({ after: 0, onBreak: ({ attempt }) => void attempts.push(attempt) }), 1);
+  expect(attempts).toEqual([1, 1, 2, 3]);
+});
+
 test("each break is told with the cursor, and the client may be pointed elsewhere", async () => {
   const successor = await serve(stream(frames(3), "stay"));
   const { client } = await serve(stream(frames(1, 2), "cut"));
@@ -240,6 +273,16 @@ test("what asking again cannot mend is thrown at once", async () => {
   expect(asked.length).toBe(1);
 });
 
+test("a refusal for a reason that only a newer daemon knows is thrown at once too", async () => {
+  const refused = { ...new CorralError("not-found", "No ponies here").toProblem(), code: "pony.refused", status: 422 };
+  const { client, asked } = await serve(json(422, refused));
+  await expect(take(client.follow({ after: 0 }), 1)).rejects.toMatchObject({
+    code: "request.invalid",
+    message: "No ponies here",
+  });
+  expect(asked.length).toBe(1);
+});
+
 test("an event in an unknown shape is thrown, not asked for again and again", async () => {
   const { client } = await serve(stream("event: event\ndata: {}\n\n", "stay"));
   await expect(take(client.follow({ after: 0 }), 1)).rejects.toMatchObject({ code: "daemon.version" });
@@ -248,6 +291,28 @@ test("an event in an unknown shape is thrown, not asked for again and again", as
 test("a connection that fell silent is taken for dead", async () => {
   const { client } = await serve(stream(frames(1), "stay"), stream(frames(2), "stay"));
   expect(await take(client.follow({ after: 0, silenceMs: 50 }), 2)).toEqual([1, 2]);
+});
+
+test("a reader that takes its time with what came does not take the connection for dead", async () => {
+  let more = () => undefined as unknown;
+  const { client, asked } = await serve(
+    (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(frames(1));
+      more = () => response.write(frames(2));
+    },
+    stream(frames(2), "stay"),
+  );
+  const silent = await serve(stream(frames(1), "stay"), stream(frames(2), "stay"), stream(frames(3), "stay"));
+  const taken: unknown[] = [];
+  for await (const news of client.follow({ after: 0, silenceMs: 50 })) {
+    taken.push(news);
+    if (taken.length === 2) break;
+    // As long as others take to find connections silent.
+    await take(silent.client.follow({ after: 0, silenceMs: 50 }), 3);
+    more();
+  }
+  expect(taken).toEqual([1, 2].map((seq) => ({ kind: "event", event: eventOf(seq) })));
+  expect(asked.length).toBe(1);
 });
 
 test("an aborted signal ends the stream, while it waits and between attempts", async () => {
@@ -267,4 +332,14 @@ test("an aborted signal ends the stream, while it waits and between attempts", a
     1,
   );
   expect(nothing).toEqual([]);
+});
+
+test("an aborted signal ends the stream while somebody thinks about a break", async () => {
+  const { client } = await serve(stream("", "cut"));
+  const leaving = new AbortController();
+  const onBreak = () => {
+    queueMicrotask(() => leaving.abort());
+    return new Promise<void>(() => undefined);
+  };
+  expect(await take(client.follow({ after: 0, signal: leaving.signal, onBreak }), 1)).toEqual([]);
 });

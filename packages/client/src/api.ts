@@ -1,0 +1,57 @@
+import type { Api } from "./generated.ts";
+
+/** A method and a path of the daemon's API, as in `GET /api/sessions/{id}`. */
+export type Route = keyof Api;
+export type AnswerOf<R extends Route> = Api[R]["answer"];
+export type BodyOf<R extends Route> = Api[R]["body"];
+
+/** What goes into a route: each of path, query and body where it has one. */
+export type AskedOf<R extends Route> = Given<"path", Api[R]["path"]> &
+  Given<"query", Api[R]["query"]> &
+  Given<"body", Api[R]["body"]>;
+
+type Given<Name extends string, T> = T extends undefined | Record<string, never>
+  ? { readonly [N in Name]?: never }
+  : { readonly [N in Name]: T };
+
+/** The words of the protocol for what goes over the wire. */
+export type Admission = AnswerOf<"POST /api/sessions/{id}/inputs">;
+export type AdmitInput = BodyOf<"POST /api/sessions/{id}/inputs">;
+export type ConfigView = AnswerOf<"GET /api/config">;
+export type CreatedToken = AnswerOf<"POST /api/tokens">;
+export type CreateSession = BodyOf<"POST /api/sessions">;
+export type CreateToken = BodyOf<"POST /api/tokens">;
+export type DaemonStatus = AnswerOf<"GET /api/status">;
+export type DecideRecovery = BodyOf<"POST /api/sessions/{id}/recovery">;
+export type DoctorReport = AnswerOf<"GET /api/doctor">;
+export type EventPage = AnswerOf<"GET /api/events">;
+export type ForgetAnswer = AnswerOf<"POST /api/projects/{id}/forget">;
+export type Health = AnswerOf<"GET /healthz">;
+export type InterruptAnswer = AnswerOf<"POST /api/sessions/{id}/interrupt">;
+export type LoginAnswer = AnswerOf<"POST /api/login">;
+export type LoginCode = AnswerOf<"POST /api/login/codes">;
+export type LogoutAnswer = AnswerOf<"POST /api/logout">;
+export type ProjectView = AnswerOf<"GET /api/projects">["projects"][number];
+export type RecoveryAnswer = AnswerOf<"POST /api/sessions/{id}/recovery">;
+export type RegisteredProject = AnswerOf<"POST /api/projects">;
+export type RegisterProject = BodyOf<"POST /api/projects">;
+export type RevokeAnswer = AnswerOf<"POST /api/tokens/{id}/revoke">;
+export type SessionView = AnswerOf<"GET /api/sessions/{id}">;
+export type SetConfig = BodyOf<"PUT /api/config">;
+export type StopAnswer = AnswerOf<"POST /api/daemon/stop">;
+export type StopDaemon = BodyOf<"POST /api/daemon/stop">;
+export type TokenView = AnswerOf<"GET /api/tokens">["tokens"][number];
+export type TrustFiles = BodyOf<"POST /api/projects/{id}/trust">;
+export type TrustView = AnswerOf<"GET /api/projects/{id}/trust">;
+export type UpgradeAnswer = AnswerOf<"POST /api/config/upgrade">;
+
+/** What the daemon says over a WebSocket. */
+export type StreamMessage = AnswerOf<"GET /api/stream">;
+type Told<K extends StreamMessage["kind"]> = Extract<StreamMessage, { kind: K }>;
+export type Delta = Told<"delta">["delta"];
+export type Gap = Told<"gap">;
+export type WireEvent = Told<"event">["event"];
+
+export type ProjectId = ProjectView["id"];
+export type SessionId = SessionView["id"];
+export type TokenId = TokenView["id"];

@@ -1,0 +1,534 @@
+/**
+ * The daemon's API as its OpenAPI document tells it. Made by `npm run generate`; not to be edited. A test compares it with
+ * what the document says by now.
+ */
+/** Every route, by its method and path: what is put into it and what it answers. */
+export interface Api {
+  "GET /healthz": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: { ok: true; version: string };
+  };
+  "GET /api/status": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      version: string;
+      pid: number;
+      url: string;
+      home: string;
+      uptimeSeconds: number;
+      sessions: { idle: number; thinking: number; waiting: number; failed: number };
+      runners: { pid: number; sessions: number }[];
+      disk: { freeBytes: number; databaseBytes: number; logBytes: number };
+      seq: number;
+    };
+  };
+  "GET /api/doctor": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      findings: {
+        name: string;
+        state: "ok" | "warning" | "failed";
+        found: string;
+        why: string;
+        fix?: string | undefined;
+      }[];
+    };
+  };
+  "POST /api/daemon/stop": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: { now?: boolean | undefined };
+    answer: { kind: "stopping" };
+  };
+  /** Figures in the text format of Prometheus */
+  "GET /metrics": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: string;
+  };
+  "POST /api/login/codes": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { code: string; expiresInSeconds: number };
+  };
+  "POST /api/login": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: { code: string };
+    answer: { kind: "logged-in" };
+  };
+  "POST /api/logout": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "logged-out" };
+  };
+  /** Lists tokens */
+  "GET /api/tokens": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      tokens: {
+        id: `tok_${string}`;
+        name: string;
+        person: string;
+        scope: "read" | "prompt" | "operate" | "admin";
+        project?: `prj_${string}` | undefined;
+        session?: `ses_${string}` | undefined;
+        expiresAt?: string | undefined;
+        madeWith?: `tok_${string}` | undefined;
+        state: "valid" | "expired" | "revoked";
+      }[];
+    };
+  };
+  /** Makes a token, told this once */
+  "POST /api/tokens": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      name: string;
+      person?: string | undefined;
+      scope?: "read" | "prompt" | "operate" | "admin" | undefined;
+      project?: `prj_${string}` | undefined;
+      session?: `ses_${string}` | undefined;
+      expiresInSeconds?: number | undefined;
+    };
+    answer: {
+      id: `tok_${string}`;
+      name: string;
+      person: string;
+      scope: "read" | "prompt" | "operate" | "admin";
+      project?: `prj_${string}` | undefined;
+      session?: `ses_${string}` | undefined;
+      expiresAt?: string | undefined;
+      madeWith?: `tok_${string}` | undefined;
+      state: "valid" | "expired" | "revoked";
+      token: string;
+    };
+  };
+  /** Ends a token, those made with it, and all they have open */
+  "POST /api/tokens/{id}/revoke": {
+    path: { id: `tok_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "revoked" | "already-revoked"; id: `tok_${string}` };
+  };
+  "GET /api/config": {
+    path: Record<string, never>;
+    query: { project?: `prj_${string}` | undefined };
+    body: undefined;
+    answer: {
+      project?: `prj_${string}` | undefined;
+      entries: {
+        key:
+          | "model"
+          | "turnLimit"
+          | "gateway.host"
+          | "gateway.port"
+          | "gateway.allowedHosts"
+          | "runners"
+          | "drainSeconds"
+          | "logs.level";
+        value: unknown;
+        origin:
+          | { kind: "default" }
+          | {
+              kind: "file";
+              layer: "user" | "project" | "local";
+              file: string;
+              line: number;
+              lastGood?: true | undefined;
+            }
+          | { kind: "variable"; name: string }
+          | { kind: "flag"; name: string };
+        default: unknown;
+        description: string;
+        takesEffect: "now" | "next-session" | "restart";
+        restartNeeded: boolean;
+      }[];
+      files: {
+        layer: "user" | "project" | "local";
+        file: string;
+        state: "absent" | "applied" | "untrusted" | "rejected";
+        version?: number | undefined;
+        problem?: { line: number; column: number; message: string } | undefined;
+      }[];
+      refusedVariables: { name: string; message: string }[];
+      seq: number;
+    };
+  };
+  "PUT /api/config": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      key:
+        | "model"
+        | "turnLimit"
+        | "gateway.host"
+        | "gateway.port"
+        | "gateway.allowedHosts"
+        | "runners"
+        | "drainSeconds"
+        | "logs.level";
+      value: unknown;
+      layer?: "user" | "project" | "local" | undefined;
+      project?: `prj_${string}` | undefined;
+    };
+    answer: {
+      project?: `prj_${string}` | undefined;
+      entries: {
+        key:
+          | "model"
+          | "turnLimit"
+          | "gateway.host"
+          | "gateway.port"
+          | "gateway.allowedHosts"
+          | "runners"
+          | "drainSeconds"
+          | "logs.level";
+        value: unknown;
+        origin:
+          | { kind: "default" }
+          | {
+              kind: "file";
+              layer: "user" | "project" | "local";
+              file: string;
+              line: number;
+              lastGood?: true | undefined;
+            }
+          | { kind: "variable"; name: string }
+          | { kind: "flag"; name: string };
+        default: unknown;
+        description: string;
+        takesEffect: "now" | "next-session" | "restart";
+        restartNeeded: boolean;
+      }[];
+      files: {
+        layer: "user" | "project" | "local";
+        file: string;
+        state: "absent" | "applied" | "untrusted" | "rejected";
+        version?: number | undefined;
+        problem?: { line: number; column: number; message: string } | undefined;
+      }[];
+      refusedVariables: { name: string; message: string }[];
+      seq: number;
+    };
+  };
+  "POST /api/config/upgrade": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: { project?: `prj_${string}` | undefined };
+    answer: { upgraded: { file: string; from: number; to: number }[] };
+  };
+  "POST /api/projects": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: { path: string };
+    answer: { id: `prj_${string}`; path: string; name: string; present: boolean; seq: number; worktree: string };
+  };
+  "GET /api/projects": {
+    path: Record<string, never>;
+    query: { path?: string | undefined };
+    body: undefined;
+    answer: { projects: { id: `prj_${string}`; path: string; name: string; present: boolean; seq: number }[] };
+  };
+  "POST /api/projects/{id}/forget": {
+    path: { id: `prj_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "forgotten" };
+  };
+  "GET /api/projects/{id}/trust": {
+    path: { id: `prj_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      project: `prj_${string}`;
+      files: (
+        | { state: "trusted"; path: string; sha256: string; content: string }
+        | { state: "untrusted"; path: string; sha256: string; content: string }
+        | { state: "unreadable"; path: string; reason: string }
+      )[];
+      seq: number;
+    };
+  };
+  "POST /api/projects/{id}/trust": {
+    path: { id: `prj_${string}` };
+    query: Record<string, never>;
+    body: { files: { [key: string]: string } };
+    answer: {
+      project: `prj_${string}`;
+      files: (
+        | { state: "trusted"; path: string; sha256: string; content: string }
+        | { state: "untrusted"; path: string; sha256: string; content: string }
+        | { state: "unreadable"; path: string; reason: string }
+      )[];
+      seq: number;
+    };
+  };
+  "POST /api/sessions": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      projectId: `prj_${string}`;
+      worktree?: string | undefined;
+      model?: string | undefined;
+      mode?: "auto" | undefined;
+      environment?: { kind?: "jail" | undefined; network?: "off" | undefined } | undefined;
+      workspace?: "copy" | undefined;
+      turnLimit?: number | undefined;
+    };
+    answer: {
+      id: `ses_${string}`;
+      projectId: `prj_${string}`;
+      title: string;
+      model: string;
+      mode: "auto";
+      environment: { kind: "jail"; network: "off" };
+      workspace: "copy";
+      state:
+        | { state: "idle" }
+        | { state: "thinking"; activityId: `act_${string}` }
+        | { state: "waiting"; activityId: `act_${string}`; on: "recovery" | "continue" }
+        | { state: "failed"; activityId: `act_${string}`; message: string };
+      seq: number;
+    };
+  };
+  "GET /api/sessions": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      sessions: {
+        id: `ses_${string}`;
+        projectId: `prj_${string}`;
+        title: string;
+        model: string;
+        mode: "auto";
+        environment: { kind: "jail"; network: "off" };
+        workspace: "copy";
+        state:
+          | { state: "idle" }
+          | { state: "thinking"; activityId: `act_${string}` }
+          | { state: "waiting"; activityId: `act_${string}`; on: "recovery" | "continue" }
+          | { state: "failed"; activityId: `act_${string}`; message: string };
+        seq: number;
+      }[];
+    };
+  };
+  "GET /api/sessions/{id}": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `ses_${string}`;
+      projectId: `prj_${string}`;
+      title: string;
+      model: string;
+      mode: "auto";
+      environment: { kind: "jail"; network: "off" };
+      workspace: "copy";
+      state:
+        | { state: "idle" }
+        | { state: "thinking"; activityId: `act_${string}` }
+        | { state: "waiting"; activityId: `act_${string}`; on: "recovery" | "continue" }
+        | { state: "failed"; activityId: `act_${string}`; message: string };
+      seq: number;
+    };
+  };
+  "POST /api/sessions/{id}/inputs": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: {
+      id: `inp_${string}`;
+      text: string;
+      attachments?: { name: string; mediaType: string; reference: string }[] | undefined;
+      delivery?: "steer" | "queue" | undefined;
+    };
+    answer: {
+      kind: "admitted" | "duplicate";
+      input: {
+        id: `inp_${string}`;
+        text: string;
+        attachments: { name: string; mediaType: string; reference: string }[];
+        delivery: "steer" | "queue";
+        state: "waiting" | "promoted";
+        activityId: `act_${string}` | null;
+      };
+      seq: number;
+    };
+  };
+  "POST /api/sessions/{id}/interrupt": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "requested" | "nothing-running" };
+  };
+  "POST /api/sessions/{id}/recovery": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { call: `cal_${string}`; decision: "retry" | "abandon" };
+    answer: { kind: "decided" };
+  };
+  /** What happened */
+  "GET /api/events": {
+    path: Record<string, never>;
+    query: {
+      after?: number | undefined;
+      project?: `prj_${string}` | undefined;
+      types?: string | undefined;
+      deltas?: "0" | "1" | undefined;
+      limit?: number | undefined;
+      follow?: "0" | "1" | undefined;
+      session?: `ses_${string}` | undefined;
+    };
+    body: undefined;
+    answer: {
+      events: {
+        seq: number;
+        stream: string;
+        version: number;
+        typeVersion: number;
+        actor: string;
+        traceId?: string | undefined;
+        approximateCreationTime: string;
+        type: string;
+        data: unknown;
+      }[];
+      next: number;
+      gap?: { kind: "gap"; from: number; to: number } | undefined;
+    };
+  };
+  /** What happened in a session */
+  "GET /api/sessions/{id}/events": {
+    path: { id: `ses_${string}` };
+    query: {
+      after?: number | undefined;
+      project?: `prj_${string}` | undefined;
+      types?: string | undefined;
+      deltas?: "0" | "1" | undefined;
+      limit?: number | undefined;
+      follow?: "0" | "1" | undefined;
+    };
+    body: undefined;
+    answer: {
+      events: {
+        seq: number;
+        stream: string;
+        version: number;
+        typeVersion: number;
+        actor: string;
+        traceId?: string | undefined;
+        approximateCreationTime: string;
+        type: string;
+        data: unknown;
+      }[];
+      next: number;
+      gap?: { kind: "gap"; from: number; to: number } | undefined;
+    };
+  };
+  /** What happens, over a WebSocket */
+  "GET /api/stream": {
+    path: Record<string, never>;
+    query: {
+      after?: number | undefined;
+      project?: `prj_${string}` | undefined;
+      types?: string | undefined;
+      deltas?: "0" | "1" | undefined;
+      session?: `ses_${string}` | undefined;
+    };
+    body: undefined;
+    answer:
+      | { kind: "subscribed"; after: number }
+      | {
+          kind: "event";
+          event: {
+            seq: number;
+            stream: string;
+            version: number;
+            typeVersion: number;
+            actor: string;
+            traceId?: string | undefined;
+            approximateCreationTime: string;
+            type: string;
+            data: unknown;
+          };
+        }
+      | {
+          kind: "delta";
+          delta:
+            | { kind: "text"; session: `ses_${string}`; part: `prt_${string}`; offset: number; text: string }
+            | { kind: "reasoning"; session: `ses_${string}`; part: `prt_${string}`; offset: number; text: string }
+            | { kind: "stdout"; session: `ses_${string}`; part: `cal_${string}`; offset: number; text: string }
+            | { kind: "stderr"; session: `ses_${string}`; part: `cal_${string}`; offset: number; text: string };
+        }
+      | { kind: "gap"; from: number; to: number }
+      | { kind: "heartbeat" }
+      | { kind: "pong" }
+      | {
+          kind: "problem";
+          problem: {
+            type: string;
+            title: string;
+            status: number;
+            code: string;
+            detail?: string | undefined;
+            hint?: string | undefined;
+            retry: "now" | "later" | "never";
+            retryAfterSeconds?: number | undefined;
+          };
+        };
+  };
+}
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  code: string;
+  detail?: string | undefined;
+  hint?: string | undefined;
+  retry: "now" | "later" | "never";
+  retryAfterSeconds?: number | undefined;
+}
+
+/** The fields that every answer of a route has; none where it may be something else than an object. */
+export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } = {
+  "GET /healthz": ["ok", "version"],
+  "GET /api/status": ["version", "pid", "url", "home", "uptimeSeconds", "sessions", "runners", "disk", "seq"],
+  "GET /api/doctor": ["findings"],
+  "POST /api/daemon/stop": ["kind"],
+  "GET /metrics": [],
+  "POST /api/login/codes": ["code", "expiresInSeconds"],
+  "POST /api/login": ["kind"],
+  "POST /api/logout": ["kind"],
+  "GET /api/tokens": ["tokens"],
+  "POST /api/tokens": ["id", "name", "person", "scope", "state", "token"],
+  "POST /api/tokens/{id}/revoke": ["kind", "id"],
+  "GET /api/config": ["entries", "files", "refusedVariables", "seq"],
+  "PUT /api/config": ["entries", "files", "refusedVariables", "seq"],
+  "POST /api/config/upgrade": ["upgraded"],
+  "POST /api/projects": ["id", "path", "name", "present", "seq", "worktree"],
+  "GET /api/projects": ["projects"],
+  "POST /api/projects/{id}/forget": ["kind"],
+  "GET /api/projects/{id}/trust": ["project", "files", "seq"],
+  "POST /api/projects/{id}/trust": ["project", "files", "seq"],
+  "POST /api/sessions": ["id", "projectId", "title", "model", "mode", "environment", "workspace", "state", "seq"],
+  "GET /api/sessions": ["sessions"],
+  "GET /api/sessions/{id}": ["id", "projectId", "title", "model", "mode", "environment", "workspace", "state", "seq"],
+  "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
+  "POST /api/sessions/{id}/interrupt": ["kind"],
+  "POST /api/sessions/{id}/recovery": ["kind"],
+  "GET /api/events": ["events", "next"],
+  "GET /api/sessions/{id}/events": ["events", "next"],
+  "GET /api/stream": [],
+};
