@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { symlinkSync } from "node:fs";
 import { type IncomingMessage, request as httpRequest } from "node:http";
+import { join } from "node:path";
 import { createToken, newId, scopes } from "@corral/protocol";
 import { WebSocket } from "ws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -64,6 +66,24 @@ describe("a token", () => {
       "token.created person:ann",
     ]);
     expect(body.id).toBe(events[3]?.stream);
+  });
+
+  test("finds a project by its folder only among those it sees, and has no other folder looked at", async () => {
+    const { project: one } = await gate.newSession("one");
+    const { project: two } = await gate.newSession("two");
+    const link = join(gate.folder, "link");
+    symlinkSync(one.path, link);
+    const places = [one.path, join(one.path, ".git/.."), two.path, link, `${one.path}/../two`];
+    const found = async ({ send }: Pick<Awaited<ReturnType<typeof gate.token>>, "send">) => {
+      const answers = places.map((path) => send(`/api/projects?path=${encodeURIComponent(path)}`));
+      return (await Promise.all(answers)).map(({ body }) => body.projects.map(({ id }: { id: string }) => id));
+    };
+    const admin = await gate.token({ name: "admin", scope: "admin" });
+    expect(await found(admin)).toEqual([[one.id], [one.id], [two.id], [one.id], [two.id]]);
+    const reader = await gate.token({ name: "reader", scope: "operate" });
+    expect(await found(reader)).toEqual([[one.id], [one.id], [two.id], [], [two.id]]);
+    const bounded = await gate.token({ name: "bounded", scope: "admin", project: one.id });
+    expect(await found(bounded)).toEqual([[one.id], [one.id], [], [], []]);
   });
 
   test("ends at its time", async () => {
