@@ -46,6 +46,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   egress: ["log"],
   projects: ["log", "git"],
   sessions: ["log"],
+  retention: ["log", "sessions"],
   workspaces: ["log", "environments", "git"],
   questions: ["log"],
   rules: ["log", "questions", "config"],

@@ -22,7 +22,7 @@ export const commands = {
     summary: "give an agent a task in this repository and watch it work",
     example: 'corral run "add a test for the parser"',
   },
-  sessions: { group: "work", summary: "list sessions and what each is doing" },
+  sessions: { group: "work", summary: "list sessions and what each is doing, or delete one" },
   dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
   events: {
     group: "work",

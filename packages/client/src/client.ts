@@ -11,6 +11,8 @@ import {
   type DaemonStatus,
   daemonStatus,
   type DecideRecovery,
+  type DeleteAnswer,
+  deleteAnswer,
   type DoctorReport,
   doctorReport,
   eventPage,
@@ -106,6 +108,8 @@ export interface Client {
     create(wish: Needs<CreateSession, "projectId">, sending?: Sending): Promise<SessionView>;
     list(waiting?: Waiting): Promise<readonly SessionView[]>;
     get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
+    /** Takes it away for good, with its workspace; refused with `session.busy` in the middle of an activity. */
+    delete(id: SessionId, waiting?: Waiting): Promise<DeleteAnswer>;
     /** Resolves when the input is durable. Can be repeated with the same id and text. */
     admit(id: SessionId, input: Needs<AdmitInput, "id" | "text">, sending?: Sending): Promise<Admission>;
     interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
@@ -193,6 +197,7 @@ export function createClient({
       create: (wish, waiting) => post("/api/sessions", wish, sessionView, waiting),
       list: async (waiting) => (await get("/api/sessions", sessionList, waiting)).sessions,
       get: (id, waiting) => get(sessionPath(id), sessionView, waiting),
+      delete: (id, { signal } = {}) => transport.ask({ method: "DELETE", path: sessionPath(id), signal }, deleteAnswer),
       admit: (id, input, waiting) => post(`${sessionPath(id)}/inputs`, input, admission, waiting),
       interrupt: (id, waiting) => post(`${sessionPath(id)}/interrupt`, {}, interruptAnswer, waiting),
       recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),

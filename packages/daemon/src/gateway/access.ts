@@ -49,6 +49,7 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],
   "GET /api/sessions/:id": ["read", "session"],
+  "DELETE /api/sessions/:id": ["admin", "session"],
   "POST /api/sessions/:id/inputs": ["prompt", "session"],
   "POST /api/sessions/:id/interrupt": ["prompt", "session"],
   "POST /api/sessions/:id/recovery": ["operate", "session"],

@@ -130,6 +130,7 @@ describe("scopes", () => {
     "GET /api/sessions": { path: "/api/sessions" },
     "POST /api/sessions": { path: "/api/sessions", body: { projectId: project } },
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },
+    "DELETE /api/sessions/:id": { path: "/api/sessions/ses_none", method: "DELETE" },
     "POST /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs`, body: { id: "inp_1", text: "hi" } },
     "POST /api/sessions/:id/interrupt": { path: `/api/sessions/${session}/interrupt`, body: {} },
     "POST /api/sessions/:id/recovery": {
