@@ -7,7 +7,8 @@ import { setAside } from "./set-aside.ts";
 /**
  * The foreman sees to it that every session with something to do runs, once.
  *
- * 1. A session runs under a lease; taking it refuses whatever an earlier run still sends.
+ * 1. A session runs under a lease; taking it refuses whatever an earlier run still sends. The lease has no time of its
+ *    own: a runner that does not answer is killed and its runs end as lost, and no second daemon can have the home.
  * 2. A wake is a hint and may come at any moment: one that a run had not heard when it ended starts another. The
  *    inbox and the log say what there is to do.
  * 3. A run that broke off is started anew after a pause that grows, from the second break on without company, so that
