@@ -39,6 +39,7 @@ A project's files count once you trust them: \`corral trust\`.`,
     words: { type: "positional", required: false },
   },
   words: "any",
+  choices: ["set", "unset", ...settingKeys],
   async run({ json, project, local, schema, upgrade: upgrades, _: words }, world) {
     const change = changeIn(words);
     if (project === true && local === true) throw new UsageError("--project and --local are two different files");

@@ -20,6 +20,7 @@ Forgetting takes a project off the list and withdraws what you trusted of its se
     words: { type: "positional", required: false },
   },
   words: "any",
+  choices: ["forget"],
   async run({ json, _: [verb, id, stray] }, world) {
     const { out, err } = world;
     if (verb !== undefined && verb !== "forget") throw new UsageError(`unexpected word ${JSON.stringify(verb)}`);
