@@ -92,13 +92,18 @@ export function commandHelp({ usage, summary, details, examples = [], args }: Ta
     description,
   ]);
   const sections = [
-    bold(`corral ${usage}`, out),
+    bold(wrap(`corral ${usage}`, out.columns), out),
     wrap(summary, out.columns),
     ...(flags.length === 0 ? [] : [table(flags, out.columns)]),
-    ...(details === undefined ? [] : [wrap(details.trimEnd(), out.columns)]),
+    ...(details === undefined ? [] : [wrap(reflowed(details), out.columns)]),
     ...(examples.length === 0 ? [] : [`${bold("Examples", out)}\n${table(examples, out.columns)}`]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/** Line ends inside a paragraph are the source's, not the reader's. */
+function reflowed(text: string): string {
+  return text.trimEnd().replace(/(?<!\n)\n(?!\n)/g, " ");
 }
 
 export interface Flag {
