@@ -57,7 +57,10 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
 
   app.post(
     "/api/sessions/:id/inputs",
-    { schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } } },
+    {
+      config: { repeatable: true },
+      schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } },
+    },
     async (request, reply) => {
       const outcome = await sessions.admit(request.params.id, request.body, request.by);
       if (outcome.kind === "conflict") throw new CorralError("input.conflict", outcome.reason);
