@@ -87,9 +87,7 @@ const missing = Object.keys(shells).filter((shell) => spawnSync(shell, ["--versi
 if (missing.length > 0) console.warn(`Completion is not tried in ${missing.join(" and ")}: not installed here.`);
 
 describe.each(Object.entries(shells))("in %s", (shell, offers) => {
-  const there = test.skipIf(missing.includes(shell));
-
-  there(
+  test.skipIf(missing.includes(shell))(
     "commands, flags and words are completed",
     async () => {
       const completion = await script(shell);
@@ -114,7 +112,7 @@ describe.each(Object.entries(shells))("in %s", (shell, offers) => {
     60_000,
   );
 
-  there(
+  test.skipIf(missing.includes(shell))(
     "the value of a flag, and what belongs to no command, is nobody's to guess",
     async () => {
       const completion = await script(shell);

@@ -60,8 +60,9 @@ export function openRetention(options: RetentionOptions): Retention {
     },
   };
 
-  function look(): Promise<void> {
-    return (looking ??= removeOld()
+  async function look(): Promise<void> {
+    if (enough.signal.aborted) return;
+    await (looking ??= removeOld()
       .catch((error: unknown) => onDefect("what is too old stays", error))
       .finally(() => (looking = undefined)));
   }

@@ -69,7 +69,8 @@ function Watch(props: { readonly client: Client; readonly after: number; onChang
     onNews(news) {
       const events = news.flatMap((each) => (each.kind === "event" ? [each.event] : []));
       cursor = events.at(-1)?.seq ?? cursor;
-      if (events.some(({ type }) => /^(session|activity|project)\.|^input\.promoted$/.test(type))) props.onChange();
+      if (events.some(({ type }) => /^(session|activity|project)\.|^(input\.promoted|stream\.erased)$/.test(type)))
+        props.onChange();
     },
   });
   return <Trouble what={trouble()} />;
