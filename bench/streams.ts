@@ -33,12 +33,14 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   try {
     const count = await fill(corral, Number(values.events));
     const bytes = await readAll(corral, 0, count);
+    // All over the first half of the log, and seldom where a page begins.
+    const placeOf = (reader: number) => Math.floor((reader * count) / readers / 2);
     const seen = { together: [] as Round[], apart: [] as Round[], bare: [] as Round[] };
     for (let round = 1; round <= Number(values.rounds); round++) {
       await corral.restart();
       seen.together.push(await measure(corral.pid, readers, () => readAll(corral, 0, count)));
       await corral.restart();
-      seen.apart.push(await measure(corral.pid, readers, (reader) => readAll(corral, reader, count)));
+      seen.apart.push(await measure(corral.pid, readers, (reader) => readAll(corral, placeOf(reader), count)));
       seen.bare.push(await measureFloor(readers, bytes));
       say(
         `round ${round}: ${Object.entries(seen)
@@ -49,10 +51,14 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
     say(`\n${readers} readers of ${count} events, ${(bytes / 1e6).toFixed(1)} MB each`);
     const grown = (rounds: readonly Round[]) => Math.max(...rounds.map((round) => round.grown)) / 1e6;
     const ratio = (rounds: readonly Round[]) => median(rounds) / median(seen.bare);
-    const met = bar("memory that readers cost the daemon", grown(seen.together), 100, " MB");
-    say(`      readers against a bare server: ${ratio(seen.together).toFixed(2)}×`);
-    say(`      who begin at different places: ${grown(seen.apart).toFixed(0)} MB, ${ratio(seen.apart).toFixed(2)}×`);
-    return met ? "met" : "missed";
+    const met = [
+      bar("memory that readers cost the daemon", grown(seen.together), 100, " MB"),
+      bar("the same, of readers who begin at different places", grown(seen.apart), 100, " MB"),
+    ];
+    say(
+      `      readers against a bare server: ${ratio(seen.together).toFixed(2)}× and ${ratio(seen.apart).toFixed(2)}×`,
+    );
+    return met.includes(false) ? "missed" : "met";
   } finally {
     await corral.stop();
     await model.stop();

@@ -58,6 +58,19 @@ test("a daemon that does not start is quoted", async () => {
   expect(statSync(join(home, "logs", "daemon.out")).mode & 0o777).toBe(0o600);
 });
 
+test.runIf(process.platform === "linux").each([["serve"], ["run", "a task"], ["sessions"]])(
+  "a home that can never be is told with what to do, by %s",
+  async (...words) => {
+    expect(await dispatch(words, { ...stand.world, home: "/proc/corral" })).toBe(1);
+    expect(stand.written).toEqual({
+      out: "",
+      err:
+        "error: /proc/corral cannot hold Corral's state: ENOENT: no such file or directory, mkdir '/proc/corral'\n" +
+        "hint: See that the folder is yours and its disk has room, or set CORRAL_HOME to another folder\n",
+    });
+  },
+);
+
 test("stop waits until the daemon is gone and can be repeated", async () => {
   await connectDaemon(stand.world, start);
   const { pid } = (await findDaemon(home)) ?? { pid: 0 };

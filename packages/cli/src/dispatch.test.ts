@@ -33,8 +33,8 @@ test("help fits into a narrow terminal, but for what is to be typed", async () =
   const { world, written } = testWorld();
   const narrow = { ...world, out: { ...world.out, columns: 40 } };
   await dispatch(["--help"], narrow);
-  await dispatch(["serve", "--help"], narrow);
-  const long = written.out.split("\n").filter((line) => line.length > 40 && !line.startsWith("  corral "));
+  for (const name of Object.keys(commands)) await dispatch([name, "--help"], narrow);
+  const long = written.out.split("\n").filter((line) => line.length > 40 && !/^ {2}(corral|source) /.test(line));
   expect(long).toEqual([]);
 });
 
@@ -90,13 +90,22 @@ test.each([
   ],
   [["completion"], "error: which shell?\nhint: One of: bash, zsh, fish\n"],
   [["completion", "tcsh"], "error: which shell?\nhint: One of: bash, zsh, fish\n"],
-  [["projects", "drop"], 'error: unexpected word "drop"\nhint: `corral projects --help` tells how it is used\n'],
+  [["projects", "drop"], 'error: unknown word "drop"\nhint: One of: corral projects, corral projects forget ID\n'],
+  [
+    ["config", "get", "model"],
+    'error: unexpected word "model"\nhint: One of: corral config KEY, corral config set KEY VALUE, corral config unset KEY\n',
+  ],
+  [
+    ["config", "set", "retention.days", "0"],
+    'error: retention.days cannot be "0": too small: expected number to be >=1\nhint: Days after which sessions that have ended are removed, with their events and workspaces; null: never.\n',
+  ],
+  [["--jsn"], "error: unknown flag --jsn\nhint: Did you mean `corral --json`?\n"],
   [["projects", "forget"], "error: which project?\nhint: `corral projects` lists them\n"],
   [["config", "modle"], 'error: there is no setting "modle"\nhint: Did you mean model?\n'],
   [["config", "set", "model"], "error: set model needs a value\nhint: `corral config --help` tells how it is used\n"],
   [
     ["config", "set", "turnLimit", "many"],
-    'error: turnLimit cannot be "many"\nhint: Turns that an activity may take before it waits for a word from a person.\n',
+    'error: turnLimit cannot be "many": expected number, received string\nhint: Turns that an activity may take before it waits for a word from a person.\n',
   ],
   [["config", "--project"], "error: --project needs set or unset\nhint: `corral config --help` tells how it is used\n"],
   [["stop", "it"], 'error: unexpected word "it"\nhint: `corral stop --help` tells how it is used\n'],

@@ -55,13 +55,15 @@ async function atHome(flags: readonly string[], world: World): Promise<number> {
 
 async function commandNamed(name: string): Promise<Command> {
   if (Object.hasOwn(load, name)) return load[name as CommandName]();
-  const near = nearest(name, Object.keys(commands));
+  const near = nearest(name, [...Object.keys(commands), ...rootFlags]);
   const what = name.startsWith("-") ? `unknown flag ${name}` : `unknown command ${JSON.stringify(name)}`;
   throw new UsageError(
     what,
     near === undefined ? "`corral --help` lists the commands" : `Did you mean \`corral ${near}\`?`,
   );
 }
+
+const rootFlags = ["--help", "--version", "--json"];
 
 /** Always what is wrong, and what to do about it. */
 function complain(error: unknown, words: readonly string[], { err }: World): number {

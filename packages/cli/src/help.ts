@@ -22,7 +22,7 @@ export const commands = {
     summary: "give an agent a task in this repository and watch it work",
     example: 'corral run "add a test for the parser"',
   },
-  sessions: { group: "work", summary: "list sessions and what each is doing" },
+  sessions: { group: "work", summary: "list sessions and what each is doing, or delete one" },
   dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
   events: {
     group: "work",
@@ -92,13 +92,18 @@ export function commandHelp({ usage, summary, details, examples = [], args }: Ta
     description,
   ]);
   const sections = [
-    bold(`corral ${usage}`, out),
+    bold(wrap(`corral ${usage}`, out.columns), out),
     wrap(summary, out.columns),
     ...(flags.length === 0 ? [] : [table(flags, out.columns)]),
-    ...(details === undefined ? [] : [wrap(details.trimEnd(), out.columns)]),
+    ...(details === undefined ? [] : [wrap(reflowed(details), out.columns)]),
     ...(examples.length === 0 ? [] : [`${bold("Examples", out)}\n${table(examples, out.columns)}`]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/** Line ends inside a paragraph are the source's, not the reader's. */
+function reflowed(text: string): string {
+  return text.trimEnd().replace(/(?<!\n)\n(?!\n)/g, " ");
 }
 
 export interface Flag {

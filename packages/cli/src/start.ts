@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { CorralError, problem } from "@corral/protocol";
@@ -99,12 +99,22 @@ const mostWords = 1024 * 1024;
 
 function openWords(home: string): Words {
   const path = join(home, "logs", "daemon.out");
-  try {
-    makeFolder(home);
+  return inHome(home, () => {
     makeFolder(join(home, "logs"));
     const descriptor = openSync(path, "a", 0o600);
     if (fstatSync(descriptor).size > mostWords) ftruncateSync(descriptor);
     return { path, descriptor, from: fstatSync(descriptor).size };
+  });
+}
+
+/** Makes the home where there is none. Throws `home.unusable` when there cannot be one. */
+export function makeHome(home: string): void {
+  inHome(home, () => makeFolder(home));
+}
+
+function inHome<T>(home: string, work: () => T): T {
+  try {
+    return work();
   } catch (cause) {
     throw new CorralError("home.unusable", `${home} cannot hold Corral's state: ${(cause as Error).message}`, {
       cause,
@@ -113,14 +123,17 @@ function openWords(home: string): Words {
   }
 }
 
-/** Parents are made only where they are missing: with them, Node says of a read-only disk that there is no such folder. */
+/** One by one: Node's own way to make parents too never ends where a file system says of every new folder that it is not there. */
 function makeFolder(path: string): void {
+  const attempt = () => mkdirSync(path, { mode: 0o700 });
   try {
-    mkdirSync(path, { mode: 0o700 });
+    attempt();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") mkdirSync(path, { recursive: true, mode: 0o700 });
-    else if (code !== "EEXIST") throw error;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    attempt();
   }
 }
 

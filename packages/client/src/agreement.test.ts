@@ -14,6 +14,7 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.DoctorReport>().toEqualTypeOf<protocol.DoctorReport>();
   expectTypeOf<api.EventPage>().toEqualTypeOf<protocol.EventPage>();
   expectTypeOf<api.AnswerOf<"GET /api/sessions/{id}/events">>().toEqualTypeOf<protocol.EventPage>();
+  expectTypeOf<api.DeleteAnswer>().toEqualTypeOf<protocol.DeleteAnswer>();
   expectTypeOf<api.ForgetAnswer>().toEqualTypeOf<protocol.ForgetAnswer>();
   expectTypeOf<api.Gap>().toEqualTypeOf<protocol.Gap>();
   expectTypeOf<api.Health>().toEqualTypeOf<protocol.Health>();

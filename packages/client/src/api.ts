@@ -23,6 +23,7 @@ export type CreateSession = BodyOf<"POST /api/sessions">;
 export type CreateToken = BodyOf<"POST /api/tokens">;
 export type DaemonStatus = AnswerOf<"GET /api/status">;
 export type DecideRecovery = BodyOf<"POST /api/sessions/{id}/recovery">;
+export type DeleteAnswer = AnswerOf<"DELETE /api/sessions/{id}">;
 export type DoctorReport = AnswerOf<"GET /api/doctor">;
 export type EventPage = AnswerOf<"GET /api/events">;
 export type ForgetAnswer = AnswerOf<"POST /api/projects/{id}/forget">;

@@ -8,6 +8,7 @@ import type {
   CreateToken,
   DaemonStatus,
   DecideRecovery,
+  DeleteAnswer,
   DoctorReport,
   EventPage,
   ForgetAnswer,
@@ -73,6 +74,8 @@ export interface Client {
     create(wish: CreateSession, sending?: Sending): Promise<SessionView>;
     list(waiting?: Waiting): Promise<readonly SessionView[]>;
     get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
+    /** Takes it away for good, with its workspace; refused with `session.busy` in the middle of an activity. */
+    delete(id: SessionId, waiting?: Waiting): Promise<DeleteAnswer>;
     /** Resolves when the input is durable. Can be repeated with the same id and text. */
     admit(id: SessionId, input: AdmitInput, sending?: Sending): Promise<Admission>;
     interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
@@ -149,6 +152,7 @@ export function createClient({
       create: (body, sending) => ask("POST /api/sessions", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/sessions", { ...waiting })).sessions,
       get: (id, waiting) => ask("GET /api/sessions/{id}", { ...waiting, path: { id } }),
+      delete: (id, waiting) => ask("DELETE /api/sessions/{id}", { ...waiting, path: { id } }),
       admit: (id, body, sending) => ask("POST /api/sessions/{id}/inputs", { ...sending, path: { id }, body }),
       interrupt: (id, sending) => ask("POST /api/sessions/{id}/interrupt", { ...sending, path: { id } }),
       recover: (id, body, sending) => ask("POST /api/sessions/{id}/recovery", { ...sending, path: { id }, body }),

@@ -137,6 +137,8 @@ export interface Api {
           | "gateway.allowedHosts"
           | "runners"
           | "drainSeconds"
+          | "retention.days"
+          | "retention.events"
           | "logs.level";
         value: unknown;
         origin:
@@ -178,6 +180,8 @@ export interface Api {
         | "gateway.allowedHosts"
         | "runners"
         | "drainSeconds"
+        | "retention.days"
+        | "retention.events"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
@@ -194,6 +198,8 @@ export interface Api {
           | "gateway.allowedHosts"
           | "runners"
           | "drainSeconds"
+          | "retention.days"
+          | "retention.events"
           | "logs.level";
         value: unknown;
         origin:
@@ -344,6 +350,12 @@ export interface Api {
         | { state: "failed"; activityId: `act_${string}`; message: string };
       seq: number;
     };
+  };
+  "DELETE /api/sessions/{id}": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: { kind: "deleted" };
   };
   "POST /api/sessions/{id}/inputs": {
     path: { id: `ses_${string}` };
@@ -525,6 +537,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions": ["id", "projectId", "title", "model", "mode", "environment", "workspace", "state", "seq"],
   "GET /api/sessions": ["sessions"],
   "GET /api/sessions/{id}": ["id", "projectId", "title", "model", "mode", "environment", "workspace", "state", "seq"],
+  "DELETE /api/sessions/{id}": ["kind"],
   "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
   "POST /api/sessions/{id}/interrupt": ["kind"],
   "POST /api/sessions/{id}/recovery": ["kind"],

@@ -7,7 +7,8 @@ import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
-import { endEnvironments, openForeman, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
+import { openRetention } from "./retention/index.ts";
+import { endEnvironments, openForeman, openRemoval, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 
@@ -80,6 +81,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     defaults: (project) => config.valuesFor(project),
     mayOpen: () => mustBeJailed(parts.driver),
   });
+  const removal = openRemoval({ log, driver: parts.driver, home: home.folder, onFailure });
+  const retention = openRetention({
+    log,
+    terms: () => ({ days: config.values["retention.days"], events: config.values["retention.events"] }),
+    expire: (session) => removal.expire(session),
+    onDefect: complainingTo(parts.logger.child({ component: "retention" })),
+  });
+  config.onChange(() => void retention.look());
   const stopped = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
@@ -88,6 +97,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const gateway = await openGateway({
     log,
     sessions,
+    removal,
     projects,
     config,
     tokens,
@@ -108,7 +118,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
-  swept = sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal });
+  swept = Promise.all([
+    sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal }),
+    removal.sweep(enough.signal),
+  ]).then(() => undefined);
+  retention.begin();
   return { info, token, stop, stopped: stopped.promise };
 
   async function status(): Promise<DaemonStatus> {
@@ -129,6 +143,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
     enough.abort();
     await swept;
+    await retention.close();
     await endEnvironments(log, parts.driver, { which: now ? "all" : "resting", onFailure });
     // A runner may have been in the middle of opening one.
     await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });

@@ -46,6 +46,16 @@ export const settings = {
     scope: "machine",
     takesEffect: "now",
   }),
+  "retention.days": setting(
+    z.int().min(1).max(36_500).nullable(),
+    "Days after which sessions that have ended are removed, with their events and workspaces; null: never.",
+    { default: null, scope: "machine", takesEffect: "now" },
+  ),
+  "retention.events": setting(
+    z.int().min(1).nullable(),
+    "How many of the newest events are kept whatever their age; sessions that ended before them are removed; null: all.",
+    { default: null, scope: "machine", takesEffect: "now" },
+  ),
   "logs.level": setting(
     z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     "The least important of the daemon's own log lines that is written.",

@@ -19,6 +19,7 @@ export const errorStatus = {
   "append.conflict": 409,
   "lease.stale": 409,
   "recovery.nothing": 409,
+  "session.busy": 409,
   "request.too-large": 413,
   "request.media-type": 415,
   "host.refused": 421,

@@ -50,6 +50,8 @@ export const eventData = {
     workspace: workspaceKind,
     turnLimit: z.int().positive(),
   }),
+  /** It ended long ago and was let go for its age: it is no more, nor are its inputs; its events go as time allows. */
+  "session.expired": z.object({ inputs: z.array(inputId) }),
   "workspace.prepared": z.object({
     path: z.string(),
     branch: z.string(),

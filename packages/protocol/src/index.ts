@@ -152,6 +152,8 @@ export {
   createSession,
   type DecideRecovery,
   decideRecovery,
+  type DeleteAnswer,
+  deleteAnswer,
   type InterruptAnswer,
   interruptAnswer,
   type Mode,

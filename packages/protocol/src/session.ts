@@ -56,6 +56,9 @@ export type DecideRecovery = z.infer<typeof decideRecovery>;
 export const sessionList = z.object({ sessions: z.array(sessionView) });
 export type SessionList = z.infer<typeof sessionList>;
 
+export const deleteAnswer = z.object({ kind: z.literal("deleted") });
+export type DeleteAnswer = z.infer<typeof deleteAnswer>;
+
 export const interruptAnswer = z.object({ kind: z.enum(["requested", "nothing-running"]) });
 export type InterruptAnswer = z.infer<typeof interruptAnswer>;
 

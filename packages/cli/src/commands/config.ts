@@ -39,6 +39,7 @@ A project's files count once you trust them: \`corral trust\`.`,
     words: { type: "positional", required: false },
   },
   words: "any",
+  choices: ["set", "unset", ...settingKeys],
   async run({ json, project, local, schema, upgrade: upgrades, _: words }, world) {
     const change = changeIn(words);
     if (project === true && local === true) throw new UsageError("--project and --local are two different files");
@@ -66,7 +67,7 @@ interface Change {
 
 function changeIn([verb, name, text, ...more]: readonly string[]): Change | undefined {
   if (verb !== "set" && verb !== "unset") {
-    if (name !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(name)}`);
+    if (name !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(name)}`, waysToAsk);
     return undefined;
   }
   if (name === undefined) throw new UsageError(`${verb} needs the name of a setting`);
@@ -76,8 +77,22 @@ function changeIn([verb, name, text, ...more]: readonly string[]): Change | unde
   if (verb === "unset") return { key, value: null };
   if (text === undefined) throw new UsageError(`set ${key} needs a value`);
   const value = typedValue(key, text);
-  if (value === undefined) throw new UsageError(`${key} cannot be ${JSON.stringify(text)}`, settings[key].description);
+  if (value === undefined)
+    throw new UsageError(
+      `${key} cannot be ${JSON.stringify(text)}: ${refusalOf(key, text)}`,
+      settings[key].description,
+    );
   return { key, value };
+}
+
+const waysToAsk = "One of: corral config KEY, corral config set KEY VALUE, corral config unset KEY";
+
+/** What the setting takes, in the words of its schema. */
+function refusalOf(key: SettingKey, text: string): string {
+  const number = Number(text);
+  const { error } = settings[key].schema.safeParse(text.trim() === "" || Number.isNaN(number) ? text : number);
+  const message = error?.issues[0]?.message ?? "that is no value for it";
+  return message.replace(/^Invalid (input|option): /, "").replace(/^[A-Z]/, (first) => first.toLowerCase());
 }
 
 function knownKey(name: string): SettingKey {

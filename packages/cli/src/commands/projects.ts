@@ -20,9 +20,14 @@ Forgetting takes a project off the list and withdraws what you trusted of its se
     words: { type: "positional", required: false },
   },
   words: "any",
+  choices: ["forget"],
   async run({ json, _: [verb, id, stray] }, world) {
     const { out, err } = world;
-    if (verb !== undefined && verb !== "forget") throw new UsageError(`unexpected word ${JSON.stringify(verb)}`);
+    if (verb !== undefined && verb !== "forget")
+      throw new UsageError(
+        `unknown word ${JSON.stringify(verb)}`,
+        "One of: corral projects, corral projects forget ID",
+      );
     if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
     const forgotten = verb === undefined ? undefined : checkedId(id);
     const client = await connectDaemon(world);
@@ -31,7 +36,10 @@ Forgetting takes a project off the list and withdraws what you trusted of its se
       err.write(`forgot ${forgotten}\n`);
       return 0;
     }
-    for (const view of await client.projects.list()) out.write(json === true ? jsonLine(view) : line(view));
+    const views = await client.projects.list();
+    for (const view of views) out.write(json === true ? jsonLine(view) : line(view));
+    if (views.length === 0 && json !== true)
+      err.write("There are none yet; `corral` in a git repository makes it known.\n");
     return 0;
   },
 });

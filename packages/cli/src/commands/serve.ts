@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { defineCommand } from "../command.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
-import { daemonEntry, daemonEnvironment } from "../start.ts";
+import { daemonEntry, daemonEnvironment, makeHome } from "../start.ts";
 
 export const serve = defineCommand({
   name: "serve",
@@ -21,6 +21,8 @@ export const serve = defineCommand({
   async run({ port, json }, { home, variables }) {
     const number = wholeNumber("port", port);
     if (number !== undefined && number > 65_535) throw new UsageError("--port needs a number up to 65535");
+    // Before Node looks for its compiled code there.
+    makeHome(home);
     const given = number === undefined ? [] : ["--port", String(number)];
     const argv = [daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
     return become(process.execPath, argv, daemonEnvironment(home, variables));

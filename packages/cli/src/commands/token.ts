@@ -32,6 +32,7 @@ The token is printed once, alone on standard output; the daemon keeps its hash. 
     json: { type: "boolean", description: "print lines of JSON" },
   },
   words: "any",
+  choices: ["create", "list", "revoke"],
   async run({ _: [action, name, stray], ...flags }, world) {
     if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
     const show = { world, json: flags.json === true };

@@ -1,5 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { expect, test } from "vitest";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { dispatch } from "../dispatch.ts";
 import { testWorld } from "../testing/world.ts";
 
@@ -9,37 +12,121 @@ async function script(shell: string): Promise<string> {
   return written.out;
 }
 
-/** What bash offers for the last of these words. */
-function offers(completion: string, words: readonly string[]): string[] {
+/** What the shell, which reads no settings of anybody's, offers for the last word of a line. */
+type Offers = (completion: string, line: string) => string[];
+
+const bashOffers: Offers = (completion, line) => {
+  const words = line.split(" ");
   const program = `${completion}
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
     _corral
     printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const said = execFileSync("bash", ["--norc", "-c", program, "bash", ...words], { encoding: "utf8" });
-  return said.trim() === "" ? [] : said.trim().split("\n");
+  return linesOf(execFileSync("bash", ["--norc", "-c", program, "bash", ...words], { encoding: "utf8" }));
+};
+
+const fishOffers: Offers = (completion, line) => {
+  const program = `${completion}\ncomplete -C $argv[1]`;
+  const said = execFileSync("fish", ["--no-config", "-c", program, line], { encoding: "utf8" });
+  // Each is followed by what it does.
+  return linesOf(said).map((offer) => offer.split("\t", 1)[0] ?? "");
+};
+
+/** Zsh completes only for somebody who types, so a line and a tab are typed into one at a terminal of its own. */
+const zshOffers: Offers = (completion, line) => {
+  const folder = mkdtempSync(join(tmpdir(), "corral-zsh-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [own, offers, rehearsal] = ["_corral", "offers", "rehearsal"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(own, completion);
+  writeFileSync(offers, "");
+  writeFileSync(rehearsal, zshRehearsal);
+  const env = { PATH: process.env["PATH"], HOME: folder, TERM: "dumb", COMPLETION: own, OFFERS: offers };
+  execFileSync("zsh", ["-f", "-c", zshTyping, "zsh", rehearsal, line], { env, timeout: 60_000 });
+  return linesOf(readFileSync(offers, "utf8"));
+};
+
+const zshTyping = `
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "source $1"
+zpty -r shell answer "*READY*"
+zpty -w -n shell "$2"$'\\t'
+while zpty -r shell answer; do :; done
+zpty -d shell`;
+
+/** Whatever would be shown is written down instead, except what the completion system asks for itself. */
+const zshRehearsal = `
+PROMPT=
+autoload -Uz compinit
+compinit -u -D
+source $COMPLETION
+compadd() {
+  local -a hits
+  case " \${(j: :)@[1,(i)--]} " in
+    (*' -'[[:alpha:]]#[OAD]' '*) builtin compadd "$@"; return ;;
+  esac
+  builtin compadd -A hits "$@"
+  (( $#hits )) && print -rl -- $hits >> $OFFERS
+  return $(( ! $#hits ))
+}
+offer() { zle list-choices; exit }
+zle -N offer
+bindkey '^I' offer
+print READY
+`;
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line.trim() !== "");
 }
 
-test("bash takes it and completes commands, flags and words", async () => {
-  const completion = await script("bash");
+const shells: Readonly<Record<string, Offers>> = { bash: bashOffers, zsh: zshOffers, fish: fishOffers };
+const missing = Object.keys(shells).filter((shell) => spawnSync(shell, ["--version"]).error !== undefined);
+if (missing.length > 0) console.warn(`Completion is not tried in ${missing.join(" and ")}: not installed here.`);
+
+describe.each(Object.entries(shells))("in %s", (shell, offers) => {
+  test.skipIf(missing.includes(shell))(
+    "commands, flags and words are completed",
+    async () => {
+      const completion = await script(shell);
+      const sorted = (line: string) => offers(completion, line).toSorted();
+      expect(sorted("corral st")).toEqual(["status", "stop"]);
+      expect(sorted("corral hel")).toEqual(["help"]);
+      expect(sorted("corral --v")).toEqual(["--version"]);
+      expect(sorted("corral events --")).toEqual([
+        "--after",
+        "--deltas",
+        "--follow",
+        "--help",
+        "--json",
+        "--project",
+        "--session",
+        "--types",
+      ]);
+      expect(sorted("corral completion z")).toEqual(["zsh"]);
+      expect(sorted("corral token c")).toEqual(["create"]);
+      expect(sorted("corral help doc")).toEqual(["doctor"]);
+    },
+    60_000,
+  );
+
+  test.skipIf(missing.includes(shell))(
+    "the value of a flag, and what belongs to no command, is nobody's to guess",
+    async () => {
+      const completion = await script(shell);
+      expect(offers(completion, "corral events --session ")).toEqual([]);
+      expect(offers(completion, "corral nothing ")).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+test("bash takes it as it is told to be used", async () => {
   const program = 'source <(printf %s "$1"); complete -p corral';
-  const registered = execFileSync("bash", ["--norc", "-c", program, "bash", completion], { encoding: "utf8" });
-  expect(registered).toBe("complete -F _corral corral\n");
-  expect(offers(completion, ["corral", "st"])).toEqual(["status", "stop"]);
-  expect(offers(completion, ["corral", "--v"])).toEqual(["--version"]);
-  expect(offers(completion, ["corral", "events", "--"])).toEqual([
-    "--session",
-    "--project",
-    "--types",
-    "--after",
-    "--follow",
-    "--deltas",
-    "--json",
-    "--help",
-  ]);
-  expect(offers(completion, ["corral", "events", "--session", ""])).toEqual([]);
-  expect(offers(completion, ["corral", "completion", "z"])).toEqual(["zsh"]);
-  expect(offers(completion, ["corral", "help", "doc"])).toEqual(["doctor"]);
-  expect(offers(completion, ["corral", "nothing", ""])).toEqual([]);
+  const args = ["--norc", "-c", program, "bash", await script("bash")];
+  expect(execFileSync("bash", args, { encoding: "utf8" })).toBe("complete -F _corral corral\n");
 });
 
 test("zsh and fish get every command and flag, with what it does", async () => {

@@ -12,7 +12,15 @@ export function fish(table: readonly Completed[]): string {
       ),
     ];
   });
-  return `# fish completion of corral\ncomplete -c corral -f\n${lines.join("\n")}\n`;
+  const names = quotedForFish(table.map(({ name }) => name).join(" "));
+  return `# fish completion of corral
+complete -c corral -f
+${lines.join("\n")}
+complete -c corral -n __fish_use_subcommand -a help -d 'tell more about a command'
+complete -c corral -n __fish_use_subcommand -l help -d 'tell what there is'
+complete -c corral -n __fish_use_subcommand -l version -d 'tell which one this is'
+complete -c corral -n '__fish_seen_subcommand_from help' -a ${names}
+`;
 }
 
 /** In fish a backslash escapes a quote inside quotes. */

@@ -143,6 +143,11 @@ export class Stage {
     }
     if (session === undefined)
       return void send(404, new CorralError("not-found", "There is no such session").toProblem());
+    if (route === "GET /api/sessions/ID") return void send(200, session);
+    if (route === "DELETE /api/sessions/ID") {
+      this.sessions.splice(this.sessions.indexOf(session), 1);
+      return void send(200, { kind: "deleted" });
+    }
     if (route === "GET /api/sessions/ID/events") {
       return this.#events(response, Number(searchParams.get("after")), searchParams.get("follow") === "1", session.id);
     }

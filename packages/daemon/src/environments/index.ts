@@ -1,2 +1,3 @@
 export { placesInside } from "./keeper.ts";
+export { removeFolder } from "./remove-folder.ts";
 export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";

@@ -49,6 +49,7 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],
   "GET /api/sessions/:id": ["read", "session"],
+  "DELETE /api/sessions/:id": ["admin", "session"],
   "POST /api/sessions/:id/inputs": ["prompt", "session"],
   "POST /api/sessions/:id/interrupt": ["prompt", "session"],
   "POST /api/sessions/:id/recovery": ["operate", "session"],
@@ -66,6 +67,8 @@ declare module "fastify" {
     reach?: Reach;
     /** The answer holds a secret, so it is not kept. */
     secret?: boolean;
+    /** Done again it does nothing twice, and its answer repeats a person's words, which are its stream's alone to keep. */
+    repeatable?: boolean;
   }
 }
 

@@ -61,7 +61,7 @@ test("a stream of server-sent events has the same filters, and can do without de
   await reading;
 });
 
-test("readers of the same history share what is read, for a moment and within bounds", async () => {
+test("readers of the same history share what is read, wherever they began, for a moment and within bounds", async () => {
   await gate.add("ses_a", ...Array.from({ length: 450 }, () => said(newId("part"))));
   let reads = 0;
   let now = 0;
@@ -70,10 +70,10 @@ test("readers of the same history share what is read, for a moment and within bo
     onCommit: (listener: Parameters<typeof gate.log.onCommit>[0]) => gate.log.onCommit(listener),
   };
   const history = openHistory(counting, () => now);
-  const readAll = async () => {
+  const readAll = async (after = 0) => {
     const seqs: number[] = [];
     for (;;) {
-      const page = await history.read({ after: seqs.at(-1) ?? 0 });
+      const page = await history.read({ after: seqs.at(-1) ?? after });
       if ("kind" in page) throw new Error("nothing was trimmed");
       const { events } = page;
       if (events.length === 0) return seqs;
@@ -81,17 +81,24 @@ test("readers of the same history share what is read, for a moment and within bo
     }
   };
   const expected = Array.from({ length: 450 }, (_, index) => index + 1);
-  expect(await Promise.all(Array.from({ length: 10 }, readAll))).toEqual(Array.from({ length: 10 }, () => expected));
+  expect(await Promise.all(Array.from({ length: 10 }, () => readAll()))).toEqual(
+    Array.from({ length: 10 }, () => expected),
+  );
   // Two full pages, and the last one and the end, which are not kept, joined as far as they were asked for at once.
   expect(reads).toBeLessThan(30);
   const before = reads;
   await readAll();
-  expect(reads - before).toBe(2);
+  expect(reads - before).toBe(3);
+  expect(await Promise.all([37, 199, 200, 201].map(readAll))).toEqual(
+    [37, 199, 200, 201].map((after) => expected.slice(after)),
+  );
+  expect(reads - before).toBeLessThan(3 + 4 * 3);
   now += 5_001;
+  const expired = reads;
   await readAll();
-  expect(reads - before).toBe(6);
+  expect(reads - expired).toBe(5);
   await gate.add("ses_b", { type: "stream.erased", data: {} } as never);
   await readAll();
-  expect(reads - before).toBe(10);
+  expect(reads - expired).toBe(10);
   history.close();
 });

@@ -1,3 +1,4 @@
+import { setImmediate as nextLoopTurn } from "node:timers/promises";
 import type { Delta, Gap, StoredEvent } from "@corral/protocol";
 import { isGap, type Log, type Page } from "../log/port.ts";
 import { ClosedParts } from "./closed-parts.ts";
@@ -9,7 +10,8 @@ import type { Subscription } from "./subscription.ts";
  * Carries the log to one reader, whatever protocol it speaks.
  *
  * 1. Every event after the cursor that is wanted comes once, in seq order; in the place of those no longer kept comes a gap.
- * 2. History waits for the reader; live, nothing does: an outlet that has too much unread drops itself, it alone, and
+ * 2. History waits for the reader, and after each page for everyone else on the loop, so that readers go side by side
+ *    and share what is read; live, nothing does: an outlet that has too much unread drops itself, it alone, and
  *    the reader comes back by its cursor.
  * 3. A delta never follows the event that closes its part, wanted or not. Deltas begin after the history, with the text
  *    so far of what is open then.
@@ -41,6 +43,7 @@ export async function carry({ log, history }: FeedSource, outlet: Outlet, wish: 
     if (next === cursor || outlet.signal.aborted) break;
     cursor = next;
     await outlet.room();
+    await nextLoopTurn();
   }
   if (outlet.signal.aborted) return;
   const only = stream === undefined ? {} : { session: stream };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { event } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { isGap, type Page } from "../log/port.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openHistory } from "./history.ts";
 import { openStreams } from "./sse.ts";
@@ -59,6 +60,43 @@ test("pages and sockets tell of the gap too, and go on behind it", async () => {
   socket.terminate();
   await gate.close();
 });
+
+test("wherever a reader begins, it gets the gaps and the events that the log itself would give it", async () => {
+  const gate = await openTestGateway();
+  const opened = event("activity.opened", { id: "act_1" });
+  for (let n = 0; n < 90; n++) {
+    await gate.add("ses_1", opened, opened, opened);
+    await gate.add("ses_2", opened, opened);
+  }
+  await gate.log.trim({ before: 150, keep: (stream) => stream === "ses_2" });
+  await gate.log.trim({ before: 260, keep: () => false });
+  await gate.log.trim({ before: 330, keep: (stream) => stream === "ses_2" });
+  const history = openHistory(gate.log);
+  const viaHistory = async (after: number, stream?: string) => {
+    const page = await history.read({ after, stream });
+    return "kind" in page ? page : page.events;
+  };
+  const viaLog = (after: number, stream?: string) => gate.log.read({ after, ...(stream && { stream }) });
+  for (const stream of [undefined, "ses_1", "ses_2"]) {
+    for (const after of [0, 7, 148, 199, 200, 201, 258, 259, 260, 263, 330, 399, 400, 449, 450])
+      expect(await all(viaHistory, after, stream)).toEqual(await all(viaLog, after, stream));
+  }
+  history.close();
+  await gate.close();
+});
+
+/** What a reader sees until the end: seqs, and gaps. */
+async function all(read: (after: number, stream?: string) => Promise<Page>, from: number, stream?: string) {
+  const seen: unknown[] = [];
+  for (let after = from; ;) {
+    const page = await read(after, stream);
+    if (isGap(page)) seen.push(page);
+    else seen.push(...page.map(({ seq }) => seq));
+    const next = isGap(page) ? page.to : page.at(-1)?.seq;
+    if (next === undefined) return seen;
+    after = next;
+  }
+}
 
 function everythingAfter(after: number): Subscription {
   return { after, session: undefined, wants: undefined, hears: () => true, deltas: true, over: undefined };

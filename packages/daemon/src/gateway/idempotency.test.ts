@@ -88,7 +88,10 @@ describe("the same key and body again", () => {
     await gate.add(session.id, event("activity.settled", { id: "act_1", outcome: "interrupted" }));
     await gate.add(session.id, event("activity.opened", { id: "act_2" }));
     await restart();
-    expect(await send(`/api/sessions/${session.id}/inputs`, input, "i")).toEqual({ ...first, replayed: true });
+    expect((await send(`/api/sessions/${session.id}/inputs`, input, "i")).body).toEqual({
+      ...first.body,
+      kind: "duplicate",
+    });
     // Sent late, it does not stop what began since.
     expect(await send(`/api/sessions/${session.id}/interrupt`, {}, "s")).toEqual({ ...stopped, replayed: true });
     expect((await typesOf(session.id)).filter((type) => type.includes("interrupt")).length).toBe(1);
@@ -135,6 +138,23 @@ describe("the same key", () => {
       expect(await send("/api/projects", { path: "/x" }, key)).toMatchObject({ status: 400 });
     }
   });
+});
+
+test("a person's words are kept by their session alone; sent again after a restart they are found there", async () => {
+  const { session } = await gate.newSession();
+  const input = { id: newId("input"), text: "nobody else's business" };
+  const first = await send(`/api/sessions/${session.id}/inputs`, input, "i");
+  const holders = async () =>
+    new Set((await gate.events()).flatMap((each) => (JSON.stringify(each).includes(input.text) ? [each.stream] : [])));
+  expect(await holders()).toEqual(new Set([session.id]));
+  await restart();
+  expect(await send(`/api/sessions/${session.id}/inputs`, input, "i")).toEqual({
+    status: 200,
+    body: { ...first.body, kind: "duplicate" },
+    replayed: false,
+  });
+  expect(await send(`/api/sessions/${session.id}/inputs`, { ...input, text: "another" }, "i")).toMatchObject(conflict);
+  expect((await typesOf(session.id)).filter((type) => type === "input.admitted")).toHaveLength(1);
 });
 
 test("a token's secret is told again by the same daemon, and never kept", async () => {

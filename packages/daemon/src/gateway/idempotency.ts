@@ -13,7 +13,8 @@ import type { App } from "./routes.ts";
  *    the end of the ids of what will be made, so that a request that was cut by a crash, sent again, makes the same.
  * 3. Answers that tell of success are kept and given again; those that arrive while the first is under way get its
  *    answer. A request that failed has done nothing and may be tried again.
- * 4. `keptRequests` are remembered, for `keptMs`. An answer that holds a secret is remembered by this process alone.
+ * 4. `keptRequests` are remembered, for `keptMs`. An answer that holds a secret is remembered by this process alone, and so
+ *    is one that repeats a person's words: another process carries that request out again, which does nothing twice.
  */
 export interface Requests {
   mind(app: App): void;
@@ -151,6 +152,7 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
   }
 
   async function remember(key: string, { by, routeOptions }: FastifyRequest, { status, payload }: Answer) {
+    if (routeOptions.config.repeatable === true) return;
     const answer = routeOptions.config.secret === true ? null : payload;
     await log.append({ ...by, stream, events: [event("request.answered", { key, status, answer })] });
   }

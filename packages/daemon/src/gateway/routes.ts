@@ -10,6 +10,7 @@ import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
+import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Pages } from "./dashboard.ts";
@@ -23,6 +24,7 @@ import type { Visits } from "./visits.ts";
 export interface RouteParts {
   readonly log: Pick<Log, "read">;
   readonly sessions: Sessions;
+  readonly removal: Pick<Removal, "erase">;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

@@ -12,6 +12,7 @@ import {
 import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
+import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
@@ -46,6 +47,7 @@ import { openVisits } from "./visits.ts";
 export interface GatewayParts {
   readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
+  readonly removal: Pick<Removal, "erase">;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

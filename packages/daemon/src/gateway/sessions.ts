@@ -3,6 +3,7 @@ import {
   admitInput,
   CorralError,
   createSession,
+  deleteAnswer,
   decideRecovery,
   interruptAnswer,
   recoveryAnswer,
@@ -18,7 +19,7 @@ import type { Sessions } from "../sessions/index.ts";
 
 export const sessionParams = z.object({ id: sessionId });
 
-export const sessionRoutes: Routes = (app, { sessions }) => {
+export const sessionRoutes: Routes = (app, { sessions, removal }) => {
   const tags = ["sessions"];
 
   app.post(
@@ -36,9 +37,30 @@ export const sessionRoutes: Routes = (app, { sessions }) => {
     knownSession(sessions, request.params.id),
   );
 
+  app.delete(
+    "/api/sessions/:id",
+    {
+      schema: {
+        tags,
+        description:
+          "Takes the session away for good: all it said and did becomes unreadable, its environment and workspace go. " +
+          "Refused while it is in the middle of an activity.",
+        params: sessionParams,
+        response: { 200: deleteAnswer },
+      },
+    },
+    async (request) => {
+      await removal.erase(request.params.id, request.by);
+      return { kind: "deleted" as const };
+    },
+  );
+
   app.post(
     "/api/sessions/:id/inputs",
-    { schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } } },
+    {
+      config: { repeatable: true },
+      schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } },
+    },
     async (request, reply) => {
       const outcome = await sessions.admit(request.params.id, request.body, request.by);
       if (outcome.kind === "conflict") throw new CorralError("input.conflict", outcome.reason);

@@ -145,12 +145,13 @@ class Client {
     };
   }
 
-  #writeAll({ socket: messages }: EncodedPage): void {
+  #writeAll(page: EncodedPage): void {
     const flushed = Promise.withResolvers<void>();
     this.#flushed = flushed.promise;
-    for (const [index, message] of messages.entries()) {
-      const last = index === messages.length - 1;
-      this.#socket.send(message, { binary: false }, last ? () => flushed.resolve() : undefined);
+    let left = page.events.length;
+    for (const message of page.socket()) {
+      left -= 1;
+      this.#socket.send(message, { binary: false }, left === 0 ? () => flushed.resolve() : undefined);
     }
   }
 

@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openConfig } from "../config/index.ts";
+import type { EnvironmentDriver } from "../environments/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
+import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { requestProjections } from "./idempotency.ts";
@@ -88,6 +90,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     config,
     sessions,
+    removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
     tokens,
     meter,
     runners: () => 2,
@@ -165,6 +168,15 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     },
   };
 }
+
+/** Nothing runs the sessions, so none has an environment. */
+const noDriver: EnvironmentDriver = {
+  kind: "jail",
+  probe: () => Promise.reject(new Error("nothing runs here")),
+  open: () => Promise.reject(new Error("nothing runs here")),
+  reopen: () => Promise.reject(new Error("nothing runs here")),
+  sweep: () => Promise.resolve(),
+};
 
 async function allEvents(log: Log, stream: string | undefined): Promise<readonly StoredEvent[]> {
   const page = await log.read({ after: 0, ...(stream === undefined ? {} : { stream }) });

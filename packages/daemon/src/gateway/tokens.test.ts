@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { symlinkSync } from "node:fs";
 import { type IncomingMessage, request as httpRequest } from "node:http";
+import { join } from "node:path";
 import { createToken, newId, scopes } from "@corral/protocol";
 import { WebSocket } from "ws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -66,6 +68,24 @@ describe("a token", () => {
     expect(body.id).toBe(events[3]?.stream);
   });
 
+  test("finds a project by its folder only among those it sees, and has no other folder looked at", async () => {
+    const { project: one } = await gate.newSession("one");
+    const { project: two } = await gate.newSession("two");
+    const link = join(gate.folder, "link");
+    symlinkSync(one.path, link);
+    const places = [one.path, join(one.path, ".git/.."), two.path, link, `${one.path}/../two`];
+    const found = async ({ send }: Pick<Awaited<ReturnType<typeof gate.token>>, "send">) => {
+      const answers = places.map((path) => send(`/api/projects?path=${encodeURIComponent(path)}`));
+      return (await Promise.all(answers)).map(({ body }) => body.projects.map(({ id }: { id: string }) => id));
+    };
+    const admin = await gate.token({ name: "admin", scope: "admin" });
+    expect(await found(admin)).toEqual([[one.id], [one.id], [two.id], [one.id], [two.id]]);
+    const reader = await gate.token({ name: "reader", scope: "operate" });
+    expect(await found(reader)).toEqual([[one.id], [one.id], [two.id], [], [two.id]]);
+    const bounded = await gate.token({ name: "bounded", scope: "admin", project: one.id });
+    expect(await found(bounded)).toEqual([[one.id], [one.id], [], [], []]);
+  });
+
   test("ends at its time", async () => {
     let now = Date.now();
     const timed = await openTestGateway({ now: () => now });
@@ -110,6 +130,7 @@ describe("scopes", () => {
     "GET /api/sessions": { path: "/api/sessions" },
     "POST /api/sessions": { path: "/api/sessions", body: { projectId: project } },
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },
+    "DELETE /api/sessions/:id": { path: "/api/sessions/ses_none", method: "DELETE" },
     "POST /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs`, body: { id: "inp_1", text: "hi" } },
     "POST /api/sessions/:id/interrupt": { path: `/api/sessions/${session}/interrupt`, body: {} },
     "POST /api/sessions/:id/recovery": {

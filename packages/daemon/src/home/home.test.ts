@@ -24,6 +24,24 @@ test("a place where no folder can be made is told with what to do", () => {
   );
 });
 
+test.runIf(process.platform === "linux").each(["/proc/corral", "/proc/corral/deeper/still"])(
+  "%s, where a new folder never comes to be, is told too",
+  (place) => {
+    expect(() => openHome(place)).toThrow(
+      expect.objectContaining({
+        code: "home.unusable",
+        message: `${place} cannot hold Corral's state: ENOENT: no such file or directory, mkdir '/proc/corral'`,
+        hint: expect.stringContaining("CORRAL_HOME"),
+      }),
+    );
+  },
+);
+
+test("a home may be several folders away from the last that is there", () => {
+  const home = openHome(join(folder, "a", "b", "c"));
+  expect(statSync(home.folder).mode & 0o777).toBe(0o700);
+});
+
 test("a lock that is no lock is not taken for another daemon's", () => {
   const home = openHome(folder);
   writeFileSync(home.lock, "x".repeat(2000));

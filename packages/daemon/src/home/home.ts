@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CorralError } from "@corral/protocol";
 
 /** The folder that holds all of Corral's state, and what is where in it. */
@@ -14,7 +14,7 @@ export interface Home {
 /** Makes the folder if need be; nobody but the owner may look into it. */
 export function openHome(folder: string): Home {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     chmodSync(folder, 0o700);
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
@@ -27,6 +27,20 @@ export function openHome(folder: string): Home {
     info: join(folder, "daemon.json"),
     token: join(folder, "token"),
   };
+}
+
+/** One by one: Node's own way to make parents too never ends where a file system says of every new folder that it is not there. */
+function makeFolder(path: string): void {
+  const attempt = () => mkdirSync(path, { mode: 0o700 });
+  try {
+    attempt();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    attempt();
+  }
 }
 
 /** What the system says when the home cannot be made or written to, with what to do about it. */

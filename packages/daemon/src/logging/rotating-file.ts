@@ -62,7 +62,7 @@ export class RotatingFile {
   }
 
   #open(): number {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path));
     const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
     const descriptor = openSync(this.#path, flags, 0o600);
     this.#descriptor = descriptor;
@@ -83,6 +83,15 @@ export class RotatingFile {
   #aside(age: number): string {
     if (age === 0) return this.#path;
     return join(dirname(this.#path), basename(this.#path).replace(/(\.[^.]*)?$/, `.${age}$1`));
+  }
+}
+
+/** Its parent is there, or there is no place for lines. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, opendir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { CorralError, projectId, type ProjectId } from "@corral/protocol";
-import { git, type GitAnswer } from "./git.ts";
+import { git, type GitAnswer } from "../git/index.ts";
 
 /** A repository as git sees it from one of its folders. */
 export interface Repository {
@@ -50,7 +50,7 @@ async function stampOf(folder: string): Promise<string | undefined> {
 
 async function askGit(folder: string): Promise<Repository> {
   const [seen, id] = await Promise.all([
-    git(folder, "rev-parse", "--path-format=absolute", ...questions),
+    git(folder, ["rev-parse", "--path-format=absolute", ...questions], soon()),
     writtenId(folder, "--local"),
   ]).catch((cause: unknown) => {
     throw new CorralError("project.unreadable", "git could not be run.", { cause, hint: "Install git." });
@@ -83,8 +83,9 @@ export async function writeId({ worktree, gitFolder }: Repository, id: ProjectId
   const config = join(gitFolder, "config");
   if ((await lstat(config).catch(() => undefined))?.isFile() === false)
     throw unwritable(gitFolder, "its config is no plain file");
-  const { exitCode, stderr } = await git(worktree, "config", "--local", "--replace-all", "corral.project", id);
-  if (exitCode !== 0) throw unwritable(gitFolder, stderr.trim());
+  const write = ["config", "--local", "--replace-all", "corral.project", id];
+  const { ok, stderr } = await git(worktree, write, soon());
+  if (!ok) throw unwritable(gitFolder, stderr.trim());
 }
 
 /** Keeps a file of the worktree out of git, without a word in the repository's own `.gitignore`. */
@@ -107,9 +108,14 @@ export async function isFolder(path: string): Promise<boolean> {
 }
 
 async function writtenId(folder: string, ...where: readonly string[]): Promise<ProjectId | undefined> {
-  const { stdout } = await git(folder, "config", ...where, "--get", "corral.project");
+  const { stdout } = await git(folder, ["config", ...where, "--get", "corral.project"], soon());
   const read = projectId.safeParse(stdout.trim());
   return read.success ? read.data : undefined;
+}
+
+/** A folder of a network that is gone may never answer. */
+function soon(): { readonly signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(30_000) };
 }
 
 async function readableFolder(path: string): Promise<string> {

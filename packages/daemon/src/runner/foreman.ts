@@ -7,12 +7,14 @@ import { setAside } from "./set-aside.ts";
 /**
  * The foreman sees to it that every session with something to do runs, once.
  *
- * 1. A session runs under a lease; taking it refuses whatever an earlier run still sends.
+ * 1. A session runs under a lease; taking it refuses whatever an earlier run still sends. The lease has no time of its
+ *    own: a runner that does not answer is killed and its runs end as lost, and no second daemon can have the home.
  * 2. A wake is a hint and may come at any moment: one that a run had not heard when it ended starts another. The
  *    inbox and the log say what there is to do.
  * 3. A run that broke off is started anew after a pause that grows, from the second break on without company, so that
  *    one session's trouble does not become another's. One that keeps breaking without getting on is set aside: its
  *    activity ends as failed, where everybody can see it.
+ * 4. A session that was removed is let go of: its run is told, and nothing starts it again.
  */
 export interface Foreman {
   /** Starts every session that has unfinished work. */
@@ -36,6 +38,8 @@ interface Post {
   wakes: number;
   readonly told: StoredEvent[];
   breaks: number;
+  /** Its session is no more. */
+  removed: boolean;
 }
 
 export function openForeman({ log, host, onDefect, ...options }: ForemanOptions): Foreman {
@@ -68,6 +72,13 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       case "call.decided":
       case "activity.resumed":
         return tell(stored.stream as SessionId, stored);
+      case "session.expired":
+      case "stream.erased": {
+        const post = posts.get(stored.stream as SessionId);
+        if (post === undefined) return;
+        post.removed = true;
+        return tell(stored.stream as SessionId, stored);
+      }
       case "turn.settled":
       case "activity.settled": {
         const post = posts.get(stored.stream as SessionId);
@@ -89,7 +100,8 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   function wake(session: SessionId): void {
     if (stopping) return;
     const post = posts.get(session);
-    if (post === undefined) return start(session, { running: undefined, wakes: 0, told: [], breaks: 0 });
+    if (post === undefined)
+      return start(session, { running: undefined, wakes: 0, told: [], breaks: 0, removed: false });
     post.wakes += 1;
     post.running?.wake();
   }
@@ -123,7 +135,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
 
   function finish(session: SessionId, post: Post, end: RunEnd): void {
     posts.delete(session);
-    if (stopping) return;
+    if (stopping || post.removed) return;
     if (end.kind === "lost") return again(session, post, end.reason);
     if (end.kind === "idle" && post.wakes > end.heard) start(session, post);
   }
@@ -138,13 +150,14 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
         .catch((error: unknown) => onDefect(`${session} could not be set aside`, error))
         .then(() => {
           posts.delete(session);
-          if (post.wakes > 0) wake(session);
+          if (post.wakes > 0 && !post.removed) wake(session);
         });
       return;
     }
     const timer = setTimeout(() => {
       timers.delete(timer);
-      start(session, post);
+      if (post.removed) posts.delete(session);
+      else start(session, post);
     }, pauseMs(post.breaks));
     timers.add(timer);
   }

@@ -27,7 +27,7 @@ export async function endEnvironments(
     if (!resting && which === "resting") return;
     const found = await driver.reopen(stateOf(row));
     if (found.kind === "open") await (resting ? found.environment.end() : found.environment.kill());
-    if (resting) await recordClosed(log, row);
+    if (resting) await recordClosed(log, row, "the daemon stopped");
   }
 }
 
@@ -55,12 +55,22 @@ async function reported<T>(name: string, onFailure: OnFailure, work: () => Promi
   }
 }
 
-async function recordClosed(log: Log, row: Row): Promise<void> {
+/** Ends the environments of one session that is about to go, and records it. Rejects when one cannot be ended. */
+export async function endEnvironmentsOf(session: SessionId, log: Log, driver: EnvironmentDriver): Promise<void> {
+  const rows = await log.rows("environments");
+  for (const row of rows.filter((each) => each["session"] === session)) {
+    const found = await driver.reopen(stateOf(row));
+    if (found.kind === "open") await found.environment.end();
+    await recordClosed(log, row, "the session was removed");
+  }
+}
+
+async function recordClosed(log: Log, row: Row, reason: string): Promise<void> {
   const { id } = stateOf(row);
   await log.append({
     stream: row["session"] as SessionId,
     actor: "corral",
-    events: [event("environment.closed", { id, reason: "the daemon stopped" })],
+    events: [event("environment.closed", { id, reason })],
     guards: [{ table: "environments", key: id, is: {} }],
   });
 }

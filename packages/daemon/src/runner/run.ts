@@ -1,4 +1,4 @@
-import { type ActivityId, CorralError, event } from "@corral/protocol";
+import { type ActivityId, CorralError, event, type StoredEvent } from "@corral/protocol";
 import { type AgentKind, RunOver } from "../agents/index.ts";
 import type { EnvironmentDriver } from "../environments/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
@@ -37,6 +37,7 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
   return {
     wake: () => bell.ring(),
     tell: (told) => {
+      if (isRemoval(told)) return bell.dismiss();
       desk.hear(told);
       bell.ring();
     },
@@ -48,6 +49,7 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
     try {
       for (;;) {
         if (bell.heard()) await work(world.agent, desk, bell);
+        if (bell.dismissed) return { kind: "drained" };
         if (bell.draining) return await rest();
         if (!(await bell.next(world.idleMs ?? 300_000))) return { kind: "idle", heard: bell.rings };
       }
@@ -128,6 +130,11 @@ function settle(desk: RunDesk, settled: ReturnType<typeof event>): true {
   return true;
 }
 
+/** There is no session to run any more, and nothing is taken from it. */
+function isRemoval({ type }: StoredEvent): boolean {
+  return type === "session.expired" || type === "stream.erased";
+}
+
 function lost(error: unknown): RunEnd {
   const reason = error instanceof Error ? error.message : String(error);
   return { kind: "lost", reason: error instanceof RunOver ? reason : `defect: ${reason}` };
@@ -136,6 +143,7 @@ function lost(error: unknown): RunEnd {
 /** Wakes, coalesced: however often it rings, the run looks once. */
 class Bell {
   draining = false;
+  dismissed = false;
   /** How often it rang since the run began. */
   rings = 0;
   #rung = true;
@@ -150,6 +158,11 @@ class Bell {
   drain(): void {
     this.draining = true;
     this.#waiter?.();
+  }
+
+  dismiss(): void {
+    this.dismissed = true;
+    this.drain();
   }
 
   heard(): boolean {

@@ -1,8 +1,7 @@
-import { join } from "node:path";
-import { CorralError, event, newId, type SessionId } from "@corral/protocol";
+import { CorralError, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
 import type { CommandResults, Environment, EnvironmentDriver } from "../environments/index.ts";
-import { prepareWorkspace } from "../workspaces/index.ts";
+import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
 
 /**
  * A session's workspace and environment, prepared on first use and found again by what the log says.
@@ -145,7 +144,3 @@ type Found =
   | { readonly kind: "none" }
   | { readonly kind: "open"; readonly environment: Environment }
   | { readonly kind: "gone"; readonly results: CommandResults };
-
-function workspaceFolder(home: string, session: SessionId): string {
-  return join(home, "workspaces", session);
-}

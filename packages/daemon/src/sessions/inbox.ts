@@ -39,7 +39,10 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, by:
       stream: session,
       ...by,
       events: [event("input.admitted", { id, text, attachments, delivery })],
-      guards: [{ table: "inputs", key: id, is: null }],
+      guards: [
+        { table: "inputs", key: id, is: null },
+        { table: "sessions", key: session, is: {} },
+      ],
     });
     return {
       kind: "admitted",
@@ -49,7 +52,7 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, by:
   } catch (error) {
     if (!isConflict(error)) throw error;
     const winner = await log.row("inputs", id);
-    if (winner === undefined) throw error;
+    if (winner === undefined) throw (await isThere(log, session)) ? error : missing(session);
     return again(winner, session, input);
   }
 }
@@ -106,6 +109,15 @@ function toView(row: Row): InputView {
     state: row["state"] as InputView["state"],
     activityId: row["activity"] as ActivityId | null,
   };
+}
+
+async function isThere(log: Log, session: SessionId): Promise<boolean> {
+  return (await log.row("sessions", session)) !== undefined;
+}
+
+/** It was removed in the same moment. */
+function missing(session: SessionId): CorralError {
+  return new CorralError("not-found", `There is no session ${session}.`);
 }
 
 function isConflict(error: unknown): boolean {

@@ -63,7 +63,24 @@ const environments: Projection = {
   },
 };
 
-export const sessionProjections: readonly Projection[] = [sessions, inputs, unknownCalls, environments];
+/** Sessions that are no more, so that what is left of them outside of the log is found after a crash too. */
+const removedSessions: Projection = {
+  table: "removed_sessions",
+  version: 1,
+  columns: { how: "text" },
+  changes: ({ stream, type }) => {
+    const how = { "session.expired": "expired", "stream.erased": "erased" }[type as string];
+    return how === undefined || !stream.startsWith("ses_") ? [] : [{ key: stream, set: { how } }];
+  },
+};
+
+export const sessionProjections: readonly Projection[] = [
+  sessions,
+  inputs,
+  unknownCalls,
+  environments,
+  removedSessions,
+];
 
 function sessionChanges(stored: StoredEvent): readonly Change[] {
   const key = stored.stream;
@@ -75,6 +92,8 @@ function sessionChanges(stored: StoredEvent): readonly Change[] {
       const state = JSON.stringify({ state: "idle" } satisfies SessionState);
       return [{ key, set: { ...row, turn_limit: turnLimit, state, open: 0 } }];
     }
+    case "session.expired":
+      return [{ key, delete: true }];
     case "activity.opened":
       return become({ state: "thinking", activityId: stored.data.id }, 1);
     case "input.promoted":
@@ -106,6 +125,8 @@ function inputChanges(stored: StoredEvent): readonly Change[] {
     }
     case "input.promoted":
       return [{ key: stored.data.id, set: { state: "promoted", activity: stored.data.activityId } }];
+    case "session.expired":
+      return stored.data.inputs.map((key) => ({ key, delete: true }));
     default:
       return [];
   }

@@ -20,7 +20,7 @@ import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
-import { openForeman } from "../runner/index.ts";
+import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
@@ -34,6 +34,8 @@ export interface TestDaemon extends AsyncDisposable {
   readonly sessions: Sessions;
   readonly session: TestSession;
   readonly repository: string;
+  readonly home: string;
+  readonly removal: Removal;
   /** What the foreman found wrong. */
   readonly defects: readonly string[];
   another(wish?: Partial<CreateSession>): Promise<TestSession>;
@@ -63,9 +65,10 @@ export async function startTestDaemon(
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
+  const driver = openJailDriver({ home });
   const host = openInlineHost({
     home,
-    driver: openJailDriver({ home }),
+    driver,
     owner: jailOwner(),
     agent: openLoop({
       findModel: (named) => providers.find(named),
@@ -90,6 +93,8 @@ export async function startTestDaemon(
     sessions,
     session: await another(options.wish),
     repository,
+    home,
+    removal: openRemoval({ log, driver, home, onFailure: (name) => void defects.push(`${name} stays`) }),
     defects,
     another,
     stop,

@@ -1,1 +1,2 @@
 export { prepareWorkspace } from "./prepare.ts";
+export { removeWorkspace, workspaceFolder } from "./folder.ts";

@@ -5,8 +5,8 @@ import { userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { placesInside } from "../environments/index.ts";
+import { git, type GitAnswer, userSettings } from "../git/index.ts";
 import { alternatesOf } from "./alternates.ts";
-import { git, type GitOutcome, userSettings } from "./git.ts";
 
 export interface WorkspaceWish {
   /** The user's repo, a folder in it, or one of its worktrees. */
@@ -65,8 +65,8 @@ async function inspect({ repo, signal }: WorkspaceWish): Promise<Source> {
   const path = resolve(repo);
   if (!((await stat(path).catch(() => undefined))?.isDirectory() ?? false)) throw missing(path);
   const [common, head, variables] = await Promise.all([
-    git(["-C", path, "rev-parse", "--path-format=absolute", "--git-common-dir"], { signal }),
-    git(["-C", path, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal }),
+    git(path, ["rev-parse", "--path-format=absolute", "--git-common-dir"], { signal }),
+    git(path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal }),
     identityVariables(path),
   ]);
   if (!common.ok) throw notARepo(path, common.stderr);
@@ -81,15 +81,15 @@ async function copy(
   const clone = ["clone", "--quiet", "--shared", "--no-hardlinks", "--no-checkout", "--template="];
   // Git hands none of our settings on to the reading side of a clone, and it, too, asks whose the repo is.
   const reader = "--upload-pack=git -c 'safe.directory=*' upload-pack";
-  succeeded(await git([...clone, reader, "--", commonFolder, beside], { signal }));
+  succeeded(await git(dirname(beside), [...clone, reader, "--", commonFolder, beside], { signal }));
   const start =
     base === ""
       ? ["symbolic-ref", "HEAD", `refs/heads/${branch}`]
       : ["checkout", "--quiet", "--no-track", "-B", branch, base];
-  succeeded(await git(["-C", beside, ...start], { signal }));
+  succeeded(await git(beside, start, { signal }));
   const objects = join(beside, ".git/objects");
   if ((await alternatesOf(objects)).some((path) => hidden.some((place) => isWithin(path, place)))) {
-    succeeded(await git(["-C", beside, "repack", "--quiet", "-a", "-d"], { signal }));
+    succeeded(await git(beside, ["repack", "--quiet", "-a", "-d"], { signal }));
     await rm(join(objects, "info/alternates"));
   }
   // There, so that a jail can make it unwritable.
@@ -141,7 +141,7 @@ async function readRecord(destination: string): Promise<Workspace | undefined> {
   }
 }
 
-function succeeded(outcome: GitOutcome): void {
+function succeeded(outcome: GitAnswer): void {
   if (outcome.ok) return;
   const said = outcome.stderr.trim();
   throw new CorralError("workspace.failed", `The repo could not be copied: ${said}`, { retry: "later" });

@@ -79,7 +79,7 @@ function Watch(props: { readonly client: Client; readonly after: number; onChang
 
 function mayChangeList(news: Followed): boolean {
   if (news.kind !== "event") return news.kind === "gap";
-  return /^(session|activity|project)\.|^input\.promoted$/.test(news.event.type);
+  return /^(session|activity|project)\.|^(input\.promoted|stream\.erased)$/.test(news.event.type);
 }
 
 function NoSessions() {

@@ -1,19 +1,23 @@
 import { execFile } from "node:child_process";
 
-export type GitOutcome =
-  | { readonly ok: true; readonly stdout: string }
-  | { readonly ok: false; readonly exitCode: number | undefined; readonly stderr: string };
+export interface GitAnswer {
+  readonly ok: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /**
- * Runs git so that nothing of the user's or the system's settings takes part: no hooks, filters, aliases or
- * helpers that they may name. Whose the repo is does not matter: the user named it.
+ * Runs git in a folder so that nothing of the user's or the system's settings takes part, nor hooks or helpers that
+ * the repository names. Whose the repository is does not matter: the user named it. Throws when there is no git and when
+ * the signal aborts.
  */
 export function git(
+  folder: string,
   args: readonly string[],
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<GitOutcome> {
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<GitAnswer> {
   const settings = { "core.hooksPath": "/dev/null", "safe.directory": "*", "core.fsmonitor": "false", "gc.auto": "0" };
-  return run(args, { ...inert, ...asVariables(settings) }, signal);
+  return run(["-C", folder, ...args], { ...inert, ...asVariables(settings) }, signal);
 }
 
 /** What the user's own settings say for a repo, the last value of each name. */
@@ -45,11 +49,10 @@ function run(
   args: readonly string[],
   env: Record<string, string>,
   signal: AbortSignal | undefined,
-): Promise<GitOutcome> {
-  const { promise, resolve, reject } = Promise.withResolvers<GitOutcome>();
+): Promise<GitAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
   execFile("git", args, { env, maxBuffer: 64 * 1024 * 1024, ...(signal && { signal }) }, (error, stdout, stderr) => {
-    if (error === null) resolve({ ok: true, stdout });
-    else if (typeof error.code === "number") resolve({ ok: false, exitCode: error.code, stderr });
+    if (error === null || typeof error.code === "number") resolve({ ok: error === null, stdout, stderr });
     else reject(error);
   });
   return promise;

@@ -1,0 +1,1 @@
+export { git, type GitAnswer, userSettings } from "./git.ts";

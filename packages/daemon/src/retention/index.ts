@@ -1,0 +1,1 @@
+export { openRetention } from "./retention.ts";
