@@ -1,2 +1,3 @@
 export { placesInside } from "./keeper.ts";
+export { defaultLimits, planOf } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";
