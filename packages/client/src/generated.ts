@@ -289,7 +289,13 @@ export interface Api {
       worktree?: string | undefined;
       model?: string | undefined;
       mode?: "auto" | undefined;
-      environment?: { kind?: "jail" | undefined; network?: "off" | undefined } | undefined;
+      environment?:
+        | {
+            kind?: "jail" | "local" | undefined;
+            network?: "off" | "open" | undefined;
+            access?: "read" | "write" | undefined;
+          }
+        | undefined;
       workspace?: "copy" | undefined;
       turnLimit?: number | undefined;
     };
@@ -299,7 +305,7 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail"; network: "off" };
+      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
       workspace: "copy";
       state:
         | { state: "idle" }
@@ -320,7 +326,7 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail"; network: "off" };
+        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
         workspace: "copy";
         state:
           | { state: "idle" }
@@ -341,7 +347,7 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail"; network: "off" };
+      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
       workspace: "copy";
       state:
         | { state: "idle" }

@@ -42,14 +42,20 @@ export {
 } from "./daemon.ts";
 export { type DoctorReport, doctorReport, type Finding, finding } from "./doctor.ts";
 export {
+  type Access,
+  access,
   type CommandResult,
   commandResult,
   type EnvironmentKind,
   environmentKind,
+  type EnvironmentLimits,
+  environmentLimits,
   type EnvironmentState,
   environmentState,
   type EnvironmentWish,
   environmentWish,
+  type LimitHit,
+  limitHit,
   type Network,
   network,
   type ProcessIdentity,

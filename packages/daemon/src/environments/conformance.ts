@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import { spoolInside } from "./keeper.ts";
+import { planOf } from "./plan.ts";
 import type { Environment, EnvironmentDriver } from "./port.ts";
 import { identify, isAlive } from "./process-identity.ts";
 
@@ -39,7 +40,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
 
     async function open(): Promise<Opened> {
       const { home, workspace, driver } = newPlace();
-      const plan = { id: newId("environment"), workspace, readable: [], network: "off", variables: {} } as const;
+      const plan = planOf({ id: newId("environment"), workspace });
       const environment = await driver.open(plan);
       cleanUps.push(() => environment.end());
       return { home, workspace, driver, environment, run: runner(environment) };
@@ -341,8 +342,8 @@ async function tellFifo(path: string): Promise<void> {
 const openRunAndDieScript = `
 const [module, home, workspace, text] = process.argv.slice(1);
 const { openDriver } = await import(module);
-const plan = { id: "env_orphan", workspace, readable: [], network: "off", variables: {} };
-const environment = await openDriver(home).open(plan);
+const { planOf } = await import("${new URL("plan.ts", import.meta.url).href}");
+const environment = await openDriver(home).open(planOf({ id: "env_orphan", workspace }));
 const onOutput = () => console.log(JSON.stringify(environment.state));
 await environment.shell.run({ id: "orphan", text, timeoutMs: 60_000, onOutput });
 `;

@@ -1,4 +1,13 @@
-import type { CommandResult, EnvironmentId, EnvironmentKind, EnvironmentState, Network } from "@corral/protocol";
+import type {
+  Access,
+  CommandResult,
+  EnvironmentId,
+  EnvironmentKind,
+  EnvironmentLimits,
+  EnvironmentState,
+  Network,
+} from "@corral/protocol";
+import type { Readable, Writable } from "node:stream";
 
 /**
  * An environment driver: one way of giving a session a place to run programs in. Every driver
@@ -47,9 +56,14 @@ export interface EnvironmentPlan {
   readonly id: EnvironmentId;
   /** Host path of the folder that is the environment's only lasting writable place. */
   readonly workspace: string;
+  /** `read`: the workspace is there and cannot be changed. */
+  readonly access: Access;
   /** Host paths readable at the same place inside (for instance shared git objects). */
   readonly readable: readonly string[];
+  /** Workspaces of others, by name; each is to be read, and only read, below `/siblings`. */
+  readonly siblings: Readonly<Record<string, string>>;
   readonly network: Network;
+  readonly limits: EnvironmentLimits;
   /** Added to the small list of variables that every environment has. Never a secret. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -57,6 +71,7 @@ export interface EnvironmentPlan {
 export interface Environment {
   /** Plain JSON, enough to reopen it. */
   readonly state: EnvironmentState;
+  /** The session's own shell. */
   readonly shell: Shell;
   /** False once its processes are known to be gone, or it was let go. */
   readonly isOpen: boolean;
@@ -69,6 +84,28 @@ export interface Environment {
   kill(): Promise<void>;
   /** Kills it and takes what it wrote down away; what takes long to remove is left to a sweep. Can be repeated. */
   end(): Promise<void>;
+}
+
+export interface Program {
+  /** What to run, found by the environment's own PATH. */
+  readonly argv: readonly [string, ...string[]];
+  /** Inside path; without: the workspace. */
+  readonly folder?: string;
+  /** Added to the environment's own. Never a secret. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Aborted, it is ended. */
+  readonly signal?: AbortSignal;
+}
+
+/** A program that lives as long as whoever started it wants it: it ends when its standard input is closed from outside for good. */
+export interface Spawned {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** How it ended; 128 + N for signal N. Rejects with `environment.gone` when the environment ended first. */
+  readonly ended: Promise<{ readonly exitCode: number }>;
+  /** Ends the program and what it started, as far as that can be told apart from the rest. */
+  kill(): void;
 }
 
 /** What an environment wrote down about its commands, readable after its processes are gone too. */

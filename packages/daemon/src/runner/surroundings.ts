@@ -1,6 +1,6 @@
 import { CorralError, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
-import type { CommandResults, Environment, EnvironmentDriver } from "../environments/index.ts";
+import { type CommandResults, type Environment, type EnvironmentDriver, planOf } from "../environments/index.ts";
 import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
 
 /**
@@ -89,13 +89,16 @@ export class SessionSurroundings implements Surroundings {
     const workspace = await this.#workspace();
     const wish = this.#desk.history.settings?.environment;
     if (wish === undefined) throw new CorralError("internal", "the session has no settings");
-    const environment = await this.#world.driver.open({
-      id: newId("environment"),
-      workspace: workspace.path,
-      readable: workspace.readable,
-      network: wish.network,
-      variables: workspace.variables,
-    });
+    const environment = await this.#world.driver.open(
+      planOf({
+        id: newId("environment"),
+        workspace: workspace.path,
+        access: wish.access ?? "write",
+        readable: workspace.readable,
+        network: wish.network,
+        variables: workspace.variables,
+      }),
+    );
     try {
       await this.#recordOpened(environment);
       return environment;

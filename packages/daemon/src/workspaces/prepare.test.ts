@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { planOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { prepareWorkspace } from "./prepare.ts";
 
@@ -200,7 +201,7 @@ test.skipIf(!isRoot)("a repo of another user is copied (needs root)", async () =
 test("an agent in a jail commits in the copy under the user's name, and the repo stays as it was", async () => {
   commit({ "file.txt": "content" });
   const { path, readable, variables } = await prepare({ owner: jailOwner() });
-  const plan = { id: newId("environment"), workspace: path, readable, variables, network: "off" } as const;
+  const plan = planOf({ id: newId("environment"), workspace: path, readable, variables });
   const jail = await openJailDriver({ home: join(place, "home") }).open(plan);
   try {
     const text =

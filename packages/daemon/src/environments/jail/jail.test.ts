@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
+import { planOf } from "../plan.ts";
 import { isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { jailOwner, openJailDriver } from "./jail.ts";
@@ -412,7 +413,7 @@ function giveToJail(...paths: string[]): void {
 }
 
 function planFor(workspace: string): EnvironmentPlan {
-  return { id: newId("environment"), workspace, readable: [], network: "off", variables: {} };
+  return planOf({ id: newId("environment"), workspace });
 }
 
 async function openJail(
@@ -439,7 +440,8 @@ const jailModule = new URL("jail.ts", import.meta.url).href;
 const openScript = `
 const { home, workspace, text, graceSeconds } = JSON.parse(process.argv[2]);
 const { openJailDriver } = await import(process.argv[1]);
-const plan = { id: "env_elsewhere", workspace, readable: [], network: "off", variables: {} };
+const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+const plan = planOf({ id: "env_elsewhere", workspace });
 const { shell, state } = await openJailDriver({ home, graceSeconds }).open(plan);
 const result = await shell.run({ id: "first", text, timeoutMs: 60_000 });
 console.log(JSON.stringify({ state, result }));
@@ -455,7 +457,8 @@ JailFolder.prototype.recordSupervisor = (supervisor) => {
   writeSync(1, JSON.stringify(supervisor) + "\\n");
   process.kill(process.pid, "SIGKILL");
 };
-await openJailDriver({ home }).open({ id: "env_elsewhere", workspace, readable: [], network: "off", variables: {} });
+const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;
 
 /** Sweeps and tells what could not be removed. */

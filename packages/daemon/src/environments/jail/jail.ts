@@ -2,6 +2,7 @@ import { CorralError, environmentId, type EnvironmentState, newId, type ProcessI
 import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside } from "../keeper.ts";
+import { planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
@@ -52,7 +53,7 @@ class JailDriver implements EnvironmentDriver {
     try {
       const workspace = join(folder.path, "workspace");
       makeOwnFolder(workspace, jailOwner());
-      const environment = await this.open({ id, workspace, readable: [], network: "off", variables: {} });
+      const environment = await this.open(planOf({ id, workspace }));
       await environment.end();
       return { ok: true };
     } catch (error) {
@@ -70,8 +71,9 @@ class JailDriver implements EnvironmentDriver {
     folder.make(jailOwner());
     try {
       const supervisor = await this.#start(bubblewrap, plan, folder);
-      const { id, network, workspace } = plan;
-      return environmentAt(folder, { version: 1, id, kind: "jail", network, workspace, supervisor });
+      const { id, network, access, workspace } = plan;
+      const cgroups: string[] = [];
+      return environmentAt(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
     } catch (error) {
       await endJail(folder).catch(() => undefined);
       throw error;
