@@ -2,6 +2,8 @@ import {
   type Admission,
   admission,
   type AdmitInput,
+  type BackupView,
+  backupView,
   type ConfigView,
   configView,
   type CreatedToken,
@@ -128,6 +130,8 @@ export interface Client {
   readonly daemon: {
     stop(wish?: Partial<StopDaemon>, waiting?: Waiting): Promise<StopAnswer>;
     status(waiting?: Waiting): Promise<DaemonStatus>;
+    /** Makes a copy of the log, in a file below the daemon's home. */
+    backup(sending?: Sending): Promise<BackupView>;
     /** Examines the machine as the daemon finds it; takes a moment, for a jail is really tried. */
     doctor(waiting?: Waiting): Promise<DoctorReport>;
     /** Sends no token, so it may be asked of a stranger. */
@@ -211,6 +215,7 @@ export function createClient({
     daemon: {
       stop: (wish = {}, waiting) => post("/api/daemon/stop", wish, stopAnswer, waiting),
       status: (waiting) => get("/api/status", daemonStatus, waiting),
+      backup: (sending) => post("/api/backups", {}, backupView, sending),
       doctor: (waiting) => get("/api/doctor", doctorReport, waiting),
       health: ({ signal } = {}) => transport.ask({ method: "GET", path: "/healthz", signal, open: true }, health),
     },

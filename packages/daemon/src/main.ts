@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { CorralError, type DoctorReport } from "@corral/protocol";
+import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
 import { openLogging } from "./logging/index.ts";
-import { openSqliteLog } from "./log/sqlite/index.ts";
+import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
 
@@ -48,7 +48,14 @@ try {
     logger,
     hide,
     setLevel,
-    openLog: (file, projections) => openSqliteLog({ file, projections }),
+    openLog: (file, projections) =>
+      beginSqliteLog({
+        file,
+        projections,
+        onSetAside: tellSetAside,
+        onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
+      }),
+    databaseTroubles,
     openHost: (settings) =>
       openProcessHost({
         entry: runnerEntry(),
@@ -78,6 +85,18 @@ try {
   process.exit(problem.code === "daemon.running" ? homeTaken : 1);
 }
 
+/** Nobody may miss it: in the log, and to whoever started the daemon; status and doctor tell until the file is removed. */
+function tellSetAside({ file, reason }: SetAside): void {
+  logger.fatal({ component: "log", reason, aside: file }, "a damaged database was set aside; the log begins empty");
+  if (process.stderr.isTTY) return;
+  process.stderr.write(
+    `warning: ${reason}\n` +
+      `It was set aside as ${file}. Corral begins with an empty log; workspaces are as they were.\n` +
+      `hint: \`corral export --from '${file}'\` gives what is readable of it; ` +
+      `\`corral stop\` and \`corral backup restore FILE\` put a backup in its place\n`,
+  );
+}
+
 function complaint({ message, hint }: CorralError): string {
   return `error: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`;
 }
@@ -102,10 +121,15 @@ async function examineHere(folder: string): Promise<DoctorReport> {
       variables: process.env,
       probe: () => openJailDriver({ home: passing ?? folder }).probe(),
       providers: [anthropic],
+      database: databaseTroubles(join(folder, "corral.db")),
     });
   } finally {
     if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
   }
+}
+
+function databaseTroubles(file: string): DaemonStatus["database"] {
+  return { isSuspect: isSuspect(file), damaged: [...damagedBeside(file)] };
 }
 
 function isWritable(folder: string): boolean {

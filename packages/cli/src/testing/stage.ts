@@ -66,6 +66,7 @@ export class Stage {
         { pid: 2, sessions: 0 },
       ],
       disk: { freeBytes: 1.5e9, databaseBytes: 18_432, logBytes: 2e6 },
+      database: { isSuspect: false, damaged: [] },
       seq: 7,
     };
   }
