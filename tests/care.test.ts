@@ -1,19 +1,24 @@
+import { execFileSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import {
   closeSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Client } from "@corral/client";
 import { callsTool, says } from "@corral/daemon/testing";
+import { newId, type SessionId } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { setStage, type Stage } from "./story.ts";
+import { isRunning, setStage, type Stage } from "./story.ts";
 
 type Line = Record<string, unknown> & { readonly seq?: number; readonly kind?: string };
 
@@ -264,3 +269,66 @@ describe("a database that is damaged when the daemon starts", () => {
     expect(await said(stage, "export", "--from", copy)).toMatchObject({ code: 1, out: "" });
   });
 });
+
+describe("a disk that is full", () => {
+  const mayMount = process.getuid?.() === 0;
+  if (!mayMount) console.warn("SKIPPED: the story of a full disk, for only the superuser can mount a small one.");
+
+  test.skipIf(!mayMount)("is told with what to do, and the daemon goes on by itself once there is room", async () => {
+    await using stage = await setStage();
+    mkdirSync(stage.home);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m,mode=700", "tmpfs", stage.home]);
+    try {
+      const daemon = await stage.serve();
+      stage.model.script([says("before")]);
+      expect((await said(stage, "run", "one")).code).toBe(0);
+      const filler = join(stage.home, "filler");
+      fill(filler);
+
+      const client = stage.client();
+      const session = (await client.sessions.list())[0]!;
+      const refusal = await refusedWord(client, session.id);
+      expect(refusal).toMatchObject({ code: "log.full", retry: "later", hint: expect.stringContaining("Make room") });
+      const refused = await said(stage, "run", "two");
+      expect(refused.code).toBe(1);
+      expect(refused.err).toMatch(/^error: .*no room left.*\nhint: Make room on the disk that holds CORRAL_HOME/m);
+      expect(await said(stage, "backup")).toMatchObject({ code: 1, err: expect.stringContaining("Make room") });
+      const accepted = linesOf((await said(stage, "events")).out);
+      expect(isRunning(daemon.info.pid)).toBe(true);
+
+      rmSync(filler);
+      stage.model.script([says("after")]);
+      const run = await said(stage, "run", "--json", "three");
+      expect(run.code).toBe(0);
+      expect(run.out).toContain('"outcome":"done"');
+      expect(linesOf((await said(stage, "events")).out).slice(0, accepted.length)).toEqual(accepted);
+      expect(await daemon.end("SIGTERM")).toBe(0);
+      expect(faultsIn(databaseOf(stage))).toEqual(["ok"]);
+    } finally {
+      await said(stage, "stop", "--now");
+      execFileSync("umount", ["-l", stage.home]);
+    }
+  });
+});
+
+function fill(path: string): void {
+  const filler = openSync(path, "w");
+  try {
+    for (;;) writeSync(filler, Buffer.alloc(4096));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  } finally {
+    closeSync(filler);
+  }
+}
+
+/** Says long words to the session until one is refused: what is left in a page that is there already takes a few. */
+async function refusedWord(client: Client, session: SessionId): Promise<unknown> {
+  for (;;) {
+    try {
+      await client.sessions.admit(session, { id: newId("input"), text: "x".repeat(50_000), delivery: "queue" });
+    } catch (error) {
+      return error;
+    }
+  }
+}

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
-import { openLogging } from "./logging/index.ts";
+import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
@@ -32,11 +32,14 @@ if (values.probe === true) {
   process.exit(0);
 }
 
-const { logger, relay, hide, setLevel } = openLogging({
+const logging = openLogging({
   home,
   variables: process.env,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
 });
+
+const { logger, relay, hide, setLevel } = logging;
+guardWords({ logger: logger.child({ component: "daemon" }), mask: logging.mask });
 
 try {
   const daemon = await startDaemon({
@@ -72,8 +75,6 @@ try {
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
-  // Its words and its exit code are Node's own, as before; the log has them too.
-  process.on("uncaughtExceptionMonitor", (err) => logger.fatal({ component: "daemon", err }, "the daemon broke"));
   flushCompileCache();
   await daemon.stopped;
   process.exit(0);
