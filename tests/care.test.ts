@@ -18,7 +18,7 @@ import type { Client } from "@corral/client";
 import { callsTool, says } from "@corral/daemon/testing";
 import { newId, type SessionId } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { isRunning, setStage, type Stage } from "./story.ts";
+import { eventsUntil, isRunning, setStage, type Stage } from "./story.ts";
 
 type Line = Record<string, unknown> & { readonly seq?: number; readonly kind?: string };
 
@@ -282,26 +282,31 @@ describe("a disk that is full", () => {
       const daemon = await stage.serve();
       stage.model.script([says("before")]);
       expect((await said(stage, "run", "one")).code).toBe(0);
+      stage.model.script(Array.from({ length: 20 }, () => says("after")));
       const filler = join(stage.home, "filler");
       fill(filler);
+      // Room for a word or two, not for what comes of them.
+      truncateSync(filler, statSync(filler).size - 200 * 1024);
 
       const client = stage.client();
       const session = (await client.sessions.list())[0]!;
-      const refusal = await refusedWord(client, session.id);
+      const { refusal, admitted } = await untilRefused(client, session.id);
       expect(refusal).toMatchObject({ code: "log.full", retry: "later", hint: expect.stringContaining("Make room") });
       const refused = await said(stage, "run", "two");
       expect(refused.code).toBe(1);
-      expect(refused.err).toMatch(/^error: .*no room left.*\nhint: Make room on the disk that holds CORRAL_HOME/m);
+      expect(refused.err).toMatch(/^error: .*no (room|space) left.*\nhint: Make room on the disk that holds CORRAL_HOME/m);
       expect(await said(stage, "backup")).toMatchObject({ code: 1, err: expect.stringContaining("Make room") });
       const accepted = linesOf((await said(stage, "events")).out);
       expect(isRunning(daemon.info.pid)).toBe(true);
 
       rmSync(filler);
-      stage.model.script([says("after")]);
       const run = await said(stage, "run", "--json", "three");
       expect(run.code).toBe(0);
       expect(run.out).toContain('"outcome":"done"');
       expect(linesOf((await said(stage, "events")).out).slice(0, accepted.length)).toEqual(accepted);
+      // Whatever was acknowledged runs, though nobody says another word to that session.
+      const enough = 1 + admitted.length;
+      expect(await eventsUntil(client, "activity.settled", { session: session.id, nth: enough })).not.toEqual([]);
       expect(await daemon.end("SIGTERM")).toBe(0);
       expect(faultsIn(databaseOf(stage))).toEqual(["ok"]);
     } finally {
@@ -322,13 +327,16 @@ function fill(path: string): void {
   }
 }
 
-/** Says long words to the session until one is refused: what is left in a page that is there already takes a few. */
-async function refusedWord(client: Client, session: SessionId): Promise<unknown> {
+/** Says long words to the session until one is refused; tells which were admitted. */
+async function untilRefused(client: Client, session: SessionId) {
+  const admitted: string[] = [];
   for (;;) {
+    const id = newId("input");
     try {
-      await client.sessions.admit(session, { id: newId("input"), text: "x".repeat(50_000), delivery: "queue" });
-    } catch (error) {
-      return error;
+      await client.sessions.admit(session, { id, text: "x".repeat(50_000), delivery: "queue" });
+      admitted.push(id);
+    } catch (refusal) {
+      return { refusal, admitted };
     }
   }
 }
