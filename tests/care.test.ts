@@ -294,7 +294,9 @@ describe("a disk that is full", () => {
       expect(refusal).toMatchObject({ code: "log.full", retry: "later", hint: expect.stringContaining("Make room") });
       const refused = await said(stage, "run", "two");
       expect(refused.code).toBe(1);
-      expect(refused.err).toMatch(/^error: .*no (room|space) left.*\nhint: Make room on the disk that holds CORRAL_HOME/m);
+      expect(refused.err).toMatch(
+        /^error: .*no (room|space) left.*\nhint: Make room on the disk that holds CORRAL_HOME/m,
+      );
       expect(await said(stage, "backup")).toMatchObject({ code: 1, err: expect.stringContaining("Make room") });
       const accepted = linesOf((await said(stage, "events")).out);
       expect(isRunning(daemon.info.pid)).toBe(true);

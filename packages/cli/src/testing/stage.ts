@@ -10,6 +10,7 @@ import {
   type DaemonStatus,
   type Delta,
   event,
+  type Gap,
   type NewEvent,
   newId,
   type SessionView,
@@ -35,6 +36,10 @@ export class Stage {
   token = "t0";
   answeredVersion = version;
   knowsStatus = true;
+  /** What stands in the place of the first events. */
+  trimmed: Gap | undefined;
+  /** However far one reads, there is more. */
+  endless = false;
   config: ConfigView = { entries: [], files: [], refusedVariables: [], seq: 7 };
 
   /** What happens when an input is admitted. */
@@ -173,6 +178,10 @@ export class Stage {
 
   #events(response: ServerResponse, after: number, follow: boolean, stream: string | undefined): void {
     const found = this.log.filter((told) => told.seq > after && (stream === undefined || told.stream === stream));
+    if (!follow && this.trimmed !== undefined && after < this.trimmed.to)
+      return void response.end(JSON.stringify({ events: [], next: this.trimmed.to, gap: this.trimmed }));
+    if (!follow && this.endless)
+      return void response.end(JSON.stringify({ events: [{ ...this.log[0], seq: after + 1 }], next: after + 1 }));
     if (!follow) return void response.end(JSON.stringify({ events: found, next: found.at(-1)?.seq ?? after }));
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(`retry: 500\n\n${found.map(frame).join("")}`);

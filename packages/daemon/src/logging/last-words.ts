@@ -14,13 +14,13 @@ import type { Mask } from "./masks.ts";
 export function guardWords({ logger, mask }: { readonly logger: Logger; readonly mask: Mask }): void {
   const say = process.stderr.write.bind(process.stderr);
   let room = process.stderr.isTTY ? Infinity : mostCharacters;
-  process.stderr.write = ((chunk: string | Uint8Array, ...rest: []) => {
+  process.stderr.write = (chunk: string | Uint8Array, ...rest: []) => {
     const text = mask(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
     const fitting = text.length <= room ? text : `${text.slice(0, Math.max(0, room))}\n(more is not written)\n`;
     const isOver = room <= 0;
     room -= text.length;
     return isOver ? say("", ...rest) : say(fitting, ...rest);
-  }) as typeof process.stderr.write;
+  };
 
   process.removeAllListeners("warning");
   process.on("warning", (warning) => logger.warn({ err: warning }, "the runtime warns"));

@@ -11,6 +11,8 @@ import { setAside } from "./set-aside.ts";
 export interface Beginning extends SqliteLogOptions {
   /** Told before the new log is begun. */
   readonly onSetAside: (damage: SetAside) => void;
+  /** A file up to this size is looked at as a whole whenever it is opened, which takes some 3 ms for each megabyte. */
+  readonly alwaysCheckedBytes?: number;
 }
 
 export interface SetAside {
@@ -19,19 +21,20 @@ export interface SetAside {
   readonly reason: string;
 }
 
-/** Up to here the whole file is looked at whenever it is opened, which takes some 3 ms for each megabyte. */
-const alwaysChecked = 64 * 1024 * 1024;
-
 /**
  * Opens the log for a daemon, which must come up while nobody watches: a damaged file is set aside and an empty log takes
  * its place. It is not gone on with: a history with holes in it would have things done twice. A file of a newer program is
  * refused and left as it is; whatever else is in the way (no room, no right to write) is refused as well, for it passes.
  */
-export async function beginSqliteLog({ onSetAside, ...options }: Beginning): Promise<Log> {
+export async function beginSqliteLog({
+  onSetAside,
+  alwaysCheckedBytes = 64 * 1024 * 1024,
+  ...options
+}: Beginning): Promise<Log> {
   const { file } = options;
   const isNew = !existsSync(file);
   try {
-    if (!isNew) await requireSound(file);
+    if (!isNew) await requireSound(file, alwaysCheckedBytes);
     return await open(options);
   } catch (error) {
     if (isNew && sizeOf(file) === 0) rmSync(file, { force: true });
@@ -61,7 +64,7 @@ function open(options: SqliteLogOptions): Promise<Log> {
  * A large file is looked at only when there is a reason: damage was met while it was last open, or whoever had it open did
  * not close it.
  */
-async function requireSound(file: string): Promise<void> {
+async function requireSound(file: string, alwaysChecked: number): Promise<void> {
   requireKnownSchema(file);
   const size = sizeOf(file);
   if (size === 0) throw damaged(`The log at ${file} cannot be opened`, new Error("the file is empty"));

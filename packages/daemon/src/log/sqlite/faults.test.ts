@@ -146,6 +146,36 @@ describe("salvage", () => {
     expect([seqs[0], seqs.at(-1)]).toEqual([1, 4000]);
   });
 
+  test("reads a file that was cut short, tells what is lost, and leaves it and its folder as they are", async () => {
+    await makeLog(900);
+    for (const size of [Math.floor(statSync(file).size / 2), Math.floor(statSync(file).size / 3 / 1024) * 1024]) {
+      truncateSync(file, size);
+      const items = salvage(file);
+      const found: (StoredEvent | Hole)[] = [];
+      let last = await items.next();
+      for (; last.done !== true; last = await items.next()) found.push(last.value);
+      const seqs = seqsIn(onlyEvents(found));
+      expect(seqs.length).toBeGreaterThan(100);
+      expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+      expect(last.value).toMatchObject({ readable: seqs.length, isEndKnown: false });
+      const missing = found.flatMap((each) => ("kind" in each ? [each] : []));
+      expect(missing.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(last.value.lost);
+      expect([statSync(file).size, readdirSync(folder)]).toEqual([size, ["corral.db"]]);
+    }
+  });
+
+  test("tells what was trimmed from what is lost", async () => {
+    const log = await openSqliteLog({ file, projections: [inputs] });
+    for (let n = 1; n <= 10; n++) await log.append({ stream: "a", events: [admitted(n)], actor: "u" });
+    await log.trim({ before: 4 });
+    await log.close();
+    const database = new Database(file);
+    database.run("DELETE FROM events WHERE seq IN (6, 7)");
+    database.close();
+    const found = (await all(salvage(file))).map((each) => ("kind" in each ? each : each.seq));
+    expect(found).toEqual([{ kind: "gap", from: 1, to: 3 }, 4, 5, { kind: "lost", from: 6, to: 7 }, 8, 9, 10]);
+  });
+
   test("gives events whose stream's name is lost under the number of the stream", async () => {
     await makeLog(100);
     scribbleTable("streams");
