@@ -89,11 +89,10 @@ try {
 /** Nobody may miss it: in the log, and to whoever started the daemon; status and doctor tell until the file is removed. */
 function tellSetAside({ file, reason }: SetAside): void {
   logger.fatal({ component: "log", reason, aside: file }, "a damaged database was set aside; the log begins empty");
-  if (process.stderr.isTTY) return;
   process.stderr.write(
     `warning: ${reason}\n` +
       `It was set aside as ${file}. Corral begins with an empty log; workspaces are as they were.\n` +
-      `hint: \`corral export --from '${file}'\` gives what is readable of it; ` +
+      `hint: \`corral export --from '${file.replaceAll("'", `'\\''`)}'\` gives what is readable of it; ` +
       `\`corral stop\` and \`corral backup restore FILE\` put a backup in its place\n`,
   );
 }
