@@ -292,6 +292,9 @@ describe("a disk that is full", () => {
       const session = (await client.sessions.list())[0]!;
       const { refusal, admitted } = await untilRefused(client, session.id);
       expect(refusal).toMatchObject({ code: "log.full", retry: "later", hint: expect.stringContaining("Make room") });
+      // What was refused was long; from now on there is no room for anything.
+      const rest = join(stage.home, "rest");
+      fill(rest);
       const refused = await said(stage, "run", "two");
       expect(refused.code).toBe(1);
       expect(refused.err).toMatch(
@@ -302,6 +305,7 @@ describe("a disk that is full", () => {
       expect(isRunning(daemon.info.pid)).toBe(true);
 
       rmSync(filler);
+      rmSync(rest);
       const run = await said(stage, "run", "--json", "three");
       expect(run.code).toBe(0);
       expect(run.out).toContain('"outcome":"done"');
