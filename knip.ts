@@ -6,7 +6,7 @@ const entries: Readonly<Record<string, readonly string[]>> = {
   "packages/protocol": [],
   "packages/client": ["src/index.ts"],
   "packages/cli": ["src/bin.ts", "src/main.ts"],
-  "packages/daemon": ["src/main.ts", "src/runner-main.ts", "src/testing/index.ts"],
+  "packages/daemon": ["src/main.ts", "src/runner-main.ts", "src/database-main.ts", "src/testing/index.ts"],
   "packages/dashboard": ["src/main.tsx"],
 };
 const isWritten = (folder: string): boolean =>

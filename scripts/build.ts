@@ -13,6 +13,7 @@ const programs: Readonly<Record<string, string>> = {
   cli: "packages/cli/src/bin.ts",
   daemon: "packages/daemon/src/main.ts",
   runner: "packages/daemon/src/runner-main.ts",
+  database: "packages/daemon/src/database-main.ts",
 };
 
 export interface Built {

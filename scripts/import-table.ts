@@ -43,6 +43,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   credentials: ["log"],
   tokens: ["log"],
   config: ["log"],
+  backups: ["log"],
   audit: ["log"],
   egress: ["log"],
   projects: ["log", "git"],
@@ -72,7 +73,7 @@ export const drivers: Readonly<Record<string, readonly string[] | "every folder"
 };
 
 /** The daemon's programs, which choose the drivers. Nobody imports them. */
-export const programs: readonly string[] = ["main.ts", "runner-main.ts"];
+export const programs: readonly string[] = ["main.ts", "runner-main.ts", "database-main.ts"];
 
 /**
  * What else stands outside of the slices, for the programs and the test kit: `daemon.ts` puts the slices together and

@@ -13,7 +13,7 @@ import { Stage } from "./testing/stage.ts";
 import { testWorld } from "./testing/world.ts";
 
 const entry = fileURLToPath(new URL("./testing/stage-daemon.ts", import.meta.url));
-const start = (home: string) => startDaemon(home, entry);
+const start = (home: string) => startDaemon(home, { entry });
 
 let stand: ReturnType<typeof testWorld>;
 let home: string;

@@ -2,6 +2,7 @@ import { type Client, createClient, type Endpoint } from "@corral/client";
 import { CorralError, type TraceId } from "@corral/protocol";
 import { leanFetch } from "./fetch.ts";
 import { type RecordedDaemon, recordedDaemon } from "./recorded.ts";
+import { shown } from "./terminal.ts";
 import { version } from "./version.ts";
 import type { World } from "./world.ts";
 
@@ -24,8 +25,8 @@ export async function findDaemon(home: string): Promise<RecordedDaemon | undefin
  * the home lets one daemon win, and the others are found to be unneeded.
  */
 export async function connectDaemon(
-  { home, traceId }: Pick<World, "home" | "traceId">,
-  start: (home: string) => Promise<"ready" | "taken"> = startLazily,
+  { home, traceId, err }: Pick<World, "home" | "traceId" | "err">,
+  start: (home: string) => Promise<"ready" | "taken"> = (folder) => startLazily(folder, err),
 ): Promise<Client> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -37,9 +38,9 @@ export async function connectDaemon(
 }
 
 /** Most commands find a daemon and need none of this. */
-async function startLazily(home: string): Promise<"ready" | "taken"> {
+async function startLazily(home: string, err: World["err"]): Promise<"ready" | "taken"> {
   const { startDaemon } = await import("./start.ts");
-  return startDaemon(home);
+  return startDaemon(home, { tell: (words) => err.write(shown(words)) });
 }
 
 /** Waits a while for the one that has the home. It may also be gone soon, then starting again will work. */

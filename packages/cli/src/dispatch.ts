@@ -16,6 +16,8 @@ const load: Record<CommandName, () => Promise<Command>> = {
   projects: async () => (await import("./commands/projects.ts")).projects,
   trust: async () => (await import("./commands/trust.ts")).trust,
   config: async () => (await import("./commands/config.ts")).config,
+  backup: async () => (await import("./commands/backup.ts")).backup,
+  export: async () => (await import("./commands/export.ts")).exportCommand,
   serve: async () => (await import("./commands/serve.ts")).serve,
   stop: async () => (await import("./commands/stop.ts")).stop,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,

@@ -11,6 +11,7 @@ interface Entry {
 const groups = {
   work: "Work",
   settings: "Projects and settings",
+  data: "What is kept",
   daemon: "The daemon",
   help: "Help",
 } as const;
@@ -40,6 +41,16 @@ export const commands = {
     group: "settings",
     summary: "show every setting with where it is from, or change one",
     example: "corral config set logs.level debug",
+  },
+  backup: {
+    group: "data",
+    summary: "make a copy of everything that happened, or put one back",
+    example: "corral backup /mnt/usb/corral.db",
+  },
+  export: {
+    group: "data",
+    summary: "write every event as a line of JSON, also from a damaged database",
+    example: "corral export --out events.jsonl",
   },
   status: { group: "daemon", summary: "tell whether the daemon runs and what it does" },
   serve: { group: "daemon", summary: "run the daemon in the foreground", example: "corral serve --port 4100" },

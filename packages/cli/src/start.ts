@@ -10,8 +10,14 @@ declare const CORRAL_BUNDLED: boolean | undefined;
 
 /** The program that is the daemon. */
 export function daemonEntry(): string {
+  return programOf("daemon");
+}
+
+/** `database`: what is done to files of the log without a daemon. */
+export function programOf(name: "daemon" | "database"): string {
   const bundled = typeof CORRAL_BUNDLED !== "undefined" && CORRAL_BUNDLED;
-  return fileURLToPath(new URL(bundled ? "./daemon.js" : "../../daemon/src/main.ts", import.meta.url));
+  const source = { daemon: "main.ts", database: "database-main.ts" }[name];
+  return fileURLToPath(new URL(bundled ? `./${name}.js` : `../../daemon/src/${source}`, import.meta.url));
 }
 
 /** Compiled code is kept between starts: a daemon and its runners begin in half the time. */
@@ -26,11 +32,20 @@ export function daemonEnvironment(
 const homeTaken = 75;
 const patienceMs = 30_000;
 
+export interface StartOptions {
+  readonly entry?: string;
+  /** Gets what the daemon has to say although it serves. */
+  readonly tell?: (words: string) => void;
+}
+
 /**
  * Starts a daemon that outlives this process and resolves when it is ready. `taken`: another one has
  * the home; it may be just beginning, or about to end. Throws with the last words of one that failed.
  */
-export async function startDaemon(home: string, entry: string = daemonEntry()): Promise<"ready" | "taken"> {
+export async function startDaemon(
+  home: string,
+  { entry = daemonEntry(), tell }: StartOptions = {},
+): Promise<"ready" | "taken"> {
   const words = openWords(home);
   const child = spawn(process.execPath, [entry, "--home", home, "--json"], {
     detached: true,
@@ -40,7 +55,11 @@ export async function startDaemon(home: string, entry: string = daemonEntry()): 
   });
   try {
     const beginning = await firstWord(child, child.stdout as Readable);
-    if (beginning.kind === "ready") return "ready";
+    if (beginning.kind === "ready") {
+      const said = saidIn(words);
+      if (said !== "") tell?.(`${said}\n`);
+      return "ready";
+    }
     if (beginning.kind === "ended" && beginning.code === homeTaken) return "taken";
     throw failed(beginning.kind === "ended" ? `it ended with ${beginning.code}` : beginning.reason, words);
   } finally {
@@ -138,7 +157,7 @@ function makeFolder(path: string): void {
 }
 
 function failed(why: string, words: Words): CorralError {
-  const said = readFileSync(words.path).subarray(words.from).toString("utf8").trim().split("\n").slice(-10);
+  const said = saidIn(words).split("\n").slice(-10);
   const told = problemIn(said.at(-1) ?? "");
   if (told !== undefined) return told;
   const quoted = said.join("\n");
@@ -149,6 +168,10 @@ function failed(why: string, words: Words): CorralError {
       hint: `Its output is in ${words.path}; \`corral serve\` shows it directly`,
     },
   );
+}
+
+function saidIn({ path, from }: Words): string {
+  return readFileSync(path).subarray(from).toString("utf8").trim();
 }
 
 /** A daemon that knows what is wrong says so in its last line. */

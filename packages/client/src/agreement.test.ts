@@ -7,6 +7,7 @@ import type { Problem } from "./generated.ts";
 // Held by `tsc`, that is by `npm run check`: at run time there is nothing left of a type.
 test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.Admission>().toEqualTypeOf<protocol.Admission>();
+  expectTypeOf<api.BackupView>().toEqualTypeOf<protocol.BackupView>();
   expectTypeOf<api.ConfigView>().toEqualTypeOf<protocol.ConfigView>();
   expectTypeOf<api.CreatedToken>().toEqualTypeOf<protocol.CreatedToken>();
   expectTypeOf<api.DaemonStatus>().toEqualTypeOf<protocol.DaemonStatus>();

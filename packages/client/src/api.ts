@@ -17,6 +17,7 @@ type Given<Name extends string, T> = T extends undefined | Record<string, never>
 /** The words of the protocol for what goes over the wire. */
 export type Admission = AnswerOf<"POST /api/sessions/{id}/inputs">;
 export type AdmitInput = BodyOf<"POST /api/sessions/{id}/inputs">;
+export type BackupView = AnswerOf<"POST /api/backups">;
 export type ConfigView = AnswerOf<"GET /api/config">;
 export type CreatedToken = AnswerOf<"POST /api/tokens">;
 export type CreateSession = BodyOf<"POST /api/sessions">;

@@ -2,6 +2,7 @@ import type { StreamFilter, TraceId } from "@corral/protocol";
 import type {
   Admission,
   AdmitInput,
+  BackupView,
   ConfigView,
   CreatedToken,
   CreateSession,
@@ -98,6 +99,8 @@ export interface Client {
   readonly daemon: {
     stop(wish?: StopDaemon, waiting?: Waiting): Promise<StopAnswer>;
     status(waiting?: Waiting): Promise<DaemonStatus>;
+    /** Makes a copy of the log, in a file below the daemon's home. */
+    backup(sending?: Sending): Promise<BackupView>;
     /** Examines the machine as the daemon finds it; takes a moment, for a jail is really tried. */
     doctor(waiting?: Waiting): Promise<DoctorReport>;
     /** Sends no token, so it may be asked of a stranger. */
@@ -172,6 +175,7 @@ export function createClient({
     daemon: {
       stop: (body = {}, waiting) => ask("POST /api/daemon/stop", { ...waiting, body }),
       status: (waiting) => ask("GET /api/status", { ...waiting }),
+      backup: (sending) => ask("POST /api/backups", { ...sending }),
       doctor: (waiting) => ask("GET /api/doctor", { ...waiting }),
       health: (waiting) => ask("GET /healthz", { ...waiting, open: true }),
     },

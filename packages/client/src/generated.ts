@@ -23,6 +23,7 @@ export interface Api {
       sessions: { idle: number; thinking: number; waiting: number; failed: number };
       runners: { pid: number; sessions: number }[];
       disk: { freeBytes: number; databaseBytes: number; logBytes: number };
+      database: { isSuspect: boolean; damaged: string[] };
       seq: number;
     };
   };
@@ -45,6 +46,13 @@ export interface Api {
     query: Record<string, never>;
     body: { now?: boolean | undefined };
     answer: { kind: "stopping" };
+  };
+  /** Make a backup */
+  "POST /api/backups": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { path: string; bytes: number; events: number; seq: number };
   };
   /** Figures in the text format of Prometheus */
   "GET /metrics": {
@@ -522,9 +530,21 @@ export interface Problem {
 /** The fields that every answer of a route has; none where it may be something else than an object. */
 export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } = {
   "GET /healthz": ["ok", "version"],
-  "GET /api/status": ["version", "pid", "url", "home", "uptimeSeconds", "sessions", "runners", "disk", "seq"],
+  "GET /api/status": [
+    "version",
+    "pid",
+    "url",
+    "home",
+    "uptimeSeconds",
+    "sessions",
+    "runners",
+    "disk",
+    "database",
+    "seq",
+  ],
   "GET /api/doctor": ["findings"],
   "POST /api/daemon/stop": ["kind"],
+  "POST /api/backups": ["path", "bytes", "events", "seq"],
   "GET /metrics": [],
   "POST /api/login/codes": ["code", "expiresInSeconds"],
   "POST /api/login": ["kind"],

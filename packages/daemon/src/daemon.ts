@@ -1,6 +1,8 @@
 import { homedir } from "node:os";
+import { join } from "node:path";
 import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import type { Logger } from "pino";
+import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
@@ -29,6 +31,8 @@ export interface DaemonParts {
   /** How much is written, by the logger and by its children. */
   readonly setLevel: (level: string) => void;
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
+  /** What is, or was, wrong with the database. */
+  databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly driver: EnvironmentDriver;
   /** Examines the machine. */
@@ -102,6 +106,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     config,
     tokens,
     meter,
+    backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
     version,
     dashboard: parts.dashboard,
@@ -134,6 +139,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       sessions: await sessions.count(),
       runners: [...host.runners()],
       disk: diskUse(home),
+      database: parts.databaseTroubles(home.database),
     };
   }
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { CorralError, type DoctorReport } from "@corral/protocol";
+import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
-import { openLogging } from "./logging/index.ts";
-import { openSqliteLog } from "./log/sqlite/index.ts";
+import { guardWords, openLogging } from "./logging/index.ts";
+import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
 
@@ -32,11 +32,14 @@ if (values.probe === true) {
   process.exit(0);
 }
 
-const { logger, relay, hide, setLevel } = openLogging({
+const logging = openLogging({
   home,
   variables: process.env,
   terminal: process.stderr.isTTY ? process.stderr : undefined,
 });
+
+const { logger, relay, hide, setLevel } = logging;
+guardWords({ logger: logger.child({ component: "daemon" }), mask: logging.mask });
 
 try {
   const daemon = await startDaemon({
@@ -48,7 +51,14 @@ try {
     logger,
     hide,
     setLevel,
-    openLog: (file, projections) => openSqliteLog({ file, projections }),
+    openLog: (file, projections) =>
+      beginSqliteLog({
+        file,
+        projections,
+        onSetAside: tellSetAside,
+        onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
+      }),
+    databaseTroubles,
     openHost: (settings) =>
       openProcessHost({
         entry: runnerEntry(),
@@ -65,8 +75,6 @@ try {
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
-  // Its words and its exit code are Node's own, as before; the log has them too.
-  process.on("uncaughtExceptionMonitor", (err) => logger.fatal({ component: "daemon", err }, "the daemon broke"));
   flushCompileCache();
   await daemon.stopped;
   process.exit(0);
@@ -76,6 +84,17 @@ try {
     logger.fatal({ component: "daemon", err: problem }, "the daemon did not start");
   process.stderr.write(values.json === true ? `${JSON.stringify(problem.toProblem())}\n` : complaint(problem));
   process.exit(problem.code === "daemon.running" ? homeTaken : 1);
+}
+
+/** Nobody may miss it: in the log, and to whoever started the daemon; status and doctor tell until the file is removed. */
+function tellSetAside({ file, reason }: SetAside): void {
+  logger.fatal({ component: "log", reason, aside: file }, "a damaged database was set aside; the log begins empty");
+  process.stderr.write(
+    `warning: ${reason}\n` +
+      `It was set aside as ${file}. Corral begins with an empty log; workspaces are as they were.\n` +
+      `hint: \`corral export --from '${file.replaceAll("'", `'\\''`)}'\` gives what is readable of it; ` +
+      `\`corral stop\` and \`corral backup restore FILE\` put a backup in its place\n`,
+  );
 }
 
 function complaint({ message, hint }: CorralError): string {
@@ -102,10 +121,15 @@ async function examineHere(folder: string): Promise<DoctorReport> {
       variables: process.env,
       probe: () => openJailDriver({ home: passing ?? folder }).probe(),
       providers: [anthropic],
+      database: databaseTroubles(join(folder, "corral.db")),
     });
   } finally {
     if (passing !== undefined) rmSync(passing, { recursive: true, force: true });
   }
+}
+
+function databaseTroubles(file: string): DaemonStatus["database"] {
+  return { isSuspect: isSuspect(file), damaged: [...damagedBeside(file)] };
 }
 
 function isWritable(folder: string): boolean {

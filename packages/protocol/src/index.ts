@@ -1,3 +1,4 @@
+export { type BackupView, backupView } from "./backup.ts";
 export {
   type ConfigEntry,
   configEntry,

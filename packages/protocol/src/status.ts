@@ -18,6 +18,8 @@ export const daemonStatus = z.object({
   runners: z.array(z.object({ pid: z.int(), sessions: count })),
   /** `freeBytes`: room on the disk that holds the home. */
   disk: z.object({ freeBytes: count, databaseBytes: count, logBytes: count }),
+  /** What is wrong with the database, or was: `damaged` ones lie where they were set aside until somebody removes them. */
+  database: z.object({ isSuspect: z.boolean(), damaged: z.array(z.string()) }),
   seq: count,
 });
 export type DaemonStatus = z.infer<typeof daemonStatus>;

@@ -3,6 +3,7 @@ import { projectId, sessionId, streamFilter, type StreamFilter } from "@corral/p
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
+import { historyOf } from "../history.ts";
 import { persistently } from "../resume.ts";
 import { jsonLine } from "../terminal.ts";
 import type { World } from "../world.ts";
@@ -39,19 +40,7 @@ export const events = defineCommand({
 });
 
 async function printAll(client: Client, { out }: World, filter: StreamFilter, after: number): Promise<void> {
-  let cursor = after;
-  for (;;) {
-    const { session, ...rest } = filter;
-    const page = { ...rest, after: cursor, limit: 1000 };
-    const {
-      events: found,
-      next,
-      gap,
-    } = await (session === undefined ? client.events(page) : client.sessions.events(session, page));
-    out.write([...(gap === undefined ? [] : [gap]), ...found].map(jsonLine).join(""));
-    if (next === cursor) return;
-    cursor = next;
-  }
+  for await (const { lines } of historyOf(client, { ...filter, after })) out.write(lines);
 }
 
 async function follow(

@@ -3,6 +3,7 @@ import type { ConfigView, DaemonStatus } from "@corral/protocol";
 import { traceparent } from "@corral/protocol/trace";
 import { defineCommand } from "../command.ts";
 import { configComplaints } from "../complaints.ts";
+import { size } from "../figures.ts";
 import { leanFetch } from "../fetch.ts";
 import { type RecordedDaemon, recordedDaemon } from "../recorded.ts";
 import { jsonLine, shown } from "../terminal.ts";
@@ -29,6 +30,7 @@ export const status = defineCommand({
     if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
     else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
     else world.out.write(shown(absence(recorded, world)));
+    world.err.write(shown(databaseComplaints(found?.database)));
     if (recorded !== undefined && found !== undefined) world.err.write(await complaints(recorded, world));
     return found === undefined ? notRunning : 0;
   },
@@ -57,6 +59,17 @@ async function complaints(recorded: RecordedDaemon, world: World): Promise<strin
   } catch {
     return "";
   }
+}
+
+/** Until the damaged file is removed, nobody should be able to overlook it. */
+function databaseComplaints(database: DaemonStatus["database"] | undefined): string {
+  const { isSuspect = false, damaged = [] } = database ?? {};
+  return [
+    ...(isSuspect ? ["the database is damaged: `corral doctor` says what to do"] : []),
+    ...damaged.map((file) => `a damaged database was set aside as ${file}: \`corral doctor\` says what to do`),
+  ]
+    .map((each) => `warning: ${each}\n`)
+    .join("");
 }
 
 function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): Promise<Answer> {
@@ -97,11 +110,6 @@ function busy(runners: DaemonStatus["runners"]): string {
 
 function room({ freeBytes, databaseBytes, logBytes }: DaemonStatus["disk"]): string {
   return `${size(freeBytes)} free, database ${size(databaseBytes)}, logs ${size(logBytes)}`;
-}
-
-function size(bytes: number): string {
-  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function duration(seconds: number | undefined): string {

@@ -37,6 +37,8 @@ export class Stage {
   token = "t0";
   answeredVersion = version;
   knowsStatus = true;
+  /** However far one reads, there is more. */
+  endless = false;
   config: ConfigView = { entries: [], files: [], refusedVariables: [], seq: 7 };
 
   /** What happens when an input is admitted. */
@@ -68,6 +70,7 @@ export class Stage {
         { pid: 2, sessions: 0 },
       ],
       disk: { freeBytes: 1.5e9, databaseBytes: 18_432, logBytes: 2e6 },
+      database: { isSuspect: false, damaged: [] },
       seq: 7,
     };
   }
@@ -194,6 +197,8 @@ export class Stage {
     const kept = this.log.filter((told) => told.seq > Math.max(after, this.trimmed));
     const found = kept.filter((told) => stream === undefined || told.stream === stream);
     if (!follow && gap !== undefined) return void response.end(JSON.stringify({ events: [], next: gap.to, gap }));
+    if (!follow && this.endless)
+      return void response.end(JSON.stringify({ events: [{ ...this.log[0], seq: after + 1 }], next: after + 1 }));
     if (!follow) return void response.end(JSON.stringify({ events: found, next: found.at(-1)?.seq ?? after }));
     response.writeHead(200, { "content-type": "text/event-stream" });
     const lost = gap === undefined ? "" : `id: ${gap.to}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`;

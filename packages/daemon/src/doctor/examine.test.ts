@@ -13,7 +13,14 @@ beforeEach(() => {
 
 async function finding(name: string, changes: Partial<Patient> = {}) {
   const providers = [{ name: "anthropic", keyVariable: "ANTHROPIC_API_KEY" }];
-  const patient = { home: folder, variables: {}, probe: () => Promise.resolve({ ok: true as const }), providers };
+  const database = { isSuspect: false, damaged: [] };
+  const patient = {
+    home: folder,
+    variables: {},
+    probe: () => Promise.resolve({ ok: true as const }),
+    providers,
+    database,
+  };
   const { findings } = await examine({ ...patient, ...changes });
   return findings.find((each) => each.name === name);
 }
@@ -44,6 +51,29 @@ describe("the home", () => {
     const home = join(folder, "file");
     writeFileSync(home, "");
     expect(await finding("home", { home })).toMatchObject({ state: "failed", found: `${home} is no folder` });
+  });
+});
+
+describe("the database", () => {
+  test("is well while no damage is known", async () => {
+    expect(await finding("database")).toMatchObject({ state: "ok", found: "no damage is known" });
+  });
+
+  test("set aside is told of, with how to read it and how to be told no more", async () => {
+    const damaged = ["/h/corral.db.damaged-1", "/h/it's corral.db.damaged-2"];
+    expect(await finding("database", { database: { isSuspect: false, damaged } })).toMatchObject({
+      state: "warning",
+      found: expect.stringContaining(damaged.join(", ")),
+      fix: `\`corral export --from '/h/corral.db.damaged-1'\` gives what is readable; then rm '/h/corral.db.damaged-1' '/h/it'\\''s corral.db.damaged-2'`,
+    });
+  });
+
+  test("in which damage was met is a failure", async () => {
+    expect(await finding("database", { database: { isSuspect: true, damaged: [] } })).toMatchObject({
+      state: "failed",
+      found: "it is damaged",
+      fix: expect.stringContaining("corral stop"),
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import type { DoctorReport, Finding } from "@corral/protocol";
+import { database, type DatabaseTroubles } from "./database.ts";
 import { jails, type Probe } from "./jail.ts";
 import { disk, home, node } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
@@ -8,19 +9,26 @@ export interface Patient {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Opens a jail and ends it. */
   readonly probe: Probe;
+  readonly database: DatabaseTroubles;
   /** Providers, each with the variable that holds its key. */
   readonly providers: readonly { readonly name: string; readonly keyVariable: string }[];
 }
 
 /** Looks at everything that Corral needs or can use. Changes nothing and never throws. */
-export async function examine({ home: folder, variables, probe, providers }: Patient): Promise<DoctorReport> {
+export async function examine({
+  home: folder,
+  variables,
+  probe,
+  providers,
+  database: troubles,
+}: Patient): Promise<DoctorReport> {
   const [git, walls, ripgrep, tmux] = await Promise.all([
     program("git", "git", "makes a copy of the repository for each session", "failed"),
     jails(probe, process.getuid?.() === 0),
     program("rg", "ripgrep", "searches files quickly, for agents that use it", "warning"),
     program("tmux", "tmux", "keeps terminals open, for agents that use them", "warning"),
   ]);
-  const machine = [node(process.version, process.execPath), home(folder), disk(folder)];
+  const machine = [node(process.version, process.execPath), home(folder), disk(folder), database(troubles)];
   return { findings: [...machine, git, ...walls, ripgrep, tmux, keys(providers, variables)] };
 }
 

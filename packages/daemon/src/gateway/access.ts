@@ -27,6 +27,7 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/status": ["read", "whole"],
   "GET /api/doctor": ["read", "whole"],
   "POST /api/daemon/stop": ["admin", "whole"],
+  "POST /api/backups": ["admin", "whole"],
 
   "POST /api/login": "open",
   "POST /api/login/codes": ["read", "any"],

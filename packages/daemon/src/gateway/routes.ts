@@ -7,6 +7,7 @@ import type {
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
+import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
@@ -32,6 +33,7 @@ export interface RouteParts {
   readonly streams: Streams;
   readonly sockets: Sockets;
   readonly meter: Meter;
+  readonly backups: Backups;
   readonly visits: Visits;
   readonly pages: Pages;
   readonly version: string;

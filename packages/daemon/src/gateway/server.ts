@@ -9,6 +9,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
@@ -18,6 +19,7 @@ import type { Tokens } from "../tokens/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
+import { backupRoutes } from "./backups.ts";
 import { mindBounds } from "./bounds.ts";
 import { configRoutes } from "./config.ts";
 import { daemonRoutes } from "./daemon.ts";
@@ -52,6 +54,7 @@ export interface GatewayParts {
   readonly config: Config;
   readonly tokens: Tokens;
   readonly meter: Meter;
+  readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
   readonly version: string;
@@ -150,6 +153,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
 
 const nouns = [
   daemonRoutes,
+  backupRoutes,
   metricRoutes,
   loginRoutes,
   tokenRoutes,

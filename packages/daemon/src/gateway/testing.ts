@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
+import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
 import type { EnvironmentDriver } from "../environments/index.ts";
 import { isGap, type Log } from "../log/index.ts";
@@ -93,6 +94,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
     tokens,
     meter,
+    backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",
     dashboard: join(folder, "not-built"),

@@ -141,6 +141,7 @@ describe("scopes", () => {
     "GET /api/sessions/:id/events": { path: `/api/sessions/${session}/events` },
     "GET /api/stream": { path: "/api/stream" },
     "POST /api/daemon/stop": { path: "/api/daemon/stop", body: {} },
+    "POST /api/backups": { path: "/api/backups", body: {} },
   });
 
   test("each route takes tokens from its scope on and refuses those below, without doing anything", async () => {

@@ -92,8 +92,8 @@ export interface Log {
    */
   erase(stream: string, by: By): Promise<{ readonly erased: number }>;
 
-  /** Writes a consistent copy, durable and whole once the file is there, while everything goes on. */
-  backup(to: string): Promise<void>;
+  /** Writes a consistent copy, durable and whole once the file is there, while everything goes on. Tells what is in it. */
+  backup(to: string): Promise<Copied>;
 
   readonly live: LiveLane;
 
@@ -164,6 +164,13 @@ export interface Cut {
   readonly before: number;
   /** ... except those of streams for which this is true: unfinished ones, and those that others build on. */
   readonly keep?: (stream: string) => boolean;
+}
+
+/** What a copy of the log holds. */
+export interface Copied {
+  readonly events: number;
+  /** The seq of the newest. */
+  readonly head: number;
 }
 
 export type Value = string | number | null;

@@ -21,6 +21,8 @@ export interface Logging {
   readonly logger: Logger;
   /** Takes a line that a runner wrote. */
   readonly relay: (line: string) => void;
+  /** Text as a line would have it. */
+  readonly mask: Mask;
   /** From now on this value is in no line. */
   readonly hide: (secret: string) => void;
   readonly setLevel: SetLevel;
@@ -42,6 +44,7 @@ export function openLogging({ home, variables, terminal, rotation = standardRota
   return {
     ...loggerTo(write, variables),
     relay: write,
+    mask: (text) => mask(text),
     hide(secret) {
       secrets.push(secret);
       mask = maskOf(secrets);

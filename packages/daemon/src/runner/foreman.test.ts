@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSession, event, newId, type NewEvent, type SessionId } from "@corral/protocol";
+import { CorralError, createSession, event, newId, type NewEvent, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
@@ -175,4 +175,34 @@ test("at its beginning it starts what was left unfinished, and nothing else", as
   await foreman.begin();
   expect((await started).assignment.session).toBe(session);
   expect(starts.map((run) => run.assignment.session)).not.toContain(idle.id);
+});
+
+test("a run that broke off because the disk is full is not held against its session, and is tried until there is room", async () => {
+  let isFull = true;
+  const full = () => Promise.reject(new CorralError("log.full", "there is no room"));
+  const takeLease: Log["takeLease"] = (...lease) => (isFull ? full() : log.takeLease(...lease));
+  const tight = openForeman({
+    log: new Proxy(log, {
+      get(target, name) {
+        if (name === "takeLease") return takeLease;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    }),
+    host,
+    pauseMs: () => 0,
+    patience: 3,
+    onDefect(what) {
+      defects.push(what);
+      // More often than any session's own trouble would be borne.
+      if (defects.length === 10) isFull = false;
+    },
+  });
+  await foreman.stop(0);
+  const started = nextStart();
+  await say("one");
+  const run = await started;
+  expect(defects).toEqual(Array.from({ length: 10 }, () => expect.stringContaining("there is no room")));
+  expect(run.assignment.company).toBe("others");
+  await tight.stop(0);
 });

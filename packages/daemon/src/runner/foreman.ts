@@ -15,6 +15,8 @@ import { setAside } from "./set-aside.ts";
  *    one session's trouble does not become another's. One that keeps breaking without getting on is set aside: its
  *    activity ends as failed, where everybody can see it.
  * 4. A session that was removed is let go of: its run is told, and nothing starts it again.
+ * 5. A run that broke off because the log takes nothing (a full disk) is no trouble of its session's: it is not counted, and
+ *    tried again until the log takes it. No session with something to do is ever forgotten.
  */
 export interface Foreman {
   /** Starts every session that has unfinished work. */
@@ -40,6 +42,8 @@ interface Post {
   breaks: number;
   /** Its session is no more. */
   removed: boolean;
+  /** The log would not be written to in this run. */
+  isStoreAtFault: boolean;
 }
 
 export function openForeman({ log, host, onDefect, ...options }: ForemanOptions): Foreman {
@@ -101,16 +105,27 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     if (stopping) return;
     const post = posts.get(session);
     if (post === undefined)
-      return start(session, { running: undefined, wakes: 0, told: [], breaks: 0, removed: false });
+      return start(session, {
+        running: undefined,
+        wakes: 0,
+        told: [],
+        breaks: 0,
+        removed: false,
+        isStoreAtFault: false,
+      });
     post.wakes += 1;
     post.running?.wake();
   }
 
   function start(session: SessionId, post: Post): void {
     posts.set(session, post);
+    post.isStoreAtFault = false;
     run(session, post).then(
       (end) => finish(session, post, end),
-      (error: unknown) => finish(session, post, { kind: "lost", reason: String(error) }),
+      (error: unknown) => {
+        noteFault(post, error);
+        finish(session, post, { kind: "lost", reason: String(error) });
+      },
     );
   }
 
@@ -119,7 +134,10 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     try {
       const company = post.breaks > 1 ? "none" : "others";
       const assignment = await assign(log, session, lease, company);
-      const running = host.start(assignment, officeOf(log, assignment, lease));
+      const running = host.start(
+        assignment,
+        officeOf(log, assignment, lease, (error) => noteFault(post, error)),
+      );
       // What came before is in the history; what came since is told.
       post.wakes = post.told.length;
       post.running = running;
@@ -141,24 +159,31 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   }
 
   function again(session: SessionId, post: Post, reason: string): void {
-    post.breaks += 1;
     onDefect(`the run of ${session} broke off: ${reason}`);
     posts.set(session, post);
-    if (post.breaks >= patience) {
-      post.wakes = 0;
-      void giveUp(session, reason)
-        .catch((error: unknown) => onDefect(`${session} could not be set aside`, error))
-        .then(() => {
-          posts.delete(session);
-          if (post.wakes > 0 && !post.removed) wake(session);
-        });
-      return;
-    }
+    if (post.isStoreAtFault) return later(session, post, pauseMs(patience));
+    post.breaks += 1;
+    if (post.breaks < patience) return later(session, post, pauseMs(post.breaks));
+    post.wakes = 0;
+    giveUp(session, reason).then(
+      () => {
+        posts.delete(session);
+        if (post.wakes > 0 && !post.removed) wake(session);
+      },
+      (error: unknown) => {
+        onDefect(`${session} could not be set aside`, error);
+        later(session, post, pauseMs(patience));
+      },
+    );
+  }
+
+  function later(session: SessionId, post: Post, ms: number): void {
+    if (stopping) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
       if (post.removed) posts.delete(session);
       else start(session, post);
-    }, pauseMs(post.breaks));
+    }, ms);
     timers.add(timer);
   }
 
@@ -172,6 +197,10 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
     await log.releaseLease(lease);
   }
+}
+
+function noteFault(post: Post, error: unknown): void {
+  if (error instanceof CorralError && ["log.full", "log.unwritable"].includes(error.code)) post.isStoreAtFault = true;
 }
 
 async function unfinished(log: Log): Promise<Set<SessionId>> {
@@ -190,14 +219,24 @@ async function assign(log: Log, session: SessionId, lease: Lease, company: Assig
 }
 
 /** All that a run records is of the trace of the input it took up last. */
-function officeOf(log: Log, { session, events: before }: Assignment, lease: Lease): Office {
+function officeOf(
+  log: Log,
+  { session, events: before }: Assignment,
+  lease: Lease,
+  onFailure: (error: unknown) => void,
+): Office {
   let traceId = lastTrace(before);
+  const noted = async <T>(work: Promise<T>): Promise<T> => {
+    work.catch(onFailure);
+    return work;
+  };
   return {
     async append(events) {
-      await log.append({ stream: session, actor: `agent:${session}`, ...traced(traceId), fence: lease.fence, events });
+      const by = { actor: `agent:${session}`, ...traced(traceId) };
+      await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
     },
     async promote(place) {
-      const promotion = await promote(log, lease, place);
+      const promotion = await noted(promote(log, lease, place));
       if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
       return promotion;
     },

@@ -57,7 +57,7 @@ class JailDriver implements EnvironmentDriver {
       await environment.end();
       return { ok: true };
     } catch (error) {
-      const known = error instanceof CorralError ? error : unavailable(String(error), installFix);
+      const known = error instanceof CorralError ? error : unavailable(String(error), fixFor(error));
       return { ok: false, reason: known.message, fix: known.hint ?? installFix };
     } finally {
       await folder.remove().catch(() => undefined);
@@ -194,4 +194,9 @@ function systemFolders(): SystemFolder[] {
     if (found === undefined) return [];
     return [{ path, linkTo: found.isSymbolicLink() ? readlinkSync(path) : undefined }];
   });
+}
+
+function fixFor(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC" || code === "EDQUOT" ? "Make room on the disk that holds CORRAL_HOME" : installFix;
 }

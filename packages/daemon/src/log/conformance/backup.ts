@@ -32,7 +32,7 @@ export function backing(bench: Bench): void {
     const folder = await mkdtemp(join(bench.folder, "copies-"));
     await log.backup(join(folder, "copy"));
     await log.append({ stream: "a", events: [admitted(2)], actor: "u" });
-    await log.backup(join(folder, "copy"));
+    expect(await log.backup(join(folder, "copy"))).toEqual({ events: 2, head: 2 });
     expect(await settled([log.backup(join(folder, "missing", "copy"))])).toEqual(["log.unwritable"]);
     expect(await readdir(folder)).toEqual(["copy"]);
     const elsewhere = await mkdtemp(join(bench.folder, "restored-"));

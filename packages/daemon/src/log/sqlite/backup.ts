@@ -1,20 +1,24 @@
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Copied } from "../port.ts";
 import { Database } from "./database.ts";
+import { newestSeq } from "./events.ts";
 import { storeFailure } from "./failures.ts";
+import { syncFolder } from "./set-aside.ts";
 
 /**
  * Copies the database as it is at this moment; commits go on meanwhile. The copy takes its name only when it is whole
  * and synced; a copy of that name from before is replaced. Rejects as a write to the log does, and leaves nothing then.
  */
-export async function backUp(file: string, to: string): Promise<void> {
+export async function backUp(file: string, to: string, access: "read" | "examine" = "read"): Promise<Copied> {
   const partial = `${to}.${process.pid}.partial`;
   try {
     await (await open(partial, "wx", 0o600)).close();
-    await copySnapshot(file, partial);
+    const copied = await copySnapshot(new Database(file, access), partial);
     await sync(partial);
     await rename(partial, to);
-    await sync(dirname(to));
+    await syncFolder(dirname(to));
+    return copied;
   } catch (error) {
     await rm(partial, { force: true });
     throw storeFailure(`The backup to ${to} failed`, error);
@@ -22,12 +26,13 @@ export async function backUp(file: string, to: string): Promise<void> {
 }
 
 /** Through a connection of its own whose transaction stays open, so that no commit makes the copy begin anew. */
-async function copySnapshot(file: string, to: string): Promise<void> {
-  const source = new Database(file, "read");
+async function copySnapshot(source: Database, to: string): Promise<Copied> {
   try {
     source.run("BEGIN");
-    source.first("SELECT 1 FROM sqlite_schema");
+    const events = source.first("SELECT count(*) FROM events")?.[0] as number;
+    const copied = { events, head: newestSeq(source) };
     await source.copyTo(to);
+    return copied;
   } finally {
     source.close();
   }

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 
 /** What SQLite stores and gives back in Corral. */
 export type Cell = string | number | null;
@@ -17,16 +18,28 @@ const busyMilliseconds = 5000;
 /** Pages of a copy made at a time: a few milliseconds. */
 const copiedPages = 2000;
 
+/**
+ * `read`: beside whoever writes. `examine`: leaves nothing beside a file that nobody has open. `salvage`: the same, and
+ * gives out what it can of a damaged file.
+ */
+type Access = "read" | "write" | "examine" | "salvage";
+
 /** One connection to one file. The only place that knows `node:sqlite`. */
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   /** To write: makes the file, for its owner only, when it is missing. May throw busy while another process makes it too. */
-  constructor(file: string, access: "read" | "write" = "write") {
+  constructor(file: string, access: Access = "write") {
     if (access === "write") makeFile(file);
-    this.#connection = new DatabaseSync(file, { timeout: busyMilliseconds, readOnly: access === "read" });
-    if (access === "read") return;
+    this.#connection = new DatabaseSync(access === "salvage" || access === "examine" ? atRest(file) : file, {
+      timeout: busyMilliseconds,
+      readOnly: access !== "write",
+      defensive: access !== "salvage",
+    });
+    // Otherwise SQLite gives out nothing at all of a file that was cut short.
+    if (access === "salvage") this.#connection.exec("PRAGMA writable_schema = ON");
+    if (access !== "write") return;
     try {
       this.#connection.exec(`PRAGMA page_size = ${pageSize}`);
       this.#connection.exec("PRAGMA journal_mode = WAL");
@@ -184,6 +197,14 @@ function resultCode(error: unknown): number {
 /** A name of a table or column inside SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A file without a write-ahead log is open to nobody, so it can be read as it is, on a read-only disk too. */
+function atRest(file: string): string | URL {
+  if (existsSync(`${file}-wal`)) return file;
+  const address = pathToFileURL(file);
+  address.searchParams.set("immutable", "1");
+  return address;
 }
 
 function makeFile(file: string): void {

@@ -22,8 +22,8 @@ export function damaged(what: string, cause: unknown): CorralError {
   return new CorralError("log.damaged", `${what}: ${asError(cause).message}.`, {
     cause,
     hint:
-      "The file is damaged. Stop the daemon and put a backup in its place, or have it set aside: " +
-      "Corral then begins with an empty log, and what is readable can be exported from the file set aside.",
+      "`corral export --from FILE` gives what is readable of it, `corral backup restore FILE` puts a backup in its place. " +
+      "A daemon that starts on a damaged log sets it aside and begins with an empty one.",
   });
 }
 

@@ -22,7 +22,7 @@ import type { Log } from "../port.ts";
 import { Database } from "./database.ts";
 import { integrityOf } from "./integrity.ts";
 import { openSqliteLog } from "./open.ts";
-import { salvage } from "./salvage.ts";
+import { type Hole, salvage } from "./salvage.ts";
 import { setAside } from "./set-aside.ts";
 
 let folder: string;
@@ -74,7 +74,7 @@ describe("a file with bad bytes in its middle", () => {
       message: expect.stringContaining("seq 20 "),
     });
     await log.close();
-    expect(seqsIn(await all(salvage(file)))).toEqual(numbers(50).filter((n) => n !== 20));
+    expect(seqsIn(onlyEvents(await all(salvage(file))))).toEqual(numbers(50).filter((n) => n !== 20));
   });
 
   test("in its outline cannot be opened", async () => {
@@ -127,7 +127,7 @@ describe("salvage", () => {
     const log = await openSqliteLog({ file, projections: [inputs] });
     for (let n = 1; n <= 30; n++) await log.append({ stream: "a", events: [admitted(n)], actor: "u" });
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
-    expect(await all(salvage(file))).toEqual(await eventsOf(log));
+    expect(onlyEvents(await all(salvage(file)))).toEqual(await eventsOf(log));
     await log.close();
   });
 
@@ -137,7 +137,7 @@ describe("salvage", () => {
     const whole = new Map((await everything(log)).map((stored) => [stored.seq, stored]));
     await log.close();
     for (const place of [0.2, 0.5, 0.8]) scribble(file, place, 3);
-    const saved = await all(salvage(file));
+    const saved = onlyEvents(await all(salvage(file)));
     for (const stored of saved) expect(stored).toEqual(whole.get(stored.seq));
     const seqs = seqsIn(saved);
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
@@ -146,10 +146,40 @@ describe("salvage", () => {
     expect([seqs[0], seqs.at(-1)]).toEqual([1, 4000]);
   });
 
+  test("reads a file that was cut short, tells what is lost, and leaves it and its folder as they are", async () => {
+    await makeLog(900);
+    for (const size of [Math.floor(statSync(file).size / 2), Math.floor(statSync(file).size / 3 / 1024) * 1024]) {
+      truncateSync(file, size);
+      const items = salvage(file);
+      const found: (StoredEvent | Hole)[] = [];
+      let last = await items.next();
+      for (; last.done !== true; last = await items.next()) found.push(last.value);
+      const seqs = seqsIn(onlyEvents(found));
+      expect(seqs.length).toBeGreaterThan(100);
+      expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+      expect(last.value).toMatchObject({ readable: seqs.length, isEndKnown: false });
+      const missing = found.flatMap((each) => ("kind" in each ? [each] : []));
+      expect(missing.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(last.value.lost);
+      expect([statSync(file).size, readdirSync(folder)]).toEqual([size, ["corral.db"]]);
+    }
+  });
+
+  test("tells what was trimmed from what is lost", async () => {
+    const log = await openSqliteLog({ file, projections: [inputs] });
+    for (let n = 1; n <= 10; n++) await log.append({ stream: "a", events: [admitted(n)], actor: "u" });
+    await log.trim({ before: 4 });
+    await log.close();
+    const database = new Database(file);
+    database.run("DELETE FROM events WHERE seq IN (6, 7)");
+    database.close();
+    const found = (await all(salvage(file))).map((each) => ("kind" in each ? each : each.seq));
+    expect(found).toEqual([{ kind: "gap", from: 1, to: 3 }, 4, 5, { kind: "lost", from: 6, to: 7 }, 8, 9, 10]);
+  });
+
   test("gives events whose stream's name is lost under the number of the stream", async () => {
     await makeLog(100);
     scribbleTable("streams");
-    const saved = await all(salvage(file));
+    const saved = onlyEvents(await all(salvage(file)));
     expect(seqsIn(saved)).toEqual(numbers(100));
     expect(new Set(saved.map(({ stream }) => stream))).toEqual(new Set(["stream-1"]));
   });
@@ -170,7 +200,7 @@ describe("a file set aside", () => {
     const fresh = await openSqliteLog({ file, projections: [inputs] });
     expect(await fresh.head()).toBe(0);
     await fresh.close();
-    expect(seqsIn(await all(salvage(aside)))).toEqual(numbers(10));
+    expect(seqsIn(onlyEvents(await all(salvage(aside))))).toEqual(numbers(10));
     // Another one in the same second gets a name of its own.
     expect(await setAside(file, now)).toBe(`${aside}-2`);
     expect(await integrityOf(`${aside}-2`)).toEqual([]);
@@ -222,7 +252,7 @@ describe("a disk that is really full", () => {
   });
 });
 
-const damage = { code: "log.damaged", retry: "never", hint: expect.stringContaining("set aside") };
+const damage = { code: "log.damaged", retry: "never", hint: expect.stringContaining("corral export --from") };
 
 /** A closed log of so many events of about half a page each. */
 async function makeLog(count: number): Promise<void> {
@@ -270,6 +300,10 @@ async function everything(log: Log): Promise<readonly StoredEvent[]> {
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return Array.fromAsync(items);
+}
+
+function onlyEvents(salvaged: readonly (StoredEvent | Hole)[]): StoredEvent[] {
+  return salvaged.filter((each): each is StoredEvent => "seq" in each);
 }
 
 function numbers(count: number): number[] {

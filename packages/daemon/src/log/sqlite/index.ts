@@ -1,9 +1,8 @@
+export { beginSqliteLog, isSuspect, type SetAside } from "./begin.ts";
 export { openSqliteLog } from "./open.ts";
 
-// For whoever stands before a damaged file.
-/** @public */
+// For whoever stands before a damaged file, or a copy.
+export { exportSalvaged } from "./export.ts";
 export { integrityOf } from "./integrity.ts";
-/** @public */
-export { salvage } from "./salvage.ts";
-/** @public */
-export { setAside } from "./set-aside.ts";
+export { restore } from "./restore.ts";
+export { damagedBeside } from "./set-aside.ts";

@@ -5,7 +5,7 @@ import { storeFailure } from "./failures.ts";
 export async function integrityOf(file: string): Promise<readonly string[]> {
   let database: Database | undefined;
   try {
-    database = new Database(file, "read");
+    database = new Database(file, "examine");
     const answers = Array.from(database.each("PRAGMA integrity_check"), ([answer]) => String(answer));
     return answers.filter((answer) => answer !== "ok");
   } catch (error) {

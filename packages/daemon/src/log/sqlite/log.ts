@@ -11,6 +11,7 @@ import { Listeners } from "../listeners.ts";
 import { CommitClosedLane } from "../live.ts";
 import type {
   Append,
+  Copied,
   Cut,
   Lease,
   LeaseAnswer,
@@ -42,6 +43,8 @@ export interface SqliteLogOptions {
   readonly projections: readonly Projection[];
   /** Hears what listeners throw. Default: a process warning. */
   readonly onDefect?: (defect: unknown) => void;
+  /** Told once, of the first bad place that is met in the file. */
+  readonly onDamage?: (damage: CorralError) => void;
   readonly now?: () => Date;
   /** Milliseconds for leases; they stand still while the machine sleeps. */
   readonly clock?: () => number;
@@ -63,6 +66,8 @@ export class SqliteLog implements Log {
   readonly #tailLimits: TailLimits;
   readonly #lifts: Lifts | undefined;
   readonly #closing = new AbortController();
+  readonly #onDamage: ((damage: CorralError) => void) | undefined;
+  #isDamaged = false;
   #closed = false;
 
   constructor(database: Database, projections: Projections, options: SqliteLogOptions) {
@@ -71,6 +76,7 @@ export class SqliteLog implements Log {
     this.#database = database;
     this.#projections = projections;
     this.#lifts = options.lifts;
+    this.#onDamage = options.onDamage;
     const awake = new AwakeClock();
     const clock = options.clock ?? (() => awake.now());
     this.#streams = new Streams(database, clock);
@@ -166,9 +172,9 @@ export class SqliteLog implements Log {
     return { erased: erased ?? 0 };
   }
 
-  async backup(to: string): Promise<void> {
+  async backup(to: string): Promise<Copied> {
     this.#requireOpen();
-    await backUp(this.#file, to);
+    return backUp(this.#file, to);
   }
 
   async close(): Promise<void> {
@@ -187,7 +193,7 @@ export class SqliteLog implements Log {
       try {
         return piece();
       } catch (error) {
-        throw isStoreFault(error) ? storeFailure("The log could not be written", error) : error;
+        throw isStoreFault(error) ? this.#noted(storeFailure("The log could not be written", error)) : error;
       }
     }, refused);
   }
@@ -255,8 +261,17 @@ export class SqliteLog implements Log {
     try {
       return read();
     } catch (error) {
-      throw readFailure("The log could not be read", error);
+      throw this.#noted(readFailure("The log could not be read", error));
     }
+  }
+
+  /** Whoever minds the file hears of the first damage, which is the one that tells most. */
+  #noted(failure: unknown): unknown {
+    const isNews = failure instanceof CorralError && failure.code === "log.damaged" && !this.#isDamaged;
+    if (!isNews) return failure;
+    this.#isDamaged = true;
+    this.#onDamage?.(failure);
+    return failure;
   }
 
   #requireOpen(): void {

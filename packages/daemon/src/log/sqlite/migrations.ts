@@ -50,10 +50,15 @@ export const migrations: readonly string[] = [
  */
 export function migrate(database: Database, file: string): void {
   const found = database.first("PRAGMA user_version")?.[0] as number;
-  if (found > migrations.length) throw tooNew(file, found);
+  requireKnownVersion(found, file);
   if (found === migrations.length) return;
   for (const migration of migrations.slice(found)) database.define(migration);
   database.define(`PRAGMA user_version = ${migrations.length}`);
+}
+
+/** Throws `log.too-new` for what a later program wrote. */
+export function requireKnownVersion(found: number, file: string): void {
+  if (found > migrations.length) throw tooNew(file, found);
 }
 
 function tooNew(file: string, found: number): CorralError {

@@ -3,10 +3,10 @@ import type { CorralError } from "@corral/protocol";
 import type { Log } from "../port.ts";
 import { Database, inTransaction, isBusy } from "./database.ts";
 import { storeFailure } from "./failures.ts";
+import { requireKnownSchema, requireWholeLength } from "./header.ts";
 import { SqliteLog, type SqliteLogOptions } from "./log.ts";
 import { migrate } from "./migrations.ts";
 import { Projections } from "./projections.ts";
-import { requireWholeLength } from "./whole-length.ts";
 
 /**
  * Opens the log, making or migrating it and rebuilding changed projections first. Rejects with
@@ -15,6 +15,7 @@ import { requireWholeLength } from "./whole-length.ts";
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
   const { file } = options;
+  requireKnownSchema(file);
   requireWholeLength(file);
   const database = await connect(file);
   try {

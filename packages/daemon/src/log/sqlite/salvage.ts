@@ -3,7 +3,7 @@
  *
  * Events are read in runs, as from a whole file, until a run fails; then one by one, so that only those on bad pages are
  * left out; a step behind the bad place runs begin again. An event whose stream's name is unreadable comes under the
- * number of its stream.
+ * number of its stream. In the place of events that are not there stands a hole.
  */
 import { setImmediate as nextLoopTurn } from "node:timers/promises";
 import { type Lifts, type StoredEvent } from "@corral/protocol";
@@ -12,34 +12,86 @@ import { fromRow } from "./events.ts";
 import { damaged } from "./failures.ts";
 
 const run = 200;
+/** Where nothing tells how far the log went, it is taken to end when so many places in a row held nothing. */
+const patience = 100_000;
 const columns = "seq, stream, version, type, type_version, data, actor, trace_id, created";
 
+/** Where events are missing: `gap` when they were trimmed, `lost` when they cannot be read. */
+export interface Hole {
+  readonly kind: "gap" | "lost";
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Salvage {
+  readonly readable: number;
+  readonly lost: number;
+  /** The newest seq that the file tells of. */
+  readonly last: number;
+  /** False: there may have been more events after it. */
+  readonly isEndKnown: boolean;
+}
+
 /** In seq order, each at most once. Throws `log.damaged` when not even the outline of the file can be read. */
-export async function* salvage(file: string, lifts?: Lifts): AsyncGenerator<StoredEvent, void, undefined> {
+export async function* salvage(file: string, lifts?: Lifts): AsyncGenerator<StoredEvent | Hole, Salvage, undefined> {
   const database = openDamaged(file);
   try {
     const names = streamNames(database);
-    const last = highestSeq(database);
+    const end = endOf(database);
+    const tally = new Tally(trimmedUpTo(database));
     let position = 0;
-    while (position < last) {
-      const { rows, next } = readRun(database, position, last);
+    while (position < end.limit && (end.known !== undefined || position - tally.last < patience)) {
+      const { rows, next } = readRun(database, position, end.limit);
       for (const row of rows) {
         const event = readable(row, names, lifts);
-        if (event !== undefined) yield event;
+        if (event !== undefined) yield* tally.take(event);
       }
       position = next;
       await nextLoopTurn();
     }
+    yield* tally.missingUpTo(end.known ?? tally.last);
+    return { readable: tally.readable, lost: tally.lost, last: tally.last, isEndKnown: end.known !== undefined };
   } finally {
     database.close();
+  }
+}
+
+/** Counts what comes and what does not. */
+class Tally {
+  readable = 0;
+  lost = 0;
+  last = 0;
+  readonly #trimmed: number;
+
+  constructor(trimmed: number) {
+    this.#trimmed = trimmed;
+  }
+
+  *take(event: StoredEvent): Generator<StoredEvent | Hole> {
+    yield* this.missingUpTo(event.seq - 1);
+    this.readable += 1;
+    this.last = event.seq;
+    yield event;
+  }
+
+  /** Of what is missing, nobody can tell which part of it was trimmed but by how far trimming went. */
+  *missingUpTo(seq: number): Generator<Hole> {
+    const from = this.last + 1;
+    const trimmed = Math.min(seq, this.#trimmed);
+    if (trimmed >= from) yield { kind: "gap", from, to: trimmed };
+    const lostFrom = Math.max(from, trimmed + 1);
+    if (seq >= lostFrom) yield { kind: "lost", from: lostFrom, to: seq };
+    this.lost += Math.max(0, seq - lostFrom + 1);
+    this.last = Math.max(this.last, seq);
   }
 }
 
 function openDamaged(file: string): Database {
   let database: Database | undefined;
   try {
-    database = new Database(file, "read");
-    database.first("SELECT 1 FROM sqlite_schema WHERE name = 'events'");
+    database = new Database(file, "salvage");
+    if (database.first("SELECT 1 FROM sqlite_schema WHERE name = 'events'") === undefined)
+      throw new Error("it is no log of Corral's");
     return database;
   } catch (error) {
     database?.close();
@@ -80,17 +132,25 @@ function inOrder(rows: readonly (readonly Cell[])[], after: number): readonly (r
   });
 }
 
-/** The best that any way to the newest event tells; without one, more than the file can hold. */
-function highestSeq(database: Database): number {
+/** `known`: the best that any way to the newest event tells. `limit`: without one, more than the file can hold. */
+function endOf(database: Database): { readonly known: number | undefined; readonly limit: number } {
   const told = [
-    attempt(() => database.first("SELECT seq FROM events ORDER BY seq DESC LIMIT 1")),
+    attempt(() => database.first("SELECT coalesce(max(seq), 0) FROM events")),
     attempt(() => database.first("SELECT max(seq) FROM events INDEXED BY events_by_stream WHERE stream >= 0")),
-  ].map((row) => Number(row?.[0] ?? 0));
-  const trimmed = Number(attempt(() => database.first("SELECT max(seq) FROM marks"))?.[0] ?? 0);
+  ].flatMap((row) => (typeof row?.[0] === "number" ? [row[0]] : []));
+  const trimmed = trimmedUpTo(database);
+  if (told.length > 0) {
+    const known = Math.max(...told, trimmed);
+    return { known, limit: known };
+  }
   const pages = Number(attempt(() => database.first("PRAGMA page_count"))?.[0] ?? 0);
   const size = Number(attempt(() => database.first("PRAGMA page_size"))?.[0] ?? 0);
   const leastBytes = 40;
-  return Math.max(...told) || trimmed + Math.ceil((pages * size) / leastBytes);
+  return { known: undefined, limit: trimmed + Math.ceil((pages * size) / leastBytes) };
+}
+
+function trimmedUpTo(database: Database): number {
+  return Number(attempt(() => database.first("SELECT max(seq) FROM marks"))?.[0] ?? 0);
 }
 
 function streamNames(database: Database): (id: number) => string {
@@ -111,7 +171,20 @@ function readable(
   names: (id: number) => string,
   lifts: Lifts | undefined,
 ): StoredEvent | undefined {
+  if (!isPlausible(rest)) return undefined;
   return attempt(() => fromRow([seq!, names(Number(stream)), ...rest], lifts));
+}
+
+/** Where a page ends early SQLite gives zeros for the rest, as text too. */
+function isPlausible([version, type, typeVersion, , actor, traceId, created]: readonly Cell[]): boolean {
+  return (
+    typeof version === "number" &&
+    typeof typeVersion === "number" &&
+    /^[a-z][\w.-]*$/i.test(String(type)) &&
+    /^[^\0]+$/.test(String(actor)) &&
+    (traceId === null || /^[^\0]+$/.test(String(traceId))) &&
+    !Number.isNaN(Date.parse(String(created)))
+  );
 }
 
 /** Undefined for what is not there and for what cannot be read. */

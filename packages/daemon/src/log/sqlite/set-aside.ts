@@ -1,13 +1,17 @@
+import { readdirSync } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { storeFailure } from "./failures.ts";
 
+/** Why a database had to make room: its file is damaged, or a backup takes its place. */
+type Cause = "damaged" | "replaced";
+
 /**
- * Moves a damaged database out of the way, with its write-ahead log, so that a new one can be made in its place.
+ * Moves a database out of the way, with its write-ahead log, so that another one can take its place.
  * Nothing is lost: `salvage` reads what is readable from where it now is. Returns that place. Nobody may have it open.
  */
-export async function setAside(file: string, now: Date = new Date()): Promise<string> {
-  const aside = await freeName(`${file}.damaged-${stamp(now)}`);
+export async function setAside(file: string, now: Date = new Date(), cause: Cause = "damaged"): Promise<string> {
+  const aside = await freeName(`${file}.${cause}-${stamp(now)}`);
   try {
     // The write-ahead log first: left behind alone, SQLite would play it into the new database.
     await moveIfThere(`${file}-wal`, `${aside}-wal`);
@@ -15,9 +19,26 @@ export async function setAside(file: string, now: Date = new Date()): Promise<st
     await moveIfThere(file, aside);
     await syncFolder(dirname(file));
   } catch (error) {
-    throw storeFailure(`The damaged log at ${file} cannot be moved aside`, error);
+    throw storeFailure(`The log at ${file} cannot be moved aside`, error);
   }
   return aside;
+}
+
+/** The damaged ones that still lie beside the database, oldest first. */
+export function damagedBeside(file: string): readonly string[] {
+  const prefix = `${basename(file)}.damaged-`;
+  return namesIn(dirname(file))
+    .filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name))
+    .toSorted()
+    .map((name) => join(dirname(file), name));
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** To the second, in characters that any file system takes. */
@@ -50,7 +71,7 @@ async function moveIfThere(from: string, to: string): Promise<void> {
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
     await folder.sync();

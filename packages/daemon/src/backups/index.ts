@@ -1,0 +1,1 @@
+export { openBackups, type Backups } from "./backups.ts";

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { CorralError } from "@corral/protocol";
+import type { Copied } from "../port.ts";
+import { backUp } from "./backup.ts";
+import { Database } from "./database.ts";
+import { damaged } from "./failures.ts";
+import { requireKnownSchema } from "./header.ts";
+import { integrityOf } from "./integrity.ts";
+import { setAside, syncFolder } from "./set-aside.ts";
+
+export interface Restored extends Copied {
+  /** Where the database that was there before is now. */
+  readonly before: string | undefined;
+}
+
+/**
+ * Puts a backup in the place of the database, which is set aside. The backup stays as it is. Nothing is touched unless
+ * the backup is whole and of a version that this program knows. Nobody may have the database open.
+ */
+export async function restore(backup: string, file: string): Promise<Restored> {
+  await requireBackup(backup);
+  const copy = `${file}.restoring`;
+  await rm(copy, { force: true });
+  const copied = await backUp(backup, copy, "examine");
+  const isThere = existsSync(file) || existsSync(`${file}-wal`);
+  const before = isThere ? await setAside(file, new Date(), "replaced") : undefined;
+  await rename(copy, file);
+  await syncFolder(dirname(file));
+  return { ...copied, before };
+}
+
+async function requireBackup(backup: string): Promise<void> {
+  if (!existsSync(backup))
+    throw new CorralError("not-found", `There is no file ${backup}`, { hint: "Name a file that `corral backup` made" });
+  requireKnownSchema(backup);
+  const [fault] = await integrityOf(backup);
+  if (fault !== undefined) throw damaged(`The backup ${backup} is not whole`, new Error(fault));
+  if (!isLog(backup)) throw damaged(`${backup} cannot be restored`, new Error("it is no backup of Corral's"));
+}
+
+function isLog(file: string): boolean {
+  const database = new Database(file, "examine");
+  try {
+    return database.first("SELECT 1 FROM sqlite_schema WHERE name = 'events'") !== undefined;
+  } finally {
+    database.close();
+  }
+}
