@@ -1,7 +1,10 @@
+import type { Network } from "@corral/protocol";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { keeperScript, workerScript } from "../keeper.ts";
+import { unavailable } from "./bubblewrap.ts";
+import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
 import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
 
 /**
@@ -11,7 +14,7 @@ import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
  */
 export function makeJailFiles(parent: string, beside: string, user: JailUser): string {
   const files = contents(user);
-  const hash = createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 16);
+  const hash = hashOf(files);
   const folder = join(parent, `.made-${hash}`);
   if (existsSync(folder)) return folder;
   mkdirSync(beside, { mode: 0o700 });
@@ -27,15 +30,43 @@ export function makeJailFiles(parent: string, beside: string, user: JailUser): s
   return folder;
 }
 
-function contents({ uid, gid }: JailUser): Record<string, string> {
+/** Where the program for a network is, below the folder. */
+export function seccompFile(network: Network): string {
+  return `seccomp/${network}`;
+}
+
+function contents({ uid, gid }: JailUser): Record<string, string | Buffer> {
   const etc: Record<(typeof madeEtc)[number], string> = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
     group: `agent:x:${gid}:\nnogroup:x:65534:\n`,
     hosts: "127.0.0.1 localhost corral\n::1 localhost\n",
-    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
+    "nsswitch.conf": nsswitch("files"),
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
-  return { ...inEtc, "keeper/keeper.sh": keeperScript, "keeper/worker.sh": workerScript };
+  return {
+    ...inEtc,
+    "open/nsswitch.conf": nsswitch("files dns"),
+    "keeper/keeper.sh": keeperScript,
+    "keeper/worker.sh": workerScript,
+    [seccompFile("off")]: seccompProgram(architecture(), { unixSockets: "own" }),
+    [seccompFile("open")]: seccompProgram(architecture(), { unixSockets: "refused" }),
+  };
+}
+
+function nsswitch(hosts: string): string {
+  return `passwd: files\ngroup: files\nhosts: ${hosts}\nservices: files\nprotocols: files\n`;
+}
+
+function architecture(): Architecture {
+  const found = architectures.find((each) => each === process.arch);
+  if (found !== undefined) return found;
+  throw unavailable(`there is no list of system calls for ${process.arch} processors.`, "Use x86-64 or arm64.");
+}
+
+function hashOf(files: Record<string, string | Buffer>): string {
+  const hash = createHash("sha256");
+  for (const [path, content] of Object.entries(files)) hash.update(`${path} ${content.length}\n`).update(content);
+  return hash.digest("hex").slice(0, 16);
 }
 
 /** Another process may have made the same at the same time; one of the two stays. */
