@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 
 /** Linux: opens a name without opening what it names. Node has no name for it. */
 const O_PATH = 0o10000000;
@@ -10,6 +10,8 @@ export interface Entry {
 
 /** Opens what a path names without following a link there; undefined: nothing. A link is `other`. */
 export function openEntry(path: string): Entry | undefined {
+  // Most names looked for are missing, and an error costs more than a look.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   let fd: number;
   try {
     fd = openSync(path, O_PATH | constants.O_NOFOLLOW);

@@ -100,13 +100,8 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  async #start(
-    bubblewrap: Bubblewrap,
-    plan: EnvironmentPlan,
-    user: JailUser,
-    folder: JailFolder,
-  ): Promise<ProcessIdentity> {
-    return await raiseJail({
+  #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, user: JailUser, folder: JailFolder): Promise<ProcessIdentity> {
+    return raiseJail({
       bubblewrap,
       plan,
       folder,

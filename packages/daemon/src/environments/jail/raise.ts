@@ -2,6 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { closeSync, fstatSync, lstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { EnvironmentPlan } from "../port.ts";
+import { mountedEtc } from "./etc.ts";
 import type { JailFolder } from "./folder.ts";
 import { type Bind, Guard, type WorkspaceOwner } from "./guarded.ts";
 import { seccompFile } from "./made.ts";
@@ -59,7 +60,7 @@ async function startEitherWay(raising: Raising, opened: Opened): Promise<Process
   } catch (error) {
     if (raising.bubblewrap.bindsBy === "path" || !/unknown option --(ro-)?bind-fd/i.test(String(error))) throw error;
     raising.bubblewrap.bindsBy = "path";
-    return await start(raising, opened);
+    return start(raising, opened);
   }
 }
 
@@ -71,6 +72,7 @@ async function start(raising: Raising, { binds, covered }: Opened): Promise<Proc
       user,
       made,
       systemFolders,
+      mountedEtc: mountedEtc(),
       spool: folder.spool,
       seccompFd: firstPassedFd,
       binds: binds.map((each, index) => ({ ...each, fd: firstPassedFd + 1 + index })),

@@ -41,7 +41,11 @@ export function makeStubFile(parent: number, name: string, content: string): boo
 
 export function isStubFolder(fd: number): boolean {
   const found = fstatSync(fd);
-  return found.isDirectory() && (found.mode & sticky) !== 0 && readdirSync(`/proc/self/fd/${fd}`).length === 0;
+  return found.isDirectory() && (found.mode & sticky) !== 0 && isEmpty(fd);
+}
+
+export function isEmpty(folder: number): boolean {
+  return readdirSync(`/proc/self/fd/${folder}`).length === 0;
 }
 
 export function isStubFile(parent: number, name: string, content: string): boolean {

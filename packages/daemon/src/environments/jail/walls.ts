@@ -33,7 +33,9 @@ export interface Site {
   readonly user: JailUser;
   /** Of /bin, /sbin, /lib…: what each one is on this machine. */
   readonly systemFolders: readonly SystemFolder[];
-  /** Host folder with the files made for jails: `etc/` and `keeper/`. */
+  /** Folders in /etc that are mounted one by one. */
+  readonly mountedEtc: readonly string[];
+  /** Host folder with the files made for jails. */
   readonly made: string;
   readonly spool: string;
   /** Where bubblewrap reads the program that decides on system calls. */
@@ -95,17 +97,17 @@ function privileges(user: JailUser): Option[] {
   }
 }
 
-function system({ systemFolders, made }: Site, network: Network): Option[] {
+function system({ systemFolders, mountedEtc, made }: Site, network: Network): Option[] {
   return [
-    ...["/etc", "/home", "/run", "/var"].map(openFolder),
+    ...["/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
     ...systemFolders.map(({ path, linkTo }) =>
       linkTo === undefined ? ["--ro-bind", path, path] : ["--symlink", linkTo, path],
     ),
     ["--proc", "/proc"],
     ["--dev", "/dev"],
-    ...hostEtc.map((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
-    ...madeEtc.map((name) => ["--ro-bind", `${made}/etc/${name}`, `/etc/${name}`]),
+    ["--ro-bind", `${made}/etc`, "/etc"],
+    ...mountedEtc.map((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`]),
     ...(network === "open" ? networkEtc(made) : []),
     ["--ro-bind", `${made}/keeper`, scriptsInside],
     ["--symlink", "../run", "/var/run"],
@@ -123,38 +125,10 @@ function ancestors(path: string): string[] {
   return names.map((_, depth) => `/${names.slice(0, depth + 1).join("/")}`);
 }
 
-/** What programs need of /etc and holds no secret. */
-const hostEtc = [
-  "alternatives",
-  "ca-certificates",
-  "ca-certificates.conf",
-  "crypto-policies",
-  "debian_version",
-  "ld.so.cache",
-  "ld.so.conf",
-  "ld.so.conf.d",
-  "localtime",
-  "magic",
-  "mime.types",
-  "os-release",
-  "pki/ca-trust",
-  "pki/tls/certs",
-  "protocols",
-  "services",
-  "ssl/certs",
-  "ssl/openssl.cnf",
-  "terminfo",
-  "timezone",
-];
-
-/** Made for jails: the machine's own ones would tell about its users and network. */
-export const madeEtc = ["passwd", "group", "hosts", "nsswitch.conf"] as const;
-
 /** The machine's own network comes with its own names. */
 function networkEtc(made: string): Option[] {
-  const ofHost = ["resolv.conf", "hosts", "host.conf", "gai.conf"];
   return [
-    ...ofHost.map((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    ...["resolv.conf", "hosts"].map((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
     ["--ro-bind", `${made}/open/nsswitch.conf`, "/etc/nsswitch.conf"],
   ];
 }
