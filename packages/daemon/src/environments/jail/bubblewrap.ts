@@ -1,5 +1,5 @@
 import { CorralError } from "@corral/protocol";
-import { realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Where systems install it. PATH is not asked: whoever can change it could put a fake one first. */
@@ -8,6 +8,15 @@ const places = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"];
 /** Finds a program of the system that nobody but root can have changed, and tells where it really is. */
 export function findSystemProgram(name: string, among = places): string | undefined {
   return among.map((place) => rootsOwn(`${place}/${name}`)).find((path) => path !== undefined);
+}
+
+/** Throws `jail.unavailable` when there is none to be trusted. */
+export function findBubblewrap(among = places): string {
+  const found = findSystemProgram("bwrap", among);
+  if (found !== undefined) return found;
+  const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));
+  if (distrusted === undefined) throw unavailable("bubblewrap is not installed.", installFix);
+  throw unavailable(`${distrusted} could be changed by others than root.`, installFix);
 }
 
 export function unavailable(reason: string, fix: string): CorralError {

@@ -1,5 +1,5 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
-import { lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside } from "../keeper.ts";
 import { planOf } from "../plan.ts";
@@ -8,7 +8,7 @@ import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
-import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
+import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
 import { makeJailFiles } from "./made.ts";
 import { type Bubblewrap, raiseJail } from "./raise.ts";
@@ -114,10 +114,8 @@ class JailDriver implements EnvironmentDriver {
   }
 
   #findBubblewrap(): Bubblewrap {
-    const path = this.#givenBubblewrap ?? findSystemProgram("bwrap");
-    if (path === undefined || lstatSync(path, { throwIfNoEntry: false }) === undefined) {
-      throw unavailable("bubblewrap is not installed.", installFix);
-    }
+    const path = this.#givenBubblewrap ?? findBubblewrap();
+    if (!existsSync(path)) throw unavailable("bubblewrap is not installed.", installFix);
     if (this.#bubblewrap?.path !== path) this.#bubblewrap = { path, bindsBy: "descriptor" };
     return this.#bubblewrap;
   }
