@@ -5,7 +5,7 @@ import { placesInside, scriptsInside } from "../keeper.ts";
 import { planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
-import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
+import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
@@ -81,6 +81,7 @@ class JailDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
+    if (isEnding(state.supervisor)) await endProcess(state.supervisor);
     if (isAlive(state.supervisor)) {
       try {
         return { kind: "open", environment: environmentAt(folder, state) };
