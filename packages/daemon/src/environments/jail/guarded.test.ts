@@ -2,6 +2,7 @@ import { newId } from "@corral/protocol";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   chownSync,
   existsSync,
   lstatSync,
@@ -184,6 +185,15 @@ describe("mount points made for missing names", () => {
     ).not.toBe(0);
     await second.environment.end();
     expect(tree(place.workspace)).toEqual(before);
+  });
+
+  test("do not keep a jail from ending whose agent closed its folders", async () => {
+    initRepo(place.workspace);
+    const { environment, run } = await place.open();
+    expect(await run("chmod 000 .git . && true")).toMatchObject({ exitCode: 0 });
+    await environment.end();
+    expect(readdirSync(join(place.home, "environments")).filter((name) => name.startsWith("env_"))).toEqual([]);
+    for (const path of [place.workspace, join(place.workspace, ".git")]) chmodSync(path, 0o700);
   });
 
   test("are not taken for another's when a link leads to them", async () => {

@@ -68,19 +68,34 @@ export function removeStubs(jailFolder: string): void {
   moveOutOfTheWay(jailFolder);
   const stubs = read(join(jailFolder, ending));
   if (stubs === undefined) return;
-  const kept = neededByOthers(jailFolder, stubs.workspace);
-  const workspace = openFolder(stubs.workspace);
-  if (workspace !== undefined) {
-    try {
-      for (const path of stubs.folders) if (!kept.has(path)) within(workspace, path, removeFolderStub);
-      for (const [path, content] of Object.entries(stubs.files)) {
-        if (!kept.has(path)) within(workspace, path, (parent, name) => removeFileStub(parent, name, content));
-      }
-    } finally {
-      closeSync(workspace);
-    }
-  }
+  unlessForbidden(() => removeFrom(stubs, neededByOthers(jailFolder, stubs.workspace)));
   rmSync(join(jailFolder, ending), { force: true });
+}
+
+function removeFrom({ workspace: path, folders, files }: Stubs, kept: ReadonlySet<string>): void {
+  const workspace = openFolder(path);
+  if (workspace === undefined) return;
+  const remove = (path: string, act: (parent: number, name: string) => void) => {
+    if (!kept.has(path)) unlessForbidden(() => within(workspace, path, act));
+  };
+  try {
+    for (const path of folders) remove(path, removeFolderStub);
+    for (const [path, content] of Object.entries(files)) {
+      remove(path, (parent, name) => removeFileStub(parent, name, content));
+    }
+  } finally {
+    closeSync(workspace);
+  }
+}
+
+/** An agent may have closed its own folders. Then a stub stays, which harms nobody, and the jail can still be ended. */
+function unlessForbidden(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+  }
 }
 
 function removeFolderStub(parent: number, name: string): void {

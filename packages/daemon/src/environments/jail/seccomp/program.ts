@@ -30,7 +30,7 @@ export const opcodes = {
 } as const;
 
 /** Where things are in what the kernel tells about a call (`struct seccomp_data`). */
-export const offsets = { number: 0, architecture: 4, argument: (index: number) => 16 + 8 * index } as const;
+const offsets = { number: 0, architecture: 4, argument: (index: number) => 16 + 8 * index } as const;
 
 export const auditArchitectures: Record<Architecture, number> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
 
@@ -80,26 +80,24 @@ function decide(number: number, rules: readonly ConditionalRefusal[]): Instructi
 }
 
 /** Each condition skips the rest of its rule when it does not hold. */
-function allHold(conditions: readonly Condition[], then: Instruction[]): Instruction[] {
-  return conditions.reduceRight((rest, condition) => {
-    const fetch = load(offsets.argument(condition.argument));
-    if ("anyOf" in condition) return [fetch, ...when({ code: opcodes.ifAnyBit, k: condition.anyOf }, rest)];
-    if ("notIn" in condition)
-      return [fetch, ...condition.notIn.map((k, i, all) => equal(k, all.length - 1 - i + rest.length)), ...rest];
-    // The last one that could be equal skips the rest when it is not; the others jump to its start.
-    const last = condition.in.length - 1;
-    return [
-      fetch,
-      ...condition.in.map((k, i) => ({ code: opcodes.ifEqual, jt: last - i, jf: i === last ? skip(rest) : 0, k })),
-      ...rest,
-    ];
-  }, then);
+function allHold([condition, ...others]: readonly Condition[], then: Instruction[]): Instruction[] {
+  if (condition === undefined) return then;
+  const rest = allHold(others, then);
+  return [load(offsets.argument(condition.argument)), ...tests(condition, rest.length), ...rest];
+}
+
+function tests(condition: Condition, rest: number): Instruction[] {
+  if ("anyOf" in condition) return [{ code: opcodes.ifAnyBit, jt: 0, jf: short(rest), k: condition.anyOf }];
+  if ("notIn" in condition) return condition.notIn.map((k, i, all) => equal(k, all.length - 1 - i + rest));
+  // The last one that could be equal skips the rest when it is not; the others jump to its start.
+  const last = condition.in.length - 1;
+  return condition.in.map((k, i) => ({ code: opcodes.ifEqual, jt: last - i, jf: i === last ? short(rest) : 0, k }));
 }
 
 function refuseAll(numbers: readonly number[], errno: Errno): Instruction[] {
   if (numbers.length === 0) return [];
-  const tests = numbers.map((number, i) => equal(number, numbers.length - i));
-  return [...tests, { code: opcodes.jump, jt: 0, jf: 0, k: 1 }, give(answers.errno(errno))];
+  const matches = numbers.map((number, i) => equal(number, numbers.length - i));
+  return [...matches, { code: opcodes.jump, jt: 0, jf: 0, k: 1 }, give(answers.errno(errno))];
 }
 
 function numbersRefused(architecture: Architecture, policy: readonly Refusal[], errno: Errno): number[] {
