@@ -23,11 +23,15 @@ import { runUnguarded, TestPlace } from "./testing/place.ts";
 
 const isRoot = process.getuid?.() === 0;
 let place: TestPlace;
+const users: string[] = [];
 
 beforeEach(() => {
   place = new TestPlace();
 });
-afterEach(() => place.remove());
+afterEach(async () => {
+  await place.remove();
+  for (const folder of users.splice(0)) rmSync(folder, { recursive: true });
+});
 
 describe("what others obey in a workspace", () => {
   const git = ["config", "hooks/pre-commit", "info/attributes", "info/exclude", "commondir", "objects/info/alternates"];
@@ -269,7 +273,9 @@ describe("a workspace that is the user's own folder", () => {
   });
 
   function newFolder({ uid, gid }: { uid: number; gid: number }): string {
-    const folder = join(mkdtempSync(join(tmpdir(), "corral-users-")), "project");
+    const above = mkdtempSync(join(tmpdir(), "corral-users-"));
+    users.push(above);
+    const folder = join(above, "project");
     mkdirSync(folder);
     chownSync(folder, uid, gid);
     return folder;
