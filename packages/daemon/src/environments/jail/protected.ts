@@ -2,52 +2,28 @@
  * What an agent must not write in its workspace, since somebody outside obeys it: git, shells, editors, other agents.
  * Each name is at the top of the workspace. One that is missing is there as an empty, unwritable folder while the jail
  * lives: git takes no notice of empty folders, so nothing of it gets into a commit. One that is a link stays as it is:
- * nothing can be mounted on a link.
+ * nothing can be mounted on a link. Each name costs every jail's start a mount, so the list holds what people have.
  */
 export const protectedNames: Readonly<Record<string, readonly string[]>> = {
-  "a shell that starts there runs it": [
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".cshrc",
-    ".kshrc",
-    ".login",
-    ".profile",
-    ".tcshrc",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-  ],
+  "a shell that starts there runs it": [".bash_profile", ".bashrc", ".profile", ".zprofile", ".zshenv", ".zshrc"],
   "a shell that enters the folder runs it": [".envrc"],
   "git takes programs from it": [".gitconfig"],
   "an editor that opens the folder runs tasks and settings from it": [
     ".devcontainer",
-    ".devcontainer.json",
     ".exrc",
-    ".fleet",
     ".idea",
     ".nvim.lua",
-    ".nvimrc",
     ".vscode",
     ".zed",
   ],
   "an agent takes hooks, servers and permissions from it": [
-    ".amazonq",
     ".claude",
     ".codex",
-    ".continue",
     ".corral",
     ".cursor",
     ".gemini",
-    ".kiro",
     ".mcp.json",
     ".opencode",
-    ".roo",
-    ".windsurf",
   ],
 };
 
