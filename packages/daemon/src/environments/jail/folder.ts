@@ -4,6 +4,7 @@ import { chownSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync
 import { dirname, join } from "node:path";
 import { endProcess, identify, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { removeStubs } from "./stubs.ts";
 
 /** What an ended jail's folder is called until it is removed. */
 export const removedPrefix = ".removed-";
@@ -52,11 +53,18 @@ export class JailFolder {
   async endProcesses(): Promise<void> {
     const supervisor = this.#read("supervisor");
     if (supervisor !== undefined) await endProcess(supervisor);
+    this.clearWorkspace();
+  }
+
+  /** Takes away what was put into the workspace for the jail's walls. Its processes are gone. */
+  clearWorkspace(): void {
+    removeStubs(this.path);
   }
 
   /** Out of the way at once; what cannot be removed soon is left to a sweep. */
   async remove(): Promise<void> {
     const removed = join(dirname(this.path), `${removedPrefix}${randomUUID()}`);
+    this.clearWorkspace();
     try {
       renameSync(this.path, removed);
     } catch (error) {

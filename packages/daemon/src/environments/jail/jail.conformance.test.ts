@@ -1,5 +1,5 @@
 import { describeEnvironment } from "../conformance.ts";
-import { jailOwner } from "./jail.ts";
+import { jailOwner } from "./workspace.ts";
 import { openDriver } from "./testing/driver.ts";
 
 describeEnvironment("jail", {

@@ -23,7 +23,8 @@ import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../
 import { planOf } from "../plan.ts";
 import { isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
-import { jailOwner, openJailDriver } from "./jail.ts";
+import { openJailDriver } from "./jail.ts";
+import { jailOwner } from "./workspace.ts";
 import { sweepJails } from "./sweep.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -188,13 +189,16 @@ describe("the jail's walls", () => {
     expect(readdirSync(join(workspace, ".git/hooks"))).toEqual([]);
   });
 
-  test("a .git that is a link opens nothing of the host", async () => {
+  test("a .git that is a link is refused: it could be replaced by anything", async () => {
     const { home, workspace } = newPlace();
     mkdirSync(join(home, "private/hooks"), { recursive: true });
     writeFileSync(join(home, "private/config"), "secret");
     symlinkSync(join(home, "private"), join(workspace, ".git"));
-    const { run } = await openJail({}, { home, workspace });
-    expect(await run("cat .git/config")).toMatchObject({ stdout: "", exitCode: 1 });
+    await expect(openJail({}, { home, workspace })).rejects.toMatchObject({
+      code: "jail.unavailable",
+      message: expect.stringContaining(".git in the workspace is neither") as string,
+    });
+    expect(readdirSync(workspace)).toEqual([".git"]);
   });
 });
 

@@ -1,20 +1,20 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
-import { lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside } from "../keeper.ts";
 import { planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
-import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
+import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
-import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
+import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
-import { closeGuarded, openGuarded } from "./guarded.ts";
 import { makeJailFiles } from "./made.ts";
-import { firstPassedFd, startJail } from "./start.ts";
+import { type Bubblewrap, raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
-import { type JailUser, type SystemFolder, walls } from "./walls.ts";
+import { type JailUser, siblingsInside, type SystemFolder } from "./walls.ts";
+import { checkWorkspace, isWithin, jailOwner, jailUser } from "./workspace.ts";
 
 export interface JailOptions {
   /** The folder of all of Corral's state. */
@@ -29,22 +29,19 @@ export function openJailDriver(options: JailOptions): EnvironmentDriver {
   return new JailDriver(options);
 }
 
-/** Whom workspaces and spools must belong to; undefined: whoever this process runs as. */
-export function jailOwner(): { uid: number; gid: number } | undefined {
-  const user = jailUser();
-  return user.kind === "switched" ? { uid: user.uid, gid: user.gid } : undefined;
-}
-
 class JailDriver implements EnvironmentDriver {
   readonly kind = "jail";
+  readonly #home: string;
   readonly #environments: string;
   readonly #graceSeconds: number;
-  readonly #bubblewrap: string | undefined;
+  readonly #givenBubblewrap: string | undefined;
+  #bubblewrap: Bubblewrap | undefined;
 
   constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
+    this.#home = home;
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
-    this.#bubblewrap = bubblewrap;
+    this.#givenBubblewrap = bubblewrap;
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -66,11 +63,13 @@ class JailDriver implements EnvironmentDriver {
 
   async open(plan: EnvironmentPlan): Promise<Environment> {
     const bubblewrap = this.#findBubblewrap();
-    for (const path of plan.readable) this.#checkReadable(path);
+    for (const path of [...plan.readable, ...Object.values(plan.siblings)]) this.#checkReadable(path);
+    checkWorkspace(plan.workspace, this.#environments);
+    const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
-    folder.make(jailOwner());
+    folder.make(user.kind === "switched" ? user : undefined);
     try {
-      const supervisor = await this.#start(bubblewrap, plan, folder);
+      const supervisor = await this.#start(bubblewrap, plan, user, folder);
       const { id, network, access, workspace } = plan;
       const cgroups: string[] = [];
       return environmentAt(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
@@ -82,6 +81,7 @@ class JailDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
+    if (isEnding(state.supervisor)) await endProcess(state.supervisor);
     if (isAlive(state.supervisor)) {
       try {
         return { kind: "open", environment: environmentAt(folder, state) };
@@ -91,6 +91,7 @@ class JailDriver implements EnvironmentDriver {
         await endProcess(state.supervisor);
       }
     }
+    folder.clearWorkspace();
     // After another start of the machine the files may lack what was written last.
     const trusted = state.supervisor.bootId === bootId();
     return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
@@ -100,33 +101,29 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  async #start(bubblewrap: string, plan: EnvironmentPlan, folder: JailFolder): Promise<ProcessIdentity> {
-    const user = jailUser();
-    const made = makeJailFiles(this.#environments, join(folder.path, "making"), user);
-    const opened = openGuarded(plan.workspace);
-    try {
-      const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
-      const options = walls(plan, { user, made, spool: folder.spool, guarded, systemFolders: systemFolders() });
-      const command = keeperCommand(user, this.#graceSeconds);
-      const passed = opened.map(({ fd }) => fd);
-      const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-      return await startJail({ bubblewrap, options, command, passed, record });
-    } finally {
-      closeGuarded(opened);
-    }
+  #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, user: JailUser, folder: JailFolder): Promise<ProcessIdentity> {
+    return raiseJail({
+      bubblewrap,
+      plan,
+      folder,
+      whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
+      user,
+      made: makeJailFiles(this.#environments, join(folder.path, "making"), user),
+      systemFolders: systemFolders(),
+      command: keeperCommand(user, this.#graceSeconds),
+    });
   }
 
-  #findBubblewrap(): string {
-    const found = this.#bubblewrap ?? findSystemProgram("bwrap");
-    if (found === undefined || lstatSync(found, { throwIfNoEntry: false }) === undefined) {
-      throw unavailable("bubblewrap is not installed.", installFix);
-    }
-    return found;
+  #findBubblewrap(): Bubblewrap {
+    const path = this.#givenBubblewrap ?? findBubblewrap();
+    if (!existsSync(path)) throw unavailable("bubblewrap is not installed.", installFix);
+    if (this.#bubblewrap?.path !== path) this.#bubblewrap = { path, bindsBy: "descriptor" };
+    return this.#bubblewrap;
   }
 
   /** A readable path must show neither Corral's own state nor more than it says, and must not be hidden itself. */
   #checkReadable(path: string): void {
-    const over = placesInside.find((place) => path === place || path.startsWith(`${place}/`));
+    const over = [...placesInside, siblingsInside].find((place) => path === place || path.startsWith(`${place}/`));
     if (over !== undefined) {
       throw new CorralError("internal", `A jail cannot read ${path}: its own ${over} is at that place.`);
     }
@@ -166,16 +163,6 @@ function environmentAt(folder: JailFolder, state: EnvironmentState): Environment
 async function endJail(folder: JailFolder): Promise<void> {
   await folder.endProcesses();
   await folder.remove();
-}
-
-/** A uid that belongs to no account: files it owns are nobody else's. */
-const switchedId = 65533;
-const mappedId = 1000;
-
-function jailUser(): JailUser {
-  return process.getuid?.() === 0
-    ? { kind: "switched", uid: switchedId, gid: switchedId }
-    : { kind: "mapped", uid: mappedId, gid: mappedId };
 }
 
 function keeperCommand(user: JailUser, graceSeconds: number): string[] {
