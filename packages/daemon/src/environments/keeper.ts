@@ -37,13 +37,17 @@ export const beginLine = "begin";
 /** What the runner tells the keeper by signal. */
 export const keeperSignals = { limit: "SIGUSR1", aborted: "SIGUSR2" } as const;
 
-/** The keeper takes one argument: the seconds that an idle environment waits for somebody to come back. */
+/**
+ * The keeper takes two arguments: the seconds that an idle environment waits for somebody to come back, and shell words
+ * that set limits for it and for all that it starts.
+ */
 export const keeperScript = `
 cd ${spoolInside} || exit 1
 # Signals to everyone must never leave the environment.
 [ "$$" = 1 ] || exit 1
 read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
+command eval "$2" 2>/dev/null
 grace=$1 mark= timers= watcher= ending= interrupted=
 
 end_everyone() {
@@ -163,7 +167,8 @@ _corral_run() {
   set +C
   command . "${spoolInside}/$_corral_id.cmd" </dev/null
 }
-ulimit -f 4194304
+# When memory runs out, an agent's processes go before the keeper.
+echo 500 >/proc/self/oom_score_adj
 while :; do
   IFS= command read -r _corral_id <${spoolInside}/go || {
     # Above 128: interrupted by a signal that the agent traps.

@@ -3,6 +3,7 @@ import { closeSync, constants, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { Flight } from "./flight.ts";
 import { keeperSignals } from "./keeper.ts";
+import type { CommandWatch, Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
 import type { Command, CommandResults, Shell } from "./port.ts";
 import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
@@ -22,6 +23,7 @@ import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
 export class SpoolShell implements Shell {
   readonly #spool: Spool;
   readonly #keeper: Keeper;
+  readonly #gauge: Gauge | undefined;
   readonly #go: number;
   readonly #here: number;
   readonly #done: Socket;
@@ -36,9 +38,10 @@ export class SpoolShell implements Shell {
   #state: "open" | "gone" | "detached" = "open";
 
   /** Throws when the spool's FIFOs are not there or nobody is at their other end. */
-  constructor(spool: Spool, keeper: Keeper) {
+  constructor(spool: Spool, keeper: Keeper, gauge?: Gauge) {
     this.#spool = spool;
     this.#keeper = keeper;
+    this.#gauge = gauge;
     const [go, here, done] = spool.openFifos(
       ["go", constants.O_WRONLY],
       ["here", constants.O_RDWR],
@@ -107,8 +110,10 @@ export class SpoolShell implements Shell {
       this.#tellWorker(flight.id);
     }
     this.#done.ref();
-    this.#current = new Airborne(flight, (current) => this.#tick(current));
-    if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
+    const current = new Airborne(flight, (airborne) => this.#tick(airborne));
+    this.#current = current;
+    current.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(current)));
+    if (flight.abortAsked) this.#giveUpOrStop(current, "aborted");
   }
 
   #tellWorker(id: string): void {
@@ -143,11 +148,19 @@ export class SpoolShell implements Shell {
     if (current === undefined) return false;
     const ending = this.#spool.ending(current.flight.id);
     if (ending === undefined || current.stop === "asked") return false;
-    const result = resultOf(this.#spool, current.flight.id, ending);
+    if (current.stop === "none" && current.watch?.isFull() === true) return this.#stopAtLimit(current);
+    const limit = current.watch?.end();
+    const result = { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, current.flight.id, ending) };
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
+  }
+
+  /** What it started would leave no room for the next command, or for others. */
+  #stopAtLimit(current: Airborne): false {
+    if (this.#current === current && current.stop === "none") this.#giveUpOrStop(current, "aborted");
+    return false;
   }
 
   #tick(current: Airborne): void {
@@ -266,6 +279,7 @@ class Airborne {
   #why: keyof typeof keeperSignals | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
   stop: "none" | "asked" | "answered" = "none";
+  watch: CommandWatch | undefined;
 
   constructor(flight: Flight, tick: (current: Airborne) => void) {
     this.flight = flight;
@@ -310,6 +324,7 @@ class Airborne {
 
   clear(): void {
     clearTimeout(this.#timer);
+    this.watch?.end();
   }
 }
 

@@ -21,7 +21,8 @@ import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { planOf } from "../plan.ts";
-import { isAlive } from "../process-identity.ts";
+import { removeCgroups } from "../limits/index.ts";
+import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { jailOwner, openJailDriver } from "./jail.ts";
 import { sweepJails } from "./sweep.ts";
@@ -517,6 +518,7 @@ async function firstLine(wrapper: string[], script: string, what: unknown, as: O
   return line;
 }
 
-function endLeftOver(state: Environment["state"]): void {
-  if (isAlive(state.supervisor)) process.kill(state.supervisor.pid, "SIGKILL");
+async function endLeftOver({ supervisor, cgroups }: Environment["state"]): Promise<void> {
+  await endProcess(supervisor);
+  await removeCgroups(cgroups);
 }

@@ -2,7 +2,23 @@ import { CorralError, environmentId, type EnvironmentState, newId, type ProcessI
 import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside } from "../keeper.ts";
-import { planOf } from "../plan.ts";
+import {
+  cgroupFolders,
+  enter,
+  findMeans,
+  freeAt,
+  type Gauge,
+  Guard,
+  Guarded,
+  lacking,
+  makeCgroups,
+  type Means,
+  measure,
+  openGauge,
+  removeCgroups,
+  resourceLimits,
+} from "../limits/index.ts";
+import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
@@ -40,11 +56,16 @@ class JailDriver implements EnvironmentDriver {
   readonly #environments: string;
   readonly #graceSeconds: number;
   readonly #bubblewrap: string | undefined;
+  readonly #home: string;
+  readonly #guard: Guard;
+  #means: Means | undefined;
 
   constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
     this.#bubblewrap = bubblewrap;
+    this.#home = home;
+    this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap(), folders) });
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -70,10 +91,10 @@ class JailDriver implements EnvironmentDriver {
     const folder = this.#folder(plan.id);
     folder.make(jailOwner());
     try {
-      const supervisor = await this.#start(bubblewrap, plan, folder);
+      const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
+      const supervisor = await this.#start(bubblewrap, plan, folder, cgroups);
       const { id, network, access, workspace } = plan;
-      const cgroups: string[] = [];
-      return environmentAt(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
+      return this.#at(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
     } catch (error) {
       await endJail(folder).catch(() => undefined);
       throw error;
@@ -84,15 +105,16 @@ class JailDriver implements EnvironmentDriver {
     const folder = this.#folder(state.id);
     if (isAlive(state.supervisor)) {
       try {
-        return { kind: "open", environment: environmentAt(folder, state) };
+        return { kind: "open", environment: this.#at(folder, state) };
       } catch (error) {
         if (error instanceof SpoolUnreadable && error.mayPass) throw error;
         // It runs and cannot be talked to, so it is of no use to anybody.
         await endProcess(state.supervisor);
       }
     }
-    // After another start of the machine the files may lack what was written last.
+    // After another start of the machine the files may lack what was written last, and its cgroups are gone.
     const trusted = state.supervisor.bootId === bootId();
+    if (trusted) await removeCgroups(state.cgroups).catch(() => undefined);
     return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
   }
 
@@ -100,20 +122,47 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  async #start(bubblewrap: string, plan: EnvironmentPlan, folder: JailFolder): Promise<ProcessIdentity> {
+  #at(folder: JailFolder, state: EnvironmentState): Environment {
+    const { supervisor, cgroups, workspace } = state;
+    const limits = folder.limits() ?? defaultLimits;
+    const guardsMemory = lacking(this.#findMeans()).includes("memory");
+    const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
+    return environmentAt(folder, state, openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded }));
+  }
+
+  async #start(
+    bubblewrap: string,
+    plan: EnvironmentPlan,
+    folder: JailFolder,
+    cgroups: readonly string[],
+  ): Promise<ProcessIdentity> {
     const user = jailUser();
+    const means = this.#findMeans();
+    folder.recordLimits(plan.limits, cgroups);
+    makeCgroups(means.places, plan.id, plan.limits);
     const made = makeJailFiles(this.#environments, join(folder.path, "making"), user);
     const opened = openGuarded(plan.workspace);
     try {
       const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
       const options = walls(plan, { user, made, spool: folder.spool, guarded, systemFolders: systemFolders() });
-      const command = keeperCommand(user, this.#graceSeconds);
+      const command = keeperCommand(user, [String(this.#graceSeconds), resourceLimits(means, plan.limits)]);
       const passed = opened.map(({ fd }) => fd);
       const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-      return await startJail({ bubblewrap, options, command, passed, record });
+      return await startJail({
+        bubblewrap,
+        options,
+        command,
+        passed,
+        record,
+        enter: (pid) => enter(means, cgroups, pid),
+      });
     } finally {
       closeGuarded(opened);
     }
+  }
+
+  #findMeans(): Means {
+    return (this.#means ??= findMeans(this.#home));
   }
 
   #findBubblewrap(): string {
@@ -141,12 +190,13 @@ class JailDriver implements EnvironmentDriver {
   }
 }
 
-function environmentAt(folder: JailFolder, state: EnvironmentState): Environment {
+function environmentAt(folder: JailFolder, state: EnvironmentState, gauge: Gauge): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(folder.spool), {
-    signal: (name) => void signal(supervisor, name),
+  const keeper = {
+    signal: (name: NodeJS.Signals) => void signal(supervisor, name),
     kill: () => void signal(supervisor, "SIGKILL"),
-  });
+  };
+  const shell = new SpoolShell(new Spool(folder.spool), keeper, gauge);
   return {
     state,
     shell,
@@ -154,9 +204,9 @@ function environmentAt(folder: JailFolder, state: EnvironmentState): Environment
       return shell.isOpen;
     },
     detach: () => shell.detach(),
-    kill: () => endProcess(supervisor),
+    kill: () => folder.endProcesses(),
     end: async () => {
-      await endProcess(supervisor).finally(() => shell.detach());
+      await folder.endProcesses().finally(() => shell.detach());
       await folder.remove();
     },
   };
@@ -178,8 +228,8 @@ function jailUser(): JailUser {
     : { kind: "mapped", uid: mappedId, gid: mappedId };
 }
 
-function keeperCommand(user: JailUser, graceSeconds: number): string[] {
-  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, String(graceSeconds)];
+function keeperCommand(user: JailUser, words: readonly string[]): string[] {
+  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, ...words];
   if (user.kind === "mapped") return keeper;
   const setpriv = findSystemProgram("setpriv");
   if (setpriv === undefined)

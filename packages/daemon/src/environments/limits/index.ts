@@ -1,0 +1,5 @@
+export { cgroupFolders, makeCgroups, removeCgroups } from "./cgroup.ts";
+export { type CommandWatch, type Gauge, openGauge } from "./gauge.ts";
+export { freeAt, Guard, Guarded } from "./guard.ts";
+export { enter, findMeans, lacking, type Means, resourceLimits } from "./means.ts";
+export { measure } from "./measure.ts";
