@@ -3,7 +3,7 @@ import { closeSync, constants, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { Flight } from "./flight.ts";
 import { keeperSignals } from "./keeper.ts";
-import type { CommandWatch, Gauge } from "./limits/index.ts";
+import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
 import type { Command, CommandResults, Shell } from "./port.ts";
 import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
@@ -105,15 +105,14 @@ export class SpoolShell implements Shell {
     const ending = this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, resultOf(this.#spool, flight.id, ending));
     if (this.#state !== "open") throw gone(this.#state);
+    flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
     if (!this.#spool.hasBegun(flight.id)) {
       this.#spool.writeCommand(flight.id, flight.text);
       this.#tellWorker(flight.id);
     }
     this.#done.ref();
-    const current = new Airborne(flight, (airborne) => this.#tick(airborne));
-    this.#current = current;
-    current.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(current)));
-    if (flight.abortAsked) this.#giveUpOrStop(current, "aborted");
+    this.#current = new Airborne(flight, (current) => this.#tick(current));
+    if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
   #tellWorker(id: string): void {
@@ -148,8 +147,9 @@ export class SpoolShell implements Shell {
     if (current === undefined) return false;
     const ending = this.#spool.ending(current.flight.id);
     if (ending === undefined || current.stop === "asked") return false;
-    if (current.stop === "none" && current.watch?.isFull() === true) return this.#stopAtLimit(current);
-    const limit = current.watch?.end();
+    const { watch } = current.flight;
+    if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
+    const limit = watch?.end(ending.exitCode);
     const result = { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, current.flight.id, ending) };
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
@@ -158,8 +158,9 @@ export class SpoolShell implements Shell {
   }
 
   /** What it started would leave no room for the next command, or for others. */
-  #stopAtLimit(current: Airborne): false {
-    if (this.#current === current && current.stop === "none") this.#giveUpOrStop(current, "aborted");
+  #stopAtLimit(flight: Flight): false {
+    const current = this.#current;
+    if (current?.flight === flight && current.stop === "none") this.#giveUpOrStop(current, "aborted");
     return false;
   }
 
@@ -279,7 +280,6 @@ class Airborne {
   #why: keyof typeof keeperSignals | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
   stop: "none" | "asked" | "answered" = "none";
-  watch: CommandWatch | undefined;
 
   constructor(flight: Flight, tick: (current: Airborne) => void) {
     this.flight = flight;
@@ -324,7 +324,6 @@ class Airborne {
 
   clear(): void {
     clearTimeout(this.#timer);
-    this.watch?.end();
   }
 }
 

@@ -336,6 +336,8 @@ describe("the jail driver", () => {
     ) as ProcessIdentity;
     await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
     expect(readdirSync(join(home, "environments/env_elsewhere/spool"))).toEqual([]);
+    expect(await sweep(openJailDriver({ home }))).toEqual([]);
+    expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
 
   test("refuses with the fix when bubblewrap is missing", async () => {

@@ -17,7 +17,9 @@ test.skipIf(!isRoot)(
     const home = mkdtempSync(join(tmpdir(), "corral-ordinary-"));
     try {
       chownSync(home, ordinary.uid, ordinary.gid);
-      const files = ["jail.conformance.test.ts", "meddling.test.ts"].map((name) => join(import.meta.dirname, name));
+      const files = ["jail.conformance.test.ts", "meddling.test.ts", "limits.test.ts"].map((name) =>
+        join(import.meta.dirname, name),
+      );
       const vitest = join(root, "node_modules/vitest/vitest.mjs");
       const report = join(home, "report.json");
       const options = ["--configLoader=native", "--maxWorkers=1", "--reporter=json", `--outputFile=${report}`];
@@ -33,7 +35,7 @@ test.skipIf(!isRoot)(
       rmSync(home, { recursive: true, force: true });
     }
   },
-  60_000,
+  120_000,
 );
 
 /** The failed tests with their messages, and a word when none ran. */

@@ -14,7 +14,7 @@ export interface CommandWatch {
   /** Whether what the command left behind leaves no room for another process. */
   isFull(): boolean;
   /** The command is over. Tells the limit that it ran into; can be repeated. */
-  end(): LimitHit | undefined;
+  end(exitCode?: number): LimitHit | undefined;
 }
 
 /** How often an environment ran into a limit, counted from its beginning. */
@@ -44,11 +44,15 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
       let ended: { readonly limit: LimitHit | undefined } | undefined;
       const hit = () => stoppedFor ?? risen(before, hits(files));
       return {
-        isFull: () => (files.pids === undefined ? isCrowded() : hit() === "pids" && isAtMost(files.pids)),
-        end() {
+        isFull() {
+          const full = files.pids === undefined ? isCrowded() : hit() === "pids" && isAtMost(files.pids);
+          if (full) stoppedFor ??= "pids";
+          return full;
+        },
+        end(exitCode) {
           if (ended === undefined) {
             unwatch();
-            ended = { limit: hit() };
+            ended = { limit: hit() ?? (exitCode === endedByFileSize ? "disk" : undefined) };
           }
           return ended.limit;
         },
@@ -61,6 +65,9 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
     return processesOf(supervisor, limits.pids + 1).length >= limits.pids;
   }
 }
+
+/** What a shell says of a program ended by SIGXFSZ: its file became larger than all that the environment may add. */
+const endedByFileSize = 128 + 25;
 
 /** A limit of memory ends what ran into it; one of processes only refuses, so the first says more. */
 function risen(before: Hits, now: Hits): LimitHit | undefined {
