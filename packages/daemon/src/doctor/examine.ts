@@ -1,4 +1,5 @@
 import type { DoctorReport, Finding } from "@corral/protocol";
+import { containerEngine } from "./engine.ts";
 import { jails, type Probe } from "./jail.ts";
 import { disk, home, node } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
@@ -14,14 +15,15 @@ export interface Patient {
 
 /** Looks at everything that Corral needs or can use. Changes nothing and never throws. */
 export async function examine({ home: folder, variables, probe, providers }: Patient): Promise<DoctorReport> {
-  const [git, walls, ripgrep, tmux] = await Promise.all([
+  const [git, walls, ripgrep, tmux, engine] = await Promise.all([
     program("git", "git", "makes a copy of the repository for each session", "failed"),
     jails(probe, process.getuid?.() === 0),
     program("rg", "ripgrep", "searches files quickly, for agents that use it", "warning"),
     program("tmux", "tmux", "keeps terminals open, for agents that use them", "warning"),
+    containerEngine(variables),
   ]);
   const machine = [node(process.version, process.execPath), home(folder), disk(folder)];
-  return { findings: [...machine, git, ...walls, ripgrep, tmux, keys(providers, variables)] };
+  return { findings: [...machine, git, ...walls, ripgrep, tmux, engine, keys(providers, variables)] };
 }
 
 async function program(command: string, name: string, why: string, ifMissing: Finding["state"]): Promise<Finding> {

@@ -1,3 +1,3 @@
 export { placesInside } from "./keeper.ts";
-export { defaultLimits, planOf } from "./plan.ts";
-export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";
+export { defaultLimits, limitsFrom, planOf } from "./plan.ts";
+export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Sweep } from "./port.ts";

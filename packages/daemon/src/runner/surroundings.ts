@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CorralError, event, newId, type SessionId } from "@corral/protocol";
+import { CorralError, type EnvironmentLimits, event, newId, type SessionId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
 import { type CommandResults, type Environment, type EnvironmentDriver, planOf } from "../environments/index.ts";
 import { prepareWorkspace } from "../workspaces/index.ts";
@@ -97,6 +97,7 @@ export class SessionSurroundings implements Surroundings {
         access: wish.access ?? "write",
         readable: workspace.readable,
         network: wish.network,
+        limits: this.#world.limits,
         variables: workspace.variables,
       }),
     );
@@ -139,6 +140,7 @@ export class SessionSurroundings implements Surroundings {
 export interface SurroundingsWorld {
   readonly home: string;
   readonly repository: string;
+  readonly limits: EnvironmentLimits;
   readonly driver: EnvironmentDriver;
   /** Who owns files inside environments, when that is not the daemon's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;

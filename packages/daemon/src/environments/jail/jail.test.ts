@@ -249,7 +249,7 @@ describe("a jail left alone", () => {
 describe("the jail driver", () => {
   test("says that jails can be opened here, and leaves nothing behind by finding out", async () => {
     const { home } = newPlace();
-    expect(await openJailDriver({ home }).probe()).toEqual({ ok: true });
+    expect(await openJailDriver({ home }).probe()).toMatchObject({ ok: true });
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
   });
 

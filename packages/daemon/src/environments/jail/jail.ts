@@ -10,6 +10,7 @@ import {
   type Gauge,
   Guard,
   Guarded,
+  keptLimits,
   lacking,
   makeCgroups,
   type Means,
@@ -20,7 +21,7 @@ import {
 } from "../limits/index.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
-import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
@@ -75,8 +76,9 @@ class JailDriver implements EnvironmentDriver {
       const workspace = join(folder.path, "workspace");
       makeOwnFolder(workspace, jailOwner());
       const environment = await this.open(planOf({ id, workspace }));
+      const limits = this.#keptLimits(environment);
       await environment.end();
-      return { ok: true };
+      return { ok: true, limits };
     } catch (error) {
       const known = error instanceof CorralError ? error : unavailable(String(error), installFix);
       return { ok: false, reason: known.message, fix: known.hint ?? installFix };
@@ -159,6 +161,11 @@ class JailDriver implements EnvironmentDriver {
     } finally {
       closeGuarded(opened);
     }
+  }
+
+  #keptLimits({ state }: Environment): KeptLimit[] {
+    const site = { isRoot: jailUser().kind === "switched", trees: this.#findMeans().trees };
+    return keptLimits(state, defaultLimits, site);
   }
 
   #findMeans(): Means {

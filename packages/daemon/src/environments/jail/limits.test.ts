@@ -47,7 +47,7 @@ describe("processes", () => {
     expect(meanwhile).toMatchObject({ exitCode: 0, stdout: "quick\n" });
     const { limit } = await bombed;
     // Without a cgroup nothing counts refusals: it is seen only while there is no room.
-    if (!softly.has("pids")) expect(limit).toBe("pids");
+    expect(softly.has("pids") ? ["pids", undefined] : ["pids"]).toContain(limit);
     expect(await run("ls /workspace; echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
     expect(during).toBeLessThan(50 * before + 500);
   }, 60_000);
@@ -59,7 +59,7 @@ describe("memory", () => {
     const refused = await run(largeProgram);
     expect(refused.stdout).toBe("0\n");
     // Without a cgroup it is refused before anybody looks, and the program itself says so.
-    if (!softly.has("memory")) expect(refused.limit).toBe("memory");
+    expect(softly.has("memory") ? ["memory", undefined] : ["memory"]).toContain(refused.limit);
     expect(await run("echo $still well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
   });
 
