@@ -128,14 +128,21 @@ describe("the disk", () => {
   });
 
   test("is not taken by files without number", async () => {
-    const many = "n=0; while [ $n -lt 60000 ]; do : >many$n; n=$((n + 1)); done; echo made";
-    const [small, large] = await Promise.all([openJail({ diskBytes: 40 * mebibyte }), openJail({})]);
+    const many = "n=0; while [ $n -lt 30000 ]; do : >many$n; n=$((n + 1)); done; echo made";
+    const [small, large] = await Promise.all([openJail({ diskBytes: 16 * mebibyte }), openJail({})]);
     expect(await small.run(many)).toMatchObject({ stdout: "", limit: "disk" });
     expect(await large.run(many)).toMatchObject({ stdout: "made\n", exitCode: 0 });
   }, 120_000);
 });
 
 describe("cgroups", () => {
+  test("are used where they are given", async () => {
+    const { environment } = await openJail({});
+    // Said by who gives them; root has what there is.
+    const given = process.env["CORRAL_TEST_CGROUPS"] ?? String(findMeans(tmpdir()).places.length);
+    expect(String(environment.state.cgroups.length)).toBe(given);
+  });
+
   test("hold everything of the jail, and from inside there is nothing above them", async ({ skip }) => {
     const { run, environment } = await openJail({});
     if (environment.state.cgroups.length === 0) skip("there are none to be had");

@@ -1,5 +1,5 @@
 import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf } from "./processes.ts";
 import type { Guard, Guarded } from "./guard.ts";
@@ -36,23 +36,27 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
   return {
     watch(stop) {
       const before = hits(files);
+      // What `isFull` has just read serves the end too.
+      let now: Hits | undefined;
       let stoppedFor: LimitHit | undefined;
       const unwatch = guard.watch(guarded, (limit) => {
         stoppedFor = limit;
         stop();
       });
       let ended: { readonly limit: LimitHit | undefined } | undefined;
-      const hit = () => stoppedFor ?? risen(before, hits(files));
       return {
         isFull() {
-          const full = files.pids === undefined ? isCrowded() : hit() === "pids" && isAtMost(files.pids);
-          if (full) stoppedFor ??= "pids";
-          return full;
+          now = hits(files);
+          const isOutOfPids = files.pids === undefined ? isCrowded() : now.pids > before.pids && isUsedUp(files.pids);
+          const isOutOfMemory = now.memory > before.memory && isUsedUp(files.memory);
+          if (isOutOfPids || isOutOfMemory) stoppedFor ??= risen(before, now) ?? "pids";
+          return isOutOfPids || isOutOfMemory;
         },
         end(exitCode) {
           if (ended === undefined) {
             unwatch();
-            ended = { limit: hit() ?? (exitCode === endedByFileSize ? "disk" : undefined) };
+            const hit = stoppedFor ?? risen(before, now ?? hits(files));
+            ended = { limit: hit ?? (exitCode === endedByFileSize ? "disk" : undefined) };
           }
           return ended.limit;
         },
@@ -75,29 +79,44 @@ function risen(before: Hits, now: Hits): LimitHit | undefined {
   return now.pids > before.pids ? "pids" : undefined;
 }
 
+/** The files of a cgroup that tell of one limit. */
+interface Counter {
+  readonly events: string;
+  readonly key: string;
+  readonly used: string;
+  readonly most: string;
+}
+
 interface Counters {
-  readonly memory: string | undefined;
-  /** The cgroup that counts processes. */
-  readonly pids: string | undefined;
+  readonly memory: Counter | undefined;
+  readonly pids: Counter | undefined;
 }
 
 function counters(cgroups: readonly string[]): Counters {
-  const memory = cgroups.flatMap((folder) => ["memory.events", "memory.oom_control"].map((file) => join(folder, file)));
+  const find = (events: string, key: string, used: string, most: string): Counter | undefined => {
+    const folder = cgroups.find((each) => existsSync(join(each, events)));
+    if (folder === undefined) return undefined;
+    return { key, events: join(folder, events), used: join(folder, used), most: join(folder, most) };
+  };
   return {
-    memory: memory.find((file) => existsSync(file)),
-    pids: cgroups.find((folder) => existsSync(join(folder, "pids.events"))),
+    memory:
+      find("memory.events", "oom_kill", "memory.current", "memory.max") ??
+      find("memory.oom_control", "oom_kill", "memory.usage_in_bytes", "memory.limit_in_bytes"),
+    pids: find("pids.events", "max", "pids.current", "pids.max"),
   };
 }
 
 function hits({ memory, pids }: Counters): Hits {
-  return {
-    memory: memory === undefined ? 0 : valueIn(memory, "oom_kill"),
-    pids: pids === undefined ? 0 : valueIn(join(pids, "pids.events"), "max"),
-  };
+  return { memory: countOf(memory), pids: countOf(pids) };
 }
 
-function isAtMost(folder: string): boolean {
-  return Number(look(join(folder, "pids.current"))) >= Number(look(join(folder, "pids.max")));
+function countOf(counter: Counter | undefined): number {
+  return counter === undefined ? 0 : valueIn(counter.events, counter.key);
+}
+
+/** What multiplies leaves a little room from moment to moment. */
+function isUsedUp(counter: Counter | undefined): boolean {
+  return counter !== undefined && Number(look(counter.used)) >= 0.9 * Number(look(counter.most));
 }
 
 function valueIn(file: string, key: string): number {
@@ -107,11 +126,18 @@ function valueIn(file: string, key: string): number {
   return line === undefined ? 0 : Number(line.slice(key.length + 1));
 }
 
+/** These files are short, and read with every command. */
+const shortText = Buffer.alloc(1024);
+
 /** What cannot be read counts for nothing: it names a limit, it does not keep one. */
 function look(file: string): string {
+  let fd: number | undefined;
   try {
-    return readFileSync(file, "latin1").trim();
+    fd = openSync(file, "r");
+    return shortText.toString("latin1", 0, readSync(fd, shortText, 0, shortText.length, 0)).trim();
   } catch {
     return "";
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -13,7 +13,7 @@ export interface Place {
   readonly controllers: readonly Controller[];
   readonly folder: string;
   /** Makes the folder, with what its children need. Can be repeated. */
-  prepare(): void;
+  readonly prepare: () => void;
 }
 
 /**
@@ -38,16 +38,17 @@ function placeInLegacy(tree: Hierarchy, name: string, kept: ReadonlySet<Controll
 function placeInUnified(tree: Hierarchy, name: string, isRoot: boolean): Place[] {
   const parent = isRoot ? { folder: tree.mount, isOurs: true } : delegated(tree);
   if (parent === undefined) return [];
-  if (parent.folder === tree.own && !isRoot) moveAside(parent.folder);
   const offered = words(parent.folder, parent.isOurs ? "cgroup.controllers" : "cgroup.subtree_control");
   const own = controllers.filter((each) => offered.includes(each));
+  if (own.length === 0) return [];
+  if (parent.folder === tree.own && !isRoot) moveAside(parent.folder);
   const folder = join(parent.folder, name);
   const prepare = () => {
     enable(parent.folder, own);
     makeFolder(folder);
     enable(folder, own);
   };
-  return own.length > 0 && works(folder, prepare) ? [{ version: 2, controllers: own, folder, prepare }] : [];
+  return works(folder, prepare) ? [{ version: 2, controllers: own, folder, prepare }] : [];
 }
 
 /**
