@@ -159,7 +159,7 @@ function stop(watch: Watch, limit: LimitHit): void {
 const gibibyte = 2 ** 30;
 
 /** What is kept free for everybody else: a twentieth of the disk, and a gibibyte at most. */
-export function reserveOf(bytes: number): number {
+function reserveOf(bytes: number): number {
   return Math.min(gibibyte, bytes / 20);
 }
 
