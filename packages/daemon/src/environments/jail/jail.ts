@@ -129,7 +129,14 @@ class JailDriver implements EnvironmentDriver {
     const limits = folder.limits() ?? defaultLimits;
     const guardsMemory = lacking(this.#findMeans()).includes("memory");
     const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
-    return environmentAt(folder, state, openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded }));
+    const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
+    const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
+    try {
+      return environmentAt(folder, state, { gauge, unguard });
+    } catch (error) {
+      unguard();
+      throw error;
+    }
   }
 
   async #start(
@@ -197,7 +204,11 @@ class JailDriver implements EnvironmentDriver {
   }
 }
 
-function environmentAt(folder: JailFolder, state: EnvironmentState, gauge: Gauge): Environment {
+function environmentAt(
+  folder: JailFolder,
+  state: EnvironmentState,
+  { gauge, unguard }: { gauge: Gauge; unguard: () => void },
+): Environment {
   const { supervisor } = state;
   const keeper = {
     signal: (name: NodeJS.Signals) => void signal(supervisor, name),
@@ -210,9 +221,13 @@ function environmentAt(folder: JailFolder, state: EnvironmentState, gauge: Gauge
     get isOpen() {
       return shell.isOpen;
     },
-    detach: () => shell.detach(),
+    detach: () => {
+      unguard();
+      shell.detach();
+    },
     kill: () => folder.endProcesses(),
     end: async () => {
+      unguard();
       await folder.endProcesses().finally(() => shell.detach());
       await folder.remove();
     },

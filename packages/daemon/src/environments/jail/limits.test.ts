@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { findMeans, lacking } from "../limits/index.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver } from "../port.ts";
+import { isAlive } from "../process-identity.ts";
 import { jailOwner, openJailDriver } from "./jail.ts";
 
 const mebibyte = 2 ** 20;
@@ -120,6 +121,12 @@ describe("the disk", () => {
     expect(done.stdout).toBe("full\n");
     expect(done.limit).toBeUndefined();
   });
+
+  test("is not filled in the background either: it ends with the environment", async () => {
+    const { run, environment } = await openJail({ diskBytes: 100 * mebibyte });
+    expect((await run(`(${fill(4_000)}) >/dev/null 2>&1 & echo began`)).stdout).toBe("began\n");
+    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 30_000 }).toBe(false);
+  }, 60_000);
 
   test("is not taken by one huge file", async () => {
     const { run } = await openJail({ diskBytes: 20 * mebibyte });

@@ -39,7 +39,7 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
       // What `isFull` has just read serves the end too.
       let now: Hits | undefined;
       let stoppedFor: LimitHit | undefined;
-      const unwatch = guard.watch(guarded, (limit) => {
+      const unwatch = guard.watch(guarded, "command", (limit) => {
         stoppedFor = limit;
         stop();
       });

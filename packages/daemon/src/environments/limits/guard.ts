@@ -1,20 +1,24 @@
 import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
 import { statfsSync } from "node:fs";
+import { isAlive } from "../process-identity.ts";
 import { holdMore, processesOf, writtenBy } from "./processes.ts";
 
 /**
- * Looks after what no mechanism of the kernel keeps, as long as commands run: the disk, and memory where there is no
- * cgroup for it. It is not there between two looks, so these limits are soft.
+ * Looks after what no mechanism of the kernel keeps, as long as this process has environments open: the disk, and memory
+ * where there is no cgroup for it. It is not there between two looks, so these limits are soft.
  *
  * 1. A look costs one question to the file system. A walk through a workspace follows only when at least an eighth of
  *    what its environment may add has gone from the disk since the last one, whoever took it.
  * 2. Below the reserve the environment that has written most is stopped, one at a time, whatever its own limit is.
- * 3. It never holds the process up, and never throws.
+ * 3. Nobody is stopped for the disk who does not add to it: a full one must not end work that needs no room, or makes some.
+ * 4. A command that runs is stopped; what runs without one, in the background, ends with its environment.
+ * 5. It never holds the process up, and never throws.
  */
 export class Guard {
   readonly #options: GuardOptions;
   readonly #watches = new Set<Watch>();
   #timer: NodeJS.Timeout | undefined;
+  #pace: keyof typeof paces | undefined;
   #looking = false;
 
   constructor(options: GuardOptions) {
@@ -22,37 +26,56 @@ export class Guard {
   }
 
   /** Until the returned function is called; `stop` is called at most once. */
-  watch(guarded: Guarded, stop: (limit: LimitHit) => void): () => void {
-    const watch: Watch = { guarded, stop, stopped: false };
+  watch(guarded: Guarded, of: "command" | "environment", stop: (limit: LimitHit) => void): () => void {
+    const watch: Watch = { guarded, of, stop, stopped: false };
     this.#watches.add(watch);
     guarded.lookFirst(this.#options.free);
-    this.#timer ??= setInterval(() => void this.#look(), this.#options.everyMs ?? 200).unref();
+    this.#keepPace();
     return () => {
       this.#watches.delete(watch);
-      if (this.#watches.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
     };
+  }
+
+  /** Slower while nothing but the background runs. Slowing down waits for the next look: commands may be many and short. */
+  #keepPace(): void {
+    const watched = [...this.#watches];
+    const pace = watched.some(({ of }) => of === "command") ? "quick" : watched.length > 0 ? "slow" : undefined;
+    if (pace === this.#pace) return;
+    clearTimeout(this.#timer);
+    this.#pace = pace;
+    if (pace === undefined) return;
+    const ms = this.#options.everyMs ?? paces[pace];
+    this.#timer = setTimeout(() => void this.#look(), ms).unref();
   }
 
   async #look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      for (const watch of this.#watches) if (watch.guarded.guardsMemory) keepMemory(watch);
-      await this.#lookAtDisk();
+      for (const watch of this.#watches) if (!isAlive(watch.guarded.supervisor)) this.#watches.delete(watch);
+      const inCharge = this.#inCharge();
+      for (const watch of inCharge) if (watch.guarded.guardsMemory) keepMemory(watch);
+      await this.#lookAtDisk(inCharge);
     } catch {
       // What cannot be found out now is found out at the next look.
     } finally {
       this.#looking = false;
+      this.#pace = undefined;
+      this.#keepPace();
     }
   }
 
-  async #lookAtDisk(): Promise<void> {
-    const running = [...this.#watches];
-    const scarce = running.filter(({ guarded }) => isScarce(guarded.look(this.#options.free)));
-    stopLargestWriter(scarce);
-    for (const watch of running) if (this.#watches.has(watch)) await this.#keepDisk(watch);
+  /** One for each environment: a command's, or else its own. */
+  #inCharge(): Watch[] {
+    const found = new Map<Guarded, Watch>();
+    for (const watch of this.#watches)
+      if (watch.of === "command" || !found.has(watch.guarded)) found.set(watch.guarded, watch);
+    return [...found.values()];
+  }
+
+  async #lookAtDisk(watches: readonly Watch[]): Promise<void> {
+    stopLargestWriter(watches.filter(({ guarded }) => isScarce(guarded.look(this.#options.free))));
+    for (const watch of watches) if (this.#watches.has(watch)) await this.#keepDisk(watch);
   }
 
   async #keepDisk(watch: Watch): Promise<void> {
@@ -64,9 +87,14 @@ export class Guard {
     const held = await this.#options.measure(guarded.folders);
     if (held === undefined) return;
     guarded.atFirst ??= Math.max(0, held - written);
-    if (held - guarded.atFirst > diskBytes) stop(watch, "disk");
+    const hasGrown = held > (guarded.held ?? guarded.atFirst);
+    guarded.held = held;
+    if (hasGrown && held - guarded.atFirst > diskBytes) stop(watch, "disk");
   }
 }
+
+/** How long from one look to the next. */
+const paces = { quick: 200, slow: 1_000 };
 
 export interface GuardOptions {
   /** What is left of the disk that the folder is on. */
@@ -95,6 +123,10 @@ export class Guarded {
   gone = 0;
   /** What its folders took before it wrote. */
   atFirst: number | undefined;
+  /** What they took when they were last measured. */
+  held: number | undefined;
+  /** What its processes had written at the last look at a disk that runs out. */
+  written: number | undefined;
   #free: Free | undefined;
 
   constructor({
@@ -133,16 +165,24 @@ export const fileBytes = 4096;
 
 interface Watch {
   readonly guarded: Guarded;
+  readonly of: "command" | "environment";
   readonly stop: (limit: LimitHit) => void;
   stopped: boolean;
 }
 
 /** Those stopped before are still on their way out, and may leave enough. */
 function stopLargestWriter(scarce: readonly Watch[]): void {
+  const writers = scarce.filter(({ guarded }) => writesNow(guarded));
   if (scarce.some(({ stopped }) => stopped)) return;
-  const written = scarce.map((watch) => ({ watch, bytes: writtenBy(processesOf(watch.guarded.supervisor)) }));
-  const largest = written.toSorted((a, b) => b.bytes - a.bytes)[0];
-  if (largest !== undefined) stop(largest.watch, "disk");
+  const [largest] = writers.toSorted((a, b) => (b.guarded.written ?? 0) - (a.guarded.written ?? 0));
+  if (largest !== undefined) stop(largest, "disk");
+}
+
+/** Whether its processes have written since the last time that this was asked. */
+function writesNow(guarded: Guarded): boolean {
+  const before = guarded.written;
+  guarded.written = writtenBy(processesOf(guarded.supervisor));
+  return before !== undefined && guarded.written > before;
 }
 
 function keepMemory(watch: Watch): void {
