@@ -83,12 +83,12 @@ timer() {
 
 arm() {
   disarm
-  timer "$grace" ALRM 7<&- 8<&- & timers=$!
+  command eval 'timer "$grace" ALRM 7<&- 8<&- & timers=$!'
   in_flight || return
   limit=
   [ -f "$id.limit" ] && read -r limit <"$id.limit"
   case $limit in '' | *[!0-9]*) limit=$grace ;; esac
-  timer "$limit" USR1 7<&- 8<&- & timers="$timers $!"
+  command eval 'timer "$limit" USR1 7<&- 8<&- & timers="$timers $!"'
 }
 
 disarm() {
@@ -112,7 +112,7 @@ keep_watch() {
   [ -z "$watcher" ] || read -r pid name state rest </proc/$watcher/stat
   case $state in [ZX]) ;; *) return ;; esac
   arm
-  watch 7<&- 8<&- & watcher=$!
+  command eval 'watch 7<&- 8<&- & watcher=$!'
 }
 
 acknowledge() {
@@ -136,7 +136,11 @@ echo '${readyLine}' >&2
 exec 2>/dev/null
 
 while [ -p go ] && [ -p done ] && [ -p here ]; do
-  (cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!
+  # Who leaves no room for the worker has to go; the ended count until they are collected.
+  until command eval '(cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!'; do
+    kill -s KILL -- -1
+    wait
+  done
   keep_watch
   # For a stop that came while there was no worker.
   acknowledge

@@ -6,7 +6,7 @@ import { keeperSignals } from "./keeper.ts";
 import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
 import type { Command, CommandResults, Shell } from "./port.ts";
-import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
+import { type Ending, givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /**
  * The persistent shell of an environment, seen from outside.
@@ -103,7 +103,7 @@ export class SpoolShell implements Shell {
 
   #send(flight: Flight): void {
     const ending = this.#spool.ending(flight.id);
-    if (ending !== undefined) return this.#landOn(flight, resultOf(this.#spool, flight.id, ending));
+    if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
     flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
     if (!this.#spool.hasBegun(flight.id)) {
@@ -149,12 +149,17 @@ export class SpoolShell implements Shell {
     if (ending === undefined || current.stop === "asked") return false;
     const { watch } = current.flight;
     if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
-    const limit = watch?.end(ending.exitCode);
-    const result = { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, current.flight.id, ending) };
+    const result = this.#resultOf(current.flight, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
+  }
+
+  #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
+    // A shell that was ended by its own limit on files may have set it itself.
+    const limit = watch?.end(ending.shellLost === undefined ? ending.exitCode : undefined);
+    return { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, id, ending) };
   }
 
   /** What it started would leave no room for the next command, or for others. */

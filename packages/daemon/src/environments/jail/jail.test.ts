@@ -291,8 +291,10 @@ describe("the jail driver", () => {
     const { home, environment, driver, run } = await openJail();
     const { state } = await openElsewhere([], { home, workspace: newPlace().workspace, text: "setsid sleep 1000 &" });
     expect(isAlive(state.supervisor)).toBe(true);
+    expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual(state.cgroups);
     expect(await sweep(driver)).toEqual([]);
     expect(isAlive(state.supervisor)).toBe(false);
+    expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual([]);
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([
       environment.state.id,
     ]);

@@ -21,6 +21,7 @@ test.skipIf(!isRoot)(
       "limits.test.ts",
       "../limits/place.test.ts",
       "../limits/guard.test.ts",
+      "../limits/measure.test.ts",
     ];
     expect(await runAs(files)).toEqual({ code: 0, failed: [] });
   },
