@@ -58,7 +58,7 @@ export const settings = {
   ),
   "limits.cpus": setting(
     z.number().min(0).max(4096),
-    "Processors' worth of time that an agent may use; 0: all but one of the machine's, and 4 at most.",
+    "Processors' worth of time that an agent may use; 0: all but half of one of the machine's, and 4 at most.",
     { default: 0, scope: "machine", takesEffect: "next-session" },
   ),
   "limits.diskMb": setting(z.int().min(1).max(1_000_000_000), "What an agent may add to the disk, in MiB.", {

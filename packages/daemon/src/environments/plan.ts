@@ -9,7 +9,7 @@ export function limitsFrom(values: Pick<SettingValues, LimitKey>): EnvironmentLi
   return {
     pids: values["limits.pids"],
     memoryBytes: values["limits.memoryMb"] * mebibyte || Math.min(4096 * mebibyte, Math.floor(totalmem() / 2)),
-    cpus: values["limits.cpus"] || Math.min(4, Math.max(1, availableParallelism() - 1)),
+    cpus: values["limits.cpus"] || Math.min(4, Math.max(1, availableParallelism() - 0.5)),
     diskBytes: values["limits.diskMb"] * mebibyte,
     outputBytes: values["limits.outputMb"] * mebibyte,
   };
