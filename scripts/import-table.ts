@@ -34,7 +34,7 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   home: [],
   logging: [],
-  doctor: [],
+  doctor: ["environments"],
   git: [],
   log: [],
   environments: [],

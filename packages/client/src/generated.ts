@@ -147,6 +147,11 @@ export interface Api {
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "limits.pids"
+          | "limits.memoryMb"
+          | "limits.cpus"
+          | "limits.diskMb"
+          | "limits.outputMb"
           | "logs.level";
         value: unknown;
         origin:
@@ -190,6 +195,11 @@ export interface Api {
         | "drainSeconds"
         | "retention.days"
         | "retention.events"
+        | "limits.pids"
+        | "limits.memoryMb"
+        | "limits.cpus"
+        | "limits.diskMb"
+        | "limits.outputMb"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
@@ -208,6 +218,11 @@ export interface Api {
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "limits.pids"
+          | "limits.memoryMb"
+          | "limits.cpus"
+          | "limits.diskMb"
+          | "limits.outputMb"
           | "logs.level";
         value: unknown;
         origin:

@@ -4,7 +4,7 @@ import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } fr
 import type { Logger } from "pino";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
-import type { EnvironmentDriver } from "./environments/index.ts";
+import { type EnvironmentDriver, limitsFrom } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
@@ -80,7 +80,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     parts.setLevel(level);
     host.setLevel(level);
   });
-  const foreman = openForeman({ log, host, onDefect: complainingTo(parts.logger.child({ component: "foreman" })) });
+  const foreman = openForeman({
+    log,
+    host,
+    limits: () => limitsFrom(config.values),
+    onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
+  });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
     mayOpen: () => mustBeJailed(parts.driver),

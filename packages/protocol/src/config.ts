@@ -56,6 +56,31 @@ export const settings = {
     "How many of the newest events are kept whatever their age; sessions that ended before them are removed; null: all.",
     { default: null, scope: "machine", takesEffect: "now" },
   ),
+  "limits.pids": setting(z.int().min(16).max(1_000_000), "Processes and threads that an agent may have at once.", {
+    default: 1024,
+    scope: "machine",
+    takesEffect: "next-session",
+  }),
+  "limits.memoryMb": setting(
+    z.int().min(0).max(100_000_000),
+    "Memory that an agent's programs may hold together, in MiB; 0: half of the machine's, and 4096 at most.",
+    { default: 0, scope: "machine", takesEffect: "next-session" },
+  ),
+  "limits.cpus": setting(
+    z.number().min(0).max(4096),
+    "Processors' worth of time that an agent may use; 0: all but half of one of the machine's, and 4 at most.",
+    { default: 0, scope: "machine", takesEffect: "next-session" },
+  ),
+  "limits.diskMb": setting(z.int().min(1).max(1_000_000_000), "What an agent may add to the disk, in MiB.", {
+    default: 10_240,
+    scope: "machine",
+    takesEffect: "next-session",
+  }),
+  "limits.outputMb": setting(z.int().min(1).max(1_000_000), "What one command may write to its output, in MiB.", {
+    default: 256,
+    scope: "machine",
+    takesEffect: "next-session",
+  }),
   "logs.level": setting(
     z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     "The least important of the daemon's own log lines that is written.",

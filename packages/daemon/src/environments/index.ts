@@ -1,4 +1,4 @@
 export { placesInside } from "./keeper.ts";
-export { defaultLimits, planOf } from "./plan.ts";
+export { defaultLimits, limitsFrom, planOf } from "./plan.ts";
 export { removeFolder } from "./remove-folder.ts";
-export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";
+export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Sweep } from "./port.ts";

@@ -37,13 +37,17 @@ export const beginLine = "begin";
 /** What the runner tells the keeper by signal. */
 export const keeperSignals = { limit: "SIGUSR1", aborted: "SIGUSR2" } as const;
 
-/** The keeper takes one argument: the seconds that an idle environment waits for somebody to come back. */
+/**
+ * The keeper takes two arguments: the seconds that an idle environment waits for somebody to come back, and shell words
+ * that set limits for it and for all that it starts.
+ */
 export const keeperScript = `
 cd ${spoolInside} || exit 1
 # Signals to everyone must never leave the environment.
 [ "$$" = 1 ] || exit 1
 read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
+command eval "$2" 2>/dev/null
 grace=$1 mark= timers= watcher= ending= interrupted=
 
 end_everyone() {
@@ -79,12 +83,12 @@ timer() {
 
 arm() {
   disarm
-  timer "$grace" ALRM 7<&- 8<&- & timers=$!
+  command eval 'timer "$grace" ALRM 7<&- 8<&- & timers=$!'
   in_flight || return
   limit=
   [ -f "$id.limit" ] && read -r limit <"$id.limit"
   case $limit in '' | *[!0-9]*) limit=$grace ;; esac
-  timer "$limit" USR1 7<&- 8<&- & timers="$timers $!"
+  command eval 'timer "$limit" USR1 7<&- 8<&- & timers="$timers $!"'
 }
 
 disarm() {
@@ -108,7 +112,7 @@ keep_watch() {
   [ -z "$watcher" ] || read -r pid name state rest </proc/$watcher/stat
   case $state in [ZX]) ;; *) return ;; esac
   arm
-  watch 7<&- 8<&- & watcher=$!
+  command eval 'watch 7<&- 8<&- & watcher=$!'
 }
 
 acknowledge() {
@@ -132,7 +136,11 @@ echo '${readyLine}' >&2
 exec 2>/dev/null
 
 while [ -p go ] && [ -p done ] && [ -p here ]; do
-  (cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!
+  # Who leaves no room for the worker has to go; the ended count until they are collected.
+  until command eval '(cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!'; do
+    kill -s KILL -- -1
+    wait
+  done
   keep_watch
   # For a stop that came while there was no worker.
   acknowledge
@@ -163,7 +171,8 @@ _corral_run() {
   set +C
   command . "${spoolInside}/$_corral_id.cmd" </dev/null
 }
-ulimit -f 4194304
+# When memory runs out, an agent's processes go before the keeper.
+echo 500 >/proc/self/oom_score_adj
 while :; do
   IFS= command read -r _corral_id <${spoolInside}/go || {
     # Above 128: interrupted by a signal that the agent traps.

@@ -17,7 +17,10 @@ export interface EnvironmentDriver {
   readonly kind: EnvironmentKind;
 
   /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
-  probe(): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string; readonly fix: string }>;
+  probe(): Promise<
+    | { readonly ok: true; readonly limits?: readonly KeptLimit[] }
+    | { readonly ok: false; readonly reason: string; readonly fix: string }
+  >;
 
   /**
    * Starts the environment with the keeper as its first process and resolves when it is ready. The
@@ -42,6 +45,16 @@ export interface EnvironmentDriver {
    * process has opened, or is opening, is left alone: its record may be on the way. Never rejects.
    */
   sweep(sweep: Sweep): Promise<void>;
+}
+
+/** How a limit is kept on this machine, as seen on an environment that was really opened. */
+export interface KeptLimit {
+  readonly limit: "processes" | "memory" | "cpu" | "disk";
+  /** `soft`: it can be passed for a moment, or by who sets out to. */
+  readonly kept: "hard" | "soft";
+  readonly by: string;
+  /** What makes it hard; without: nothing is known to. */
+  readonly fix?: string;
 }
 
 export interface Sweep {

@@ -3,9 +3,10 @@ import { closeSync, constants, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { Flight } from "./flight.ts";
 import { keeperSignals } from "./keeper.ts";
+import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
 import type { Command, CommandResults, Shell } from "./port.ts";
-import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
+import { type Ending, givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /**
  * The persistent shell of an environment, seen from outside.
@@ -22,6 +23,7 @@ import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
 export class SpoolShell implements Shell {
   readonly #spool: Spool;
   readonly #keeper: Keeper;
+  readonly #gauge: Gauge | undefined;
   readonly #go: number;
   readonly #here: number;
   readonly #done: Socket;
@@ -36,9 +38,10 @@ export class SpoolShell implements Shell {
   #state: "open" | "gone" | "detached" = "open";
 
   /** Throws when the spool's FIFOs are not there or nobody is at their other end. */
-  constructor(spool: Spool, keeper: Keeper) {
+  constructor(spool: Spool, keeper: Keeper, gauge?: Gauge) {
     this.#spool = spool;
     this.#keeper = keeper;
+    this.#gauge = gauge;
     const [go, here, done] = spool.openFifos(
       ["go", constants.O_WRONLY],
       ["here", constants.O_RDWR],
@@ -100,8 +103,9 @@ export class SpoolShell implements Shell {
 
   #send(flight: Flight): void {
     const ending = this.#spool.ending(flight.id);
-    if (ending !== undefined) return this.#landOn(flight, resultOf(this.#spool, flight.id, ending));
+    if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
+    flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
     if (!this.#spool.hasBegun(flight.id)) {
       this.#spool.writeCommand(flight.id, flight.text);
       this.#tellWorker(flight.id);
@@ -143,11 +147,26 @@ export class SpoolShell implements Shell {
     if (current === undefined) return false;
     const ending = this.#spool.ending(current.flight.id);
     if (ending === undefined || current.stop === "asked") return false;
-    const result = resultOf(this.#spool, current.flight.id, ending);
+    const { watch } = current.flight;
+    if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
+    const result = this.#resultOf(current.flight, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
+  }
+
+  #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
+    // A shell that was ended by its own limit on files may have set it itself.
+    const limit = watch?.end(ending.shellLost === undefined ? ending.exitCode : undefined);
+    return { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, id, ending) };
+  }
+
+  /** What it started would leave no room for the next command, or for others. */
+  #stopAtLimit(flight: Flight): false {
+    const current = this.#current;
+    if (current?.flight === flight && current.stop === "none") this.#giveUpOrStop(current, "aborted");
+    return false;
   }
 
   #tick(current: Airborne): void {

@@ -1,4 +1,12 @@
-import { CorralError, type ProjectId, type SessionId, type StoredEvent, type TraceId } from "@corral/protocol";
+import {
+  CorralError,
+  type EnvironmentLimits,
+  type ProjectId,
+  type SessionId,
+  type StoredEvent,
+  type TraceId,
+} from "@corral/protocol";
+import { defaultLimits } from "../environments/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
 import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
@@ -29,6 +37,8 @@ export interface ForemanOptions {
   readonly log: Log;
   readonly host: RunnerHost;
   readonly onDefect: (what: string, error?: unknown) => void;
+  /** What environments opened from now on may use. */
+  readonly limits?: () => EnvironmentLimits;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -47,7 +57,11 @@ interface Post {
 }
 
 export function openForeman({ log, host, onDefect, ...options }: ForemanOptions): Foreman {
-  const { patience = 5, pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000) } = options;
+  const {
+    limits = () => defaultLimits,
+    patience = 5,
+    pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
+  } = options;
   const posts = new Map<SessionId, Post>();
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
@@ -133,7 +147,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     const lease = await log.takeLease(session, "runner");
     try {
       const company = post.breaks > 1 ? "none" : "others";
-      const assignment = await assign(log, session, lease, company);
+      const assignment = await assign(log, session, lease, { company, limits: limits() });
       const running = host.start(
         assignment,
         officeOf(log, assignment, lease, (error) => noteFault(post, error)),
@@ -191,7 +205,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   async function giveUp(session: SessionId, reason: string): Promise<void> {
     onDefect(`${session} is set aside`);
     const lease = await log.takeLease(session, "foreman");
-    const { events } = await assign(log, session, lease, "none");
+    const { events } = await assign(log, session, lease, { company: "none", limits: limits() });
     const ending = setAside(foldHistory(events), reason);
     const by = { actor: "corral", ...traced(lastTrace(events)) };
     if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
@@ -209,13 +223,18 @@ async function unfinished(log: Log): Promise<Set<SessionId>> {
   return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.map((row) => row["session"] as SessionId)]);
 }
 
-async function assign(log: Log, session: SessionId, lease: Lease, company: Assignment["company"]): Promise<Assignment> {
+async function assign(
+  log: Log,
+  session: SessionId,
+  lease: Lease,
+  terms: Pick<Assignment, "company" | "limits">,
+): Promise<Assignment> {
   const events = await historyOf(log, session);
   const [created] = events;
   if (created?.type !== "session.created") throw new CorralError("not-found", `There is no session ${session}.`);
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);
   const repository = created.data.worktree ?? (project?.["path"] as string | undefined) ?? "";
-  return { session, fence: lease.fence, repository, events, company };
+  return { session, fence: lease.fence, repository, events, ...terms };
 }
 
 /** All that a run records is of the trace of the input it took up last. */

@@ -1,4 +1,4 @@
-import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { Delta, EnvironmentLimits, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface Assignment {
   readonly events: readonly StoredEvent[];
   /** Its runs broke off before: it is to take nobody else down with it. */
   readonly company: "others" | "none";
+  /** What its environment may use. */
+  readonly limits: EnvironmentLimits;
 }
 
 /** What the daemon does for one run, under the fence of its lease. Calls are carried out in the order made. */

@@ -1,4 +1,4 @@
-import { CorralError, event, newId } from "@corral/protocol";
+import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
 import { type CommandResults, type Environment, type EnvironmentDriver, planOf } from "../environments/index.ts";
 import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
@@ -96,6 +96,7 @@ export class SessionSurroundings implements Surroundings {
         access: wish.access ?? "write",
         readable: workspace.readable,
         network: wish.network,
+        limits: this.#world.limits,
         variables: workspace.variables,
       }),
     );
@@ -138,6 +139,7 @@ export class SessionSurroundings implements Surroundings {
 export interface SurroundingsWorld {
   readonly home: string;
   readonly repository: string;
+  readonly limits: EnvironmentLimits;
   readonly driver: EnvironmentDriver;
   /** Who owns files inside environments, when that is not the daemon's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;

@@ -21,7 +21,8 @@ import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { planOf } from "../plan.ts";
-import { isAlive } from "../process-identity.ts";
+import { removeCgroups } from "../limits/index.ts";
+import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "./workspace.ts";
@@ -252,7 +253,7 @@ describe("a jail left alone", () => {
 describe("the jail driver", () => {
   test("says that jails can be opened here, and leaves nothing behind by finding out", async () => {
     const { home } = newPlace();
-    expect(await openJailDriver({ home }).probe()).toEqual({ ok: true });
+    expect(await openJailDriver({ home }).probe()).toMatchObject({ ok: true });
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
   });
 
@@ -294,8 +295,10 @@ describe("the jail driver", () => {
     const { home, environment, driver, run } = await openJail();
     const { state } = await openElsewhere([], { home, workspace: newPlace().workspace, text: "setsid sleep 1000 &" });
     expect(isAlive(state.supervisor)).toBe(true);
+    expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual(state.cgroups);
     expect(await sweep(driver)).toEqual([]);
     expect(isAlive(state.supervisor)).toBe(false);
+    expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual([]);
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([
       environment.state.id,
     ]);
@@ -339,6 +342,8 @@ describe("the jail driver", () => {
     ) as ProcessIdentity;
     await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
     expect(readdirSync(join(home, "environments/env_elsewhere/spool"))).toEqual([]);
+    expect(await sweep(openJailDriver({ home }))).toEqual([]);
+    expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
 
   test("refuses with the fix when bubblewrap is missing", async () => {
@@ -521,6 +526,7 @@ async function firstLine(wrapper: string[], script: string, what: unknown, as: O
   return line;
 }
 
-function endLeftOver(state: Environment["state"]): void {
-  if (isAlive(state.supervisor)) process.kill(state.supervisor.pid, "SIGKILL");
+async function endLeftOver({ supervisor, cgroups }: Environment["state"]): Promise<void> {
+  await endProcess(supervisor);
+  await removeCgroups(cgroups);
 }

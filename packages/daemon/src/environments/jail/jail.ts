@@ -2,9 +2,26 @@ import { CorralError, environmentId, type EnvironmentState, newId, type ProcessI
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside } from "../keeper.ts";
-import { planOf } from "../plan.ts";
+import {
+  cgroupFolders,
+  enter,
+  findMeans,
+  freeAt,
+  type Gauge,
+  Guard,
+  Guarded,
+  keptLimits,
+  lacking,
+  makeCgroups,
+  type Means,
+  measure,
+  openGauge,
+  removeCgroups,
+  resourceLimits,
+} from "../limits/index.ts";
+import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
-import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
@@ -35,13 +52,16 @@ class JailDriver implements EnvironmentDriver {
   readonly #environments: string;
   readonly #graceSeconds: number;
   readonly #givenBubblewrap: string | undefined;
+  readonly #guard: Guard;
   #bubblewrap: Bubblewrap | undefined;
+  #means: Means | undefined;
 
   constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
     this.#home = home;
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
     this.#givenBubblewrap = bubblewrap;
+    this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap().path, folders) });
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -51,8 +71,9 @@ class JailDriver implements EnvironmentDriver {
       const workspace = join(folder.path, "workspace");
       makeOwnFolder(workspace, jailOwner());
       const environment = await this.open(planOf({ id, workspace }));
+      const limits = this.#keptLimits(environment);
       await environment.end();
-      return { ok: true };
+      return { ok: true, limits };
     } catch (error) {
       const known = error instanceof CorralError ? error : unavailable(String(error), fixFor(error));
       return { ok: false, reason: known.message, fix: known.hint ?? installFix };
@@ -69,10 +90,10 @@ class JailDriver implements EnvironmentDriver {
     const folder = this.#folder(plan.id);
     folder.make(user.kind === "switched" ? user : undefined);
     try {
-      const supervisor = await this.#start(bubblewrap, plan, user, folder);
+      const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
+      const supervisor = await this.#start(bubblewrap, plan, { user, folder, cgroups });
       const { id, network, access, workspace } = plan;
-      const cgroups: string[] = [];
-      return environmentAt(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
+      return this.#at(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
     } catch (error) {
       await endJail(folder).catch(() => undefined);
       throw error;
@@ -84,7 +105,7 @@ class JailDriver implements EnvironmentDriver {
     if (isEnding(state.supervisor)) await endProcess(state.supervisor);
     if (isAlive(state.supervisor)) {
       try {
-        return { kind: "open", environment: environmentAt(folder, state) };
+        return { kind: "open", environment: this.#at(folder, state) };
       } catch (error) {
         if (error instanceof SpoolUnreadable && error.mayPass) throw error;
         // It runs and cannot be talked to, so it is of no use to anybody.
@@ -92,8 +113,9 @@ class JailDriver implements EnvironmentDriver {
       }
     }
     folder.clearWorkspace();
-    // After another start of the machine the files may lack what was written last.
+    // After another start of the machine the files may lack what was written last, and its cgroups are gone.
     const trusted = state.supervisor.bootId === bootId();
+    if (trusted) await removeCgroups(state.cgroups).catch(() => undefined);
     return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
   }
 
@@ -101,7 +123,25 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, user: JailUser, folder: JailFolder): Promise<ProcessIdentity> {
+  #at(folder: JailFolder, state: EnvironmentState): Environment {
+    const { supervisor, cgroups, workspace } = state;
+    const limits = folder.limits() ?? defaultLimits;
+    const guardsMemory = lacking(this.#findMeans()).includes("memory");
+    const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
+    const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
+    const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
+    try {
+      return environmentAt(folder, state, { gauge, unguard });
+    } catch (error) {
+      unguard();
+      throw error;
+    }
+  }
+
+  #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
+    const means = this.#findMeans();
+    folder.recordLimits(plan.limits, cgroups);
+    makeCgroups(means.places, plan.id, plan.limits);
     return raiseJail({
       bubblewrap,
       plan,
@@ -110,8 +150,18 @@ class JailDriver implements EnvironmentDriver {
       user,
       made: makeJailFiles(this.#environments, join(folder.path, "making"), user),
       systemFolders: systemFolders(),
-      command: keeperCommand(user, this.#graceSeconds),
+      command: keeperCommand(user, [String(this.#graceSeconds), resourceLimits(means, plan.limits)]),
+      enter: (pid) => enter(means, cgroups, pid),
     });
+  }
+
+  #keptLimits({ state }: Environment): KeptLimit[] {
+    const site = { isRoot: jailOwner() !== undefined, trees: this.#findMeans().trees };
+    return keptLimits(state, defaultLimits, site);
+  }
+
+  #findMeans(): Means {
+    return (this.#means ??= findMeans(this.#home));
   }
 
   #findBubblewrap(): Bubblewrap {
@@ -138,25 +188,41 @@ class JailDriver implements EnvironmentDriver {
   }
 }
 
-function environmentAt(folder: JailFolder, state: EnvironmentState): Environment {
+function environmentAt(
+  folder: JailFolder,
+  state: EnvironmentState,
+  { gauge, unguard }: { gauge: Gauge; unguard: () => void },
+): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(folder.spool), {
-    signal: (name) => void signal(supervisor, name),
+  const keeper = {
+    signal: (name: NodeJS.Signals) => void signal(supervisor, name),
     kill: () => void signal(supervisor, "SIGKILL"),
-  });
+  };
+  const shell = new SpoolShell(new Spool(folder.spool), keeper, gauge);
   return {
     state,
     shell,
     get isOpen() {
       return shell.isOpen;
     },
-    detach: () => shell.detach(),
-    kill: () => endProcess(supervisor),
+    detach: () => {
+      unguard();
+      shell.detach();
+    },
+    kill: () => folder.endProcesses(),
     end: async () => {
-      await endProcess(supervisor).finally(() => shell.detach());
+      unguard();
+      await folder.endProcesses().finally(() => shell.detach());
       await folder.remove();
     },
   };
+}
+
+/** What a jail is built on. */
+interface Ground {
+  readonly user: JailUser;
+  readonly folder: JailFolder;
+  readonly cgroups: readonly string[];
 }
 
 /** One that was not opened all the way: what there is of it is on file. */
@@ -165,8 +231,8 @@ async function endJail(folder: JailFolder): Promise<void> {
   await folder.remove();
 }
 
-function keeperCommand(user: JailUser, graceSeconds: number): string[] {
-  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, String(graceSeconds)];
+function keeperCommand(user: JailUser, words: readonly string[]): string[] {
+  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, ...words];
   if (user.kind === "mapped") return keeper;
   const setpriv = findSystemProgram("setpriv");
   if (setpriv === undefined)

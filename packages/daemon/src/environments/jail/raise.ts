@@ -44,6 +44,8 @@ export interface Raising {
   readonly made: string;
   readonly systemFolders: readonly SystemFolder[];
   readonly command: readonly string[];
+  /** Puts bubblewrap under the limits, before it begins. */
+  readonly enter: (pid: number) => void;
 }
 
 export interface Bubblewrap {
@@ -65,7 +67,7 @@ async function startEitherWay(raising: Raising, opened: Opened): Promise<Process
 }
 
 async function start(raising: Raising, { binds, covered }: Opened): Promise<ProcessIdentity> {
-  const { bubblewrap, plan, folder, user, made, systemFolders, command } = raising;
+  const { bubblewrap, plan, folder, user, made, systemFolders, command, enter } = raising;
   const seccomp = openSync(join(made, seccompFile(plan.network)), "r");
   try {
     const options = walls(plan, {
@@ -81,7 +83,7 @@ async function start(raising: Raising, { binds, covered }: Opened): Promise<Proc
     });
     const passed = [seccomp, ...binds.map(({ fd }) => fd)];
     const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-    return await startJail({ bubblewrap: bubblewrap.path, options, command, passed, record });
+    return await startJail({ bubblewrap: bubblewrap.path, options, command, passed, record, enter });
   } finally {
     closeSync(seccomp);
   }

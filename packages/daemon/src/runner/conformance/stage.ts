@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, type Delta, event, newId, type SessionId, type StoredEvent } from "@corral/protocol";
+import { defaultLimits } from "../../environments/index.ts";
 import { historyOf, isGap, type Lease, type Log } from "../../log/index.ts";
 import { openSqliteLog } from "../../log/sqlite/index.ts";
 import { openSessions, promote, type Sessions, sessionProjections } from "../../sessions/index.ts";
@@ -105,6 +106,7 @@ function stageSession(log: Log, sessions: Sessions, host: RunnerHost, id: Sessio
         repository: "/nonexistent",
         events: await events(),
         company,
+        limits: defaultLimits,
       };
       const reached: Reached[] = [];
       const office = watchedOffice(log, id, lease, reached);
