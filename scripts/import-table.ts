@@ -46,6 +46,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   projects: ["log"],
   sessions: ["log"],
   workspaces: ["log", "environments"],
+  shells: ["log", "environments", "workspaces"],
   questions: ["log"],
   rules: ["log", "questions", "config"],
   tasks: ["log"],

@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CorralError, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
+import { driversOf } from "./environments/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
+import { openLocalDriver } from "./environments/local/index.ts";
 import { openLogging } from "./logging/index.ts";
 import { openSqliteLog } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
@@ -58,7 +60,7 @@ try {
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,
       }),
-    driver: openJailDriver({ home }),
+    drivers: driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: process.env })),
     doctor: () => examineHere(home),
   });
   process.stdout.write(

@@ -1,3 +1,6 @@
+export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
 export { placesInside } from "./keeper.ts";
-export { defaultLimits, planOf } from "./plan.ts";
-export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";
+export { defaultLimits, planOf, workspaceIn } from "./plan.ts";
+export type { CommandResults, Environment, EnvironmentDriver, Owner, Sweep } from "./port.ts";
+export { removeFolder } from "./remove-folder.ts";
+export { wishOf } from "./wish.ts";

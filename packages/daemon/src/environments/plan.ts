@@ -1,4 +1,5 @@
-import type { EnvironmentLimits } from "@corral/protocol";
+import type { EnvironmentLimits, EnvironmentState } from "@corral/protocol";
+import { workspaceInside } from "./keeper.ts";
 import type { EnvironmentPlan } from "./port.ts";
 
 const mebibyte = 2 ** 20;
@@ -23,4 +24,9 @@ export function planOf(named: Pick<EnvironmentPlan, "id" | "workspace"> & Partia
     variables: {},
     ...named,
   };
+}
+
+/** Where the workspace is, seen from inside. */
+export function workspaceIn({ kind, workspace }: Pick<EnvironmentState, "kind" | "workspace">): string {
+  return kind === "jail" ? workspaceInside : workspace;
 }

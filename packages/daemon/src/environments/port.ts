@@ -15,6 +15,8 @@ import type { Readable, Writable } from "node:stream";
  */
 export interface EnvironmentDriver {
   readonly kind: EnvironmentKind;
+  /** Whom workspaces must belong to, when that is not whoever this process runs as. */
+  readonly owner: Owner | undefined;
 
   /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
   probe(): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string; readonly fix: string }>;
@@ -42,6 +44,11 @@ export interface EnvironmentDriver {
    * process has opened, or is opening, is left alone: its record may be on the way. Never rejects.
    */
   sweep(sweep: Sweep): Promise<void>;
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
 }
 
 export interface Sweep {

@@ -11,6 +11,7 @@ import type { Config } from "../config/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Shells } from "../shells/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Pages } from "./dashboard.ts";
 import type { Meter } from "./meter.ts";
@@ -23,6 +24,7 @@ import type { Visits } from "./visits.ts";
 export interface RouteParts {
   readonly log: Pick<Log, "read">;
   readonly sessions: Sessions;
+  readonly shells: Shells;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

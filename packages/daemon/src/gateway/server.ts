@@ -35,6 +35,8 @@ import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
+import { shellRoutes } from "./shells.ts";
+import type { Shells } from "../shells/index.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
@@ -46,6 +48,7 @@ import { openVisits } from "./visits.ts";
 export interface GatewayParts {
   readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
+  readonly shells: Shells;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;
@@ -154,6 +157,7 @@ const nouns = [
   configRoutes,
   projectRoutes,
   sessionRoutes,
+  shellRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

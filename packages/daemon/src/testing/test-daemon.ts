@@ -14,7 +14,8 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
-import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
+import { driversOf, wishOf } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
@@ -65,8 +66,7 @@ export async function startTestDaemon(
   const defects: string[] = [];
   const host = openInlineHost({
     home,
-    driver: openJailDriver({ home }),
-    owner: jailOwner(),
+    drivers: driversOf(openJailDriver({ home })),
     agent: openLoop({
       findModel: (named) => providers.find(named),
       toolbox: openToolbox([shellTool]),
@@ -77,7 +77,7 @@ export async function startTestDaemon(
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: (asked) => Promise.resolve(wishOf(asked)),
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();

@@ -37,6 +37,7 @@ export function jailOwner(): { uid: number; gid: number } | undefined {
 
 class JailDriver implements EnvironmentDriver {
   readonly kind = "jail";
+  readonly owner = jailOwner();
   readonly #environments: string;
   readonly #graceSeconds: number;
   readonly #bubblewrap: string | undefined;

@@ -1,0 +1,2 @@
+export { shellProjections } from "./projections.ts";
+export { openShells, type Shells } from "./shells.ts";
