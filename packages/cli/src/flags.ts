@@ -13,17 +13,23 @@ export class UsageError extends Error {
 /** Throws for flags that the command does not have, and for values missing. */
 export function checkFlags(rawArgs: readonly string[], definitions: ArgsDef): void {
   const known = new Map(Object.entries(definitions).filter(([, { type }]) => type !== "positional"));
+  const short = new Map(
+    [...known.values()].flatMap((definition) =>
+      "alias" in definition ? [[`-${String(definition.alias)}`, definition]] : [],
+    ),
+  );
   for (let index = 0; index < rawArgs.length; index++) {
     const raw = rawArgs[index] ?? "";
     if (raw === "--") return;
     if (!raw.startsWith("-") || raw === "-") continue;
     const [flag = ""] = raw.split("=", 1);
-    const definition = known.get(flag.replace(/^--/, ""));
+    const definition = short.get(flag) ?? known.get(flag.replace(/^--/, ""));
     if (definition === undefined) throw unknownFlag(flag, [...known.keys()]);
     if (definition.type === "boolean" && raw.includes("=")) throw new UsageError(`${flag} takes no value`);
     if (definition.type !== "string" || raw.includes("=")) continue;
     const value = rawArgs[++index];
-    if (value === undefined || value.startsWith("--")) throw new UsageError(`${flag} needs a value`);
+    if (value === undefined || (value.startsWith("--") && !short.has(flag)))
+      throw new UsageError(`${flag} needs a value`);
   }
 }
 

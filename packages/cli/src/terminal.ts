@@ -27,6 +27,8 @@ export interface Output {
   readonly colour: boolean;
   /** How many characters fit into a line. */
   readonly columns: number;
+  /** A person looks at it. */
+  readonly terminal?: boolean;
 }
 
 interface OutputStream {
@@ -41,6 +43,7 @@ export function outputTo(stream: OutputStream, variables: Variables): Output {
   return {
     write: (text) => void stream.write(text),
     colour: mayColour(stream, variables),
+    terminal: stream.isTTY === true,
     // A terminal may change its width while a command runs.
     get columns() {
       const wish = Number(variables["COLUMNS"]);

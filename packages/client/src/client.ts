@@ -2,6 +2,11 @@ import {
   type Admission,
   admission,
   type AdmitInput,
+  type ClosedShell,
+  closedShell,
+  type CommandId,
+  type CommandView,
+  commandView,
   type ConfigView,
   configView,
   type CreatedToken,
@@ -27,6 +32,7 @@ import {
   type LoginCode,
   logoutAnswer,
   type LogoutAnswer,
+  type OpenShellWish,
   projectList,
   type ProjectId,
   type ProjectView,
@@ -42,6 +48,13 @@ import {
   sessionView,
   type SessionView,
   type SetConfig,
+  type ShellId,
+  type ShellInterruptAnswer,
+  shellInterruptAnswer,
+  shellList,
+  type ShellView,
+  shellView,
+  type StartCommand,
   type StopAnswer,
   stopAnswer,
   type StopDaemon,
@@ -56,6 +69,7 @@ import {
   type UpgradeAnswer,
   upgradeAnswer,
 } from "@corral/protocol";
+import { type FollowCommand, followCommand } from "./command.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { queryOf } from "./query.ts";
 import { type Endpoint, type Fetch, Transport } from "./transport.ts";
@@ -111,6 +125,20 @@ export interface Client {
     interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
     recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  /** A person's own shells. */
+  readonly shells: {
+    open(wish?: Partial<Needs<OpenShellWish, never>>, sending?: Sending): Promise<ShellView>;
+    list(waiting?: Waiting): Promise<readonly ShellView[]>;
+    get(id: ShellId, waiting?: Waiting): Promise<ShellView>;
+    /** Resolves when its start is durable. Can be repeated with the same id and text. */
+    start(id: ShellId, command: Needs<StartCommand, "id" | "text">, sending?: Sending): Promise<CommandView>;
+    /** How a command stands, at once or after so many seconds at most. */
+    look(id: ShellId, command: CommandId, waiting?: Waiting & { readonly waitSeconds?: number }): Promise<CommandView>;
+    /** Until it has ended; a broken connection is taken up again. */
+    follow(id: ShellId, command: CommandId, following?: FollowCommand): Promise<CommandView>;
+    interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
+    close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
   };
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
@@ -198,6 +226,17 @@ export function createClient({
       recover: (id, decision, waiting) => post(`${sessionPath(id)}/recovery`, decision, recoveryAnswer, waiting),
       events: (id, page = {}) => get(`${sessionPath(id)}/events${pageQuery(page)}`, eventPage, page),
     },
+    shells: {
+      open: (wish = {}, sending) => post("/api/shells", wish, shellView, sending),
+      list: async (waiting) => (await get("/api/shells", shellList, waiting)).shells,
+      get: (id, waiting) => get(shellPath(id), shellView, waiting),
+      start: (id, command, sending) => post(`${shellPath(id)}/commands`, command, commandView, sending),
+      look: (id, command, { waitSeconds = 0, ...waiting } = {}) =>
+        get(`${shellPath(id)}/commands/${encodeURIComponent(command)}?wait=${waitSeconds}`, commandView, waiting),
+      follow: (shell, command, following = {}) => followCommand(transport, { shell, command }, following),
+      interrupt: (id, sending) => post(`${shellPath(id)}/interrupt`, {}, shellInterruptAnswer, sending),
+      close: (id, { signal } = {}) => transport.ask({ method: "DELETE", path: shellPath(id), signal }, closedShell),
+    },
     tokens: {
       create: (wish, sending) => post("/api/tokens", wish, createdToken, sending),
       list: async (waiting) => (await get("/api/tokens", tokenList, waiting)).tokens,
@@ -225,6 +264,10 @@ function projectPath(id: ProjectId): string {
 
 function sessionPath(id: SessionId): string {
   return `/api/sessions/${encodeURIComponent(id)}`;
+}
+
+function shellPath(id: ShellId): string {
+  return `/api/shells/${encodeURIComponent(id)}`;
 }
 
 function pageQuery({ after, limit, session, project, types }: Page & Pick<StreamFilter, "session">): string {

@@ -78,7 +78,7 @@ export async function* follow(
 }
 
 /** The messages of one connection, until it ends or breaks. */
-async function* connect(
+export async function* connect(
   transport: Transport,
   path: string,
   silenceMs: number,
@@ -143,18 +143,18 @@ function pathOf({ session, project, types, deltas }: Partial<FollowOptions>, cur
   return `${base}/events?${queryOf({ follow: 1, after: cursor, ...wish })}`;
 }
 
-function endedEarly(cause?: unknown): CorralError {
+export function endedEarly(cause?: unknown): CorralError {
   return new CorralError("daemon.unreachable", "The connection to the daemon was lost", { cause, retry: "now" });
 }
 
 /** Rethrows what another attempt cannot mend. */
-function mendable(error: unknown): CorralError {
+export function mendable(error: unknown): CorralError {
   if (!(error instanceof CorralError)) return endedEarly(error);
   if (error.retry === "never" && errorStatus[error.code] < 500) throw error;
   return error;
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

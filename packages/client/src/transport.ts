@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 export interface Call {
-  readonly method: "GET" | "POST" | "PUT";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;

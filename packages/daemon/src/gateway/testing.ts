@@ -64,7 +64,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const folder = kept ?? mkdtempSync(join(tmpdir(), "corral-gateway-"));
   const log = await openSqliteLog({
     file: join(folder, "corral.db"),
-    projections: [...projectProjections, ...sessionProjections, ...shellProjections, ...tokenProjections, ...requestProjections],
+    projections: [
+      ...projectProjections,
+      ...sessionProjections,
+      ...shellProjections,
+      ...tokenProjections,
+      ...requestProjections,
+    ],
   });
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });

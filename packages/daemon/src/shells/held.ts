@@ -50,6 +50,7 @@ export class HeldShell {
   /** As on record. */
   #state: EnvironmentState | undefined;
   #environment: Promise<Environment> | undefined;
+  #ending: Promise<void> | undefined;
   #isOpen = false;
   #lastUsed = performance.now();
 
@@ -67,7 +68,7 @@ export class HeldShell {
   }
 
   isIdleFor(ms: number): boolean {
-    return this.#isOpen && this.#running.size === 0 && performance.now() - this.#lastUsed >= ms;
+    return this.#isOpen && this.#starting.size + this.#running.size === 0 && performance.now() - this.#lastUsed >= ms;
   }
 
   /** Takes up what ran when the daemon went away. */
@@ -101,10 +102,14 @@ export class HeldShell {
     const environment = await this.#open(by);
     const { id, text, timeoutMs } = command;
     try {
-      await this.#append([event("shell.command-started", { id, text, timeoutMs, environment: environment.state.id })], by, {
-        key: id,
-        is: null,
-      });
+      await this.#append(
+        [event("shell.command-started", { id, text, timeoutMs, environment: environment.state.id })],
+        by,
+        {
+          key: id,
+          is: null,
+        },
+      );
     } catch (error) {
       if (!isConflict(error)) throw error;
       const winner = await this.#world.log.row("shell_commands", id);
@@ -135,7 +140,8 @@ export class HeldShell {
     const running = this.#running.get(id);
     if (running === undefined) {
       const view = await this.look(id);
-      if (view.state === "ended") for (const stream of ["stdout", "stderr"] as const) onOutput(stream, view.result[stream]);
+      if (view.state === "ended")
+        for (const stream of ["stdout", "stderr"] as const) onOutput(stream, view.result[stream]);
       return view;
     }
     running.join(onOutput);
@@ -159,8 +165,12 @@ export class HeldShell {
     return exitCode === 0;
   }
 
-  /** Ends all that runs in it. Another command starts it afresh. */
-  async end(reason: string): Promise<void> {
+  /** Ends all that runs in it. Another command waits for that and starts it afresh. */
+  end(reason: string): Promise<void> {
+    return (this.#ending ??= this.#end(reason).finally(() => (this.#ending = undefined)));
+  }
+
+  async #end(reason: string): Promise<void> {
     const environment = await this.#environment?.catch(() => undefined);
     const ends = [...this.#running.values()].map(({ done }) => done.catch(() => undefined));
     await environment?.end();
@@ -179,6 +189,7 @@ export class HeldShell {
 
   /** One opening at a time; an environment that has ended by itself is replaced by another. */
   async #open(by: By): Promise<Environment> {
+    await this.#ending;
     const current = await this.#environment?.catch(() => undefined);
     if (current?.isOpen === true) return current;
     if (current !== undefined && this.#state?.id === current.state.id) {
@@ -228,7 +239,8 @@ export class HeldShell {
       interruptedBy: undefined,
       join: (onOutput) => void environment.shell.run({ ...wish, onOutput }).catch(() => undefined),
       done: result.then(
-        (got) => this.#recordEnd(id, got, { ...how, durationMs: how.recovered ? undefined : performance.now() - began }),
+        (got) =>
+          this.#recordEnd(id, got, { ...how, durationMs: how.recovered ? undefined : performance.now() - began }),
         (error: unknown) => this.#broken(id, environment.state, error),
       ),
     };
@@ -323,7 +335,11 @@ export class HeldShell {
     await this.#append([event("environment.closed", { id, reason })], { actor: "corral" });
   }
 
-  async #append(events: readonly NewEvent[], by: By, guard?: { key: string; is: Readonly<Record<string, string>> | null }) {
+  async #append(
+    events: readonly NewEvent[],
+    by: By,
+    guard?: { key: string; is: Readonly<Record<string, string>> | null },
+  ) {
     this.#world.over.throwIfAborted();
     const guards = guard === undefined ? {} : { guards: [{ table: "shell_commands", ...guard }] };
     await this.#world.log.append({ stream: this.id, ...by, events, ...guards });

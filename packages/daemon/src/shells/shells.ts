@@ -134,7 +134,8 @@ export function openShells({ log, home, drivers, onDefect, idleMs = usualIdleMs 
     const row = await log.row("projects", projectId);
     if (row === undefined || row["forgotten"] === 1) throw missing("project", projectId);
     if (worktree === undefined || worktree === row["path"]) return row["path"] as string;
-    if ((await log.row("project_paths", worktree))?.["id"] !== projectId) throw missing("worktree of the project", worktree);
+    if ((await log.row("project_paths", worktree))?.["id"] !== projectId)
+      throw missing("worktree of the project", worktree);
     return worktree;
   }
 

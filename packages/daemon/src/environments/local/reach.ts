@@ -1,0 +1,60 @@
+import type { EnvironmentId } from "@corral/protocol";
+import type { KeeperReach } from "../keeper.ts";
+import { quoted } from "../quoting.ts";
+
+/** The variable that every process of a local environment is born with. */
+export const marker = "CORRAL_ENVIRONMENT";
+
+/**
+ * Without a namespace, those belong to the keeper who carry its marker, are in its session, or descend from one who does.
+ * Who sheds all three escapes: that is the weaker promise of a local environment. The keeper leads its session, else it
+ * ends at once: in the session of somebody else it would take strangers for its own.
+ */
+export function reachOfMarker(id: EnvironmentId): KeeperReach {
+  return {
+    check: `
+read -r line <"/proc/$$/stat" || exit 1
+line=\${line##*) } line=\${line#* } line=\${line#* } line=\${line#* }
+[ "\${line%% *}" = "$$" ] && [ "$${marker}" = ${quoted(id)} ] || exit 1`,
+    listEveryone: `
+  all= m_pool= m_members=" $$ "
+  for each in /proc/[0-9]*; do
+    each=\${each#/proc/}
+    look "$each" || continue
+    m_pool="$m_pool $each:$parent"
+    line=\${line#* } line=\${line#* }
+    case \${line%% *} in "$$") m_members="$m_members$each " ;; esac
+  done
+  for each in $(grep -lzx ${quoted(`${marker}=${id}`)} /proc/[0-9]*/environ); do
+    each=\${each#/proc/}
+    m_members="$m_members\${each%%/*} "
+  done
+  m_grew=1
+  while [ -n "$m_grew" ]; do
+    m_grew=
+    for each in $m_pool; do
+      case $m_members in *" \${each%:*} "*) continue ;; esac
+      case $m_members in *" \${each#*:} "*) m_members="$m_members\${each%:*} " m_grew=1 ;; esac
+    done
+  done
+  for each in $m_pool; do
+    case $m_members in *" \${each%:*} "*) all="$all $each" ;; esac
+  done`,
+    signalEveryone: `
+  m_round=0 m_anyone=1
+  while [ $m_round -lt 10 ]; do
+    m_round=$((m_round + 1)) m_targets=
+    list_everyone
+    for each in $all; do
+      case \${each%:*} in "$$") ;; *) m_targets="$m_targets \${each%:*}" ;; esac
+    done
+    [ -n "$m_targets" ] || break
+    m_anyone=0
+    [ "$1" != 0 ] || break
+    kill -s "$1" $m_targets
+    # Nobody who is ended may have started somebody in the meantime.
+    [ "$1" = KILL ] || break
+  done
+  return $m_anyone`,
+  };
+}
