@@ -46,6 +46,19 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
+/** One of the words that the schema takes, or a complaint about the flag. */
+export function oneOf<T>(
+  flag: string,
+  given: string | boolean | undefined,
+  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
+  expected: string,
+): T | undefined {
+  if (given === undefined) return undefined;
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) throw new UsageError(`--${flag} needs ${expected}, not ${JSON.stringify(given)}`);
+  return parsed.data;
+}
+
 /** A whole number, or a complaint about the flag. */
 export function wholeNumber(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;

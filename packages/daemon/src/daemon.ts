@@ -1,5 +1,11 @@
 import { homedir } from "node:os";
-import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport, type EnvironmentKind } from "@corral/protocol";
+import {
+  CorralError,
+  type DaemonInfo,
+  type DaemonStatus,
+  type DoctorReport,
+  type EnvironmentKind,
+} from "@corral/protocol";
 import type { Logger } from "pino";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { type EnvironmentDrivers, wishOf } from "./environments/index.ts";

@@ -18,7 +18,8 @@ export const sessions = defineCommand({
   },
 });
 
-function line({ id, state, model, title }: SessionView): string {
+function line({ id, state, model, title, environment }: SessionView): string {
   const doing = state.state === "waiting" ? `waiting (${state.on})` : state.state;
-  return shown(`${id}  ${doing.padEnd(18)}  ${model}  ${title}`.replaceAll("\n", " ")) + "\n";
+  const unsafe = environment.kind === "local" ? "UNSAFE  " : "";
+  return shown(`${id}  ${doing.padEnd(18)}  ${unsafe}${model}  ${title}`.replaceAll("\n", " ")) + "\n";
 }

@@ -1,13 +1,8 @@
 import type { Client } from "@corral/client";
 import {
-  type Access,
-  access,
   CorralError,
-  type EnvironmentKind,
-  environmentKind,
+  type EnvironmentAsked,
   longestCommandMs,
-  network,
-  type Network,
   type ShellId,
   shellId,
   type ShellView,
@@ -16,7 +11,8 @@ import {
 } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
-import { UsageError } from "../flags.ts";
+import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts";
+import { oneOf, UsageError } from "../flags.ts";
 import { ended, type Ended, ShellLine } from "../shell-line.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import type { World } from "../world.ts";
@@ -65,7 +61,7 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
     const client = await connectDaemon(world);
     if (wish.end !== undefined) return end(client, wish.end, world);
     const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
-    warn(opened, world);
+    if (opened.environment.kind === "local") world.err.write(unsafe);
     const line = new ShellLine(client, opened, world, wish.timeoutMs);
     try {
       return wish.command === undefined
@@ -85,13 +81,11 @@ interface Wish {
   readonly in: ShellId | undefined;
   readonly end: ShellId | undefined;
   readonly timeoutMs: number | undefined;
-  readonly env: EnvironmentKind | undefined;
-  readonly network: Network | undefined;
-  readonly access: Access | undefined;
+  readonly environment: EnvironmentAsked;
   readonly workspace: ShellWorkspace | undefined;
 }
 
-type Given = { readonly [K in keyof Wish | "timeout"]?: string | boolean | undefined };
+type Given = EnvironmentFlags & { readonly [K in keyof Wish | "timeout"]?: string | boolean | undefined };
 
 function wishIn(args: Given): Wish {
   const command = args.command as string | undefined;
@@ -104,23 +98,9 @@ function wishIn(args: Given): Wish {
     in: oneOf("in", args.in, shellId, "an id like shl_01k…"),
     end: oneOf("end", args.end, shellId, "an id like shl_01k…"),
     timeoutMs: milliseconds(args.timeout as string | undefined),
-    env: oneOf("env", args.env, environmentKind, "jail or local"),
-    network: oneOf("network", args.network, network, "off or open"),
-    access: oneOf("access", args.access, access, "read or write"),
+    environment: environmentIn(args),
     workspace: oneOf("workspace", args.workspace, shellWorkspace, "copy, in-place or scratch"),
   };
-}
-
-function oneOf<T>(
-  flag: string,
-  given: string | boolean | undefined,
-  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
-  expected: string,
-): T | undefined {
-  if (given === undefined) return undefined;
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) throw new UsageError(`--${flag} needs ${expected}, not ${JSON.stringify(given)}`);
-  return parsed.data;
 }
 
 function milliseconds(seconds: string | undefined): number | undefined {
@@ -132,12 +112,7 @@ function milliseconds(seconds: string | undefined): number | undefined {
 }
 
 async function open(client: Client, wish: Wish, world: World): Promise<ShellView> {
-  const { env: kind = "jail", network: net, access: to, workspace } = wish;
-  const environment = {
-    kind,
-    ...(net === undefined ? {} : { network: net }),
-    ...(to === undefined ? {} : { access: to }),
-  };
+  const { environment, workspace } = wish;
   const project = await projectHere(client, workspace, world);
   return client.shells.open(
     {
@@ -161,11 +136,6 @@ async function projectHere(client: Client, workspace: ShellWorkspace | undefined
     );
     return undefined;
   }
-}
-
-function warn({ environment }: ShellView, { err }: World): void {
-  if (environment.kind === "local")
-    err.write("UNSAFE: there are no walls. Commands run as you, on all of your files and with the network.\n");
 }
 
 function conclude(outcome: Ended, { json, keep, in: within }: Wish, { out, err }: World): number {

@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { CorralError, event, newId, type SessionId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
-import { type CommandResults, type Environment, type EnvironmentDriver, type EnvironmentDrivers, planOf } from "../environments/index.ts";
+import {
+  type CommandResults,
+  type Environment,
+  type EnvironmentDriver,
+  type EnvironmentDrivers,
+  planOf,
+} from "../environments/index.ts";
 import { prepareWorkspace } from "../workspaces/index.ts";
 
 /**

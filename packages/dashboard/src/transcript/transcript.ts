@@ -3,6 +3,7 @@ import {
   type CommandResult,
   commandResult,
   type Delta,
+  type EnvironmentKind,
   type InputId,
   isKnown,
   type PartId,
@@ -20,6 +21,7 @@ export interface Transcript {
   state: SessionState;
   isInterrupting: boolean;
   projectId: ProjectId | undefined;
+  environment: EnvironmentKind | undefined;
   model: string;
   branch: string | undefined;
   entries: Entry[];
@@ -75,6 +77,7 @@ export function emptyTranscript(): Transcript {
     state: { state: "idle" },
     isInterrupting: false,
     projectId: undefined,
+    environment: undefined,
     model: "",
     branch: undefined,
     entries: [],
@@ -112,6 +115,7 @@ function takeState(transcript: Transcript, event: StoredEvent): void {
   switch (event.type) {
     case "session.created":
       transcript.projectId = event.data.projectId;
+      transcript.environment = event.data.environment.kind;
       transcript.model = event.data.model;
       return;
     case "workspace.prepared":
