@@ -224,7 +224,7 @@ timer() {
 
 start_timer() {
   seconds=$1 signal=$2 line=$3
-  command eval 'timer "$seconds" "$signal" "$line" 8<&- 9<&- & timers="$timers $!"'
+  command eval '{ exec 8<&- 9<&-; timer "$seconds" "$signal" "$line"; } & timers="$timers $!"'
 }
 
 arm() {
@@ -260,7 +260,7 @@ keep_watch() {
   [ -z "$watcher" ] || ! look "$watcher" || return 0
   presence=
   arm
-  command eval 'watch 8<&- 9<&- & watcher=$!'
+  command eval '{ exec 8<&- 9<&-; watch; } & watcher=$!'
 }
 
 mind_presence() {
@@ -386,7 +386,7 @@ start_program() {
     return
   fi
   programs="$programs $name:$pid"
-  command eval 'guard "$name" 8<&- 9<&- & guard=$!'
+  command eval '{ exec 8<&- 9<&-; guard "$name"; } & guard=$!'
   guards="$guards $name:$guard"
   say words "made $name"
 }

@@ -1,10 +1,10 @@
-import { CorralError, environmentId, type EnvironmentState, type ProcessIdentity } from "@corral/protocol";
+import { CorralError, environmentId, type EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
 import { keeperScript, workerScript } from "../keeper.ts";
+import { keptEnvironment } from "../kept.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, isAlive, signal } from "../process-identity.ts";
-import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import { LocalFolder } from "./folder.ts";
 import { endMembers } from "./members.ts";
@@ -120,25 +120,24 @@ function refuseWhatNobodyKeeps({ network, access, siblings }: EnvironmentPlan): 
 
 function environmentAt(folder: LocalFolder, state: EnvironmentState): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(folder.spool), {
-    signal: (name) => void signal(supervisor, name),
-    kill: () => void kill(folder, supervisor).catch(() => undefined),
+  const kill = () => endMembers(folder.id, supervisor);
+  const kept = keptEnvironment({
+    spool: folder.spool,
+    keeper: {
+      signal: (name) => void signal(supervisor, name),
+      kill: () => void kill().catch(() => undefined),
+    },
   });
   return {
+    ...kept,
     state,
-    shell,
     get isOpen() {
-      return shell.isOpen;
+      return kept.isOpen;
     },
-    detach: () => shell.detach(),
-    kill: () => kill(folder, supervisor),
+    kill,
     end: async () => {
-      await kill(folder, supervisor).finally(() => shell.detach());
+      await kill().finally(() => kept.detach());
       await folder.remove();
     },
   };
-}
-
-function kill({ id }: LocalFolder, keeper: ProcessIdentity): Promise<void> {
-  return endMembers(id, keeper);
 }

@@ -15,16 +15,36 @@ export function reachOfMarker(id: EnvironmentId): KeeperReach {
     check: `
 read -r line <"/proc/$$/stat" || exit 1
 line=\${line##*) } line=\${line#* } line=\${line#* } line=\${line#* }
-[ "\${line%% *}" = "$$" ] && [ "$${marker}" = ${quoted(id)} ] || exit 1`,
+[ "\${line%% *}" = "$$" ] && [ "$${marker}" = ${quoted(id)} ] || exit 1
+
+# Timers and the watch signal the keeper by its number, which is its own only as long as they are its children.
+kill() {
+  for m_last in "$@"; do :; done
+  if [ "$m_last" = "$$" ]; then
+    read -r m_stat </proc/self/stat || exit
+    m_stat=\${m_stat##*) } m_stat=\${m_stat#* }
+    [ "\${m_stat%% *}" = "$$" ] || exit
+  fi
+  command kill "$@"
+}`,
     listEveryone: `
-  all= m_pool= m_members=" $$ "
-  for each in /proc/[0-9]*; do
-    each=\${each#/proc/}
-    look "$each" || continue
-    m_pool="$m_pool $each:$parent"
+  all= m_pool= m_members=" $$ " m_ifs=$IFS IFS='
+'
+  set -f
+  # Read all at once: it has to be quick where there are many. What a name may pretend here is looked at again below.
+  for line in $(set +f; cat /proc/[0-9]*/stat); do
+    m_pid=\${line%% *} line=\${line##*) }
+    case $line in [ZX]*) continue ;; esac
+    line=\${line#* } parent=\${line%% *}
+    m_pool="$m_pool $m_pid:$parent"
     line=\${line#* } line=\${line#* }
-    case \${line%% *} in "$$") m_members="$m_members$each " ;; esac
+    [ "\${line%% *}" != "$$" ] || ! look "$m_pid" || {
+      line=\${line#* } line=\${line#* }
+      [ "\${line%% *}" != "$$" ] || m_members="$m_members$m_pid "
+    }
   done
+  set +f
+  IFS=$m_ifs
   for each in $(grep -lzx ${quoted(`${marker}=${id}`)} /proc/[0-9]*/environ); do
     each=\${each#/proc/}
     m_members="$m_members\${each%%/*} "
@@ -34,7 +54,10 @@ line=\${line##*) } line=\${line#* } line=\${line#* } line=\${line#* }
     m_grew=
     for each in $m_pool; do
       case $m_members in *" \${each%:*} "*) continue ;; esac
-      case $m_members in *" \${each#*:} "*) m_members="$m_members\${each%:*} " m_grew=1 ;; esac
+      case $m_members in
+        *" \${each#*:} "*)
+          look "\${each%:*}" && [ "$parent" = "\${each#*:}" ] && m_members="$m_members\${each%:*} " m_grew=1 ;;
+      esac
     done
   done
   for each in $m_pool; do
