@@ -152,6 +152,8 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
+  /** Bytes that a command has written so far, from a place on; none where there are none, or when they are no longer kept. */
+  read(id: string, stream: "stdout" | "stderr", from: number, limit: number): Buffer;
 }
 
 export interface Command {

@@ -7,7 +7,7 @@ import { mainShell } from "./keeper.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
 import type { Command, CommandResults, Shell } from "./port.ts";
-import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
+import { givenUpCode, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /**
  * A persistent shell of an environment, seen from outside.
@@ -58,6 +58,15 @@ export class SpoolShell implements Shell {
     const result = flight.join(command, () => this.#guard(() => this.#abort(flight)));
     this.#takeOff();
     return result;
+  }
+
+  read(id: string, stream: OutputStream, from: number, limit: number): Buffer {
+    try {
+      return this.#spool.readOutput(id, stream, from, limit).bytes;
+    } catch (error) {
+      if (error instanceof SpoolUnreadable) return Buffer.alloc(0);
+      throw error;
+    }
   }
 
   async find(id: string): ReturnType<CommandResults["find"]> {

@@ -1,12 +1,9 @@
-import type { ServerResponse } from "node:http";
 import {
   closedShell,
   commandId,
-  type CommandNews,
   commandNews,
   type CommandView,
   commandView,
-  CorralError,
   covers,
   type EnvironmentKind,
   openShellWish,
@@ -22,7 +19,7 @@ import { z } from "zod";
 import { isBounded, type Principal } from "../tokens/index.ts";
 import { tooNarrow } from "./access.ts";
 import { missing } from "./bounds.ts";
-import { usualLimits } from "./feed.ts";
+import { carryCommand } from "./command-stream.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 import { principalOf } from "./tokens.ts";
 
@@ -114,7 +111,10 @@ export const shellRoutes: Routes = (app, parts) => {
       const now = await shells.look(id, command);
       if (follow === "0") return wait === 0 || now.state !== "running" ? now : waited(parts, id, command, wait);
       reply.hijack();
-      carryNews(reply.raw, (tell) => shells.follow(id, command, tell));
+      carryCommand(reply.raw, {
+        follow: (onOutput) => shells.follow(id, command, onOutput),
+        read: (range) => shells.read(id, command, range),
+      });
       return reply;
     },
   );
@@ -156,32 +156,4 @@ async function waited(
   const end = shells.follow(id, command, () => undefined);
   await Promise.race([end, enough]).finally(() => clearTimeout(timer));
   return shells.look(id, command);
-}
-
-type Tell = (stream: "stdout" | "stderr", text: string) => void;
-
-/** News of one command to one client. Whoever reads too slowly is dropped alone and may ask again. */
-function carryNews(response: ServerResponse, follow: (tell: Tell) => Promise<CommandView>): void {
-  const write = (frame: string) => {
-    if (response.destroyed || response.writableEnded) return;
-    if (response.writableLength > usualLimits.bufferLimit) response.destroy();
-    else response.write(frame);
-  };
-  const say = (news: CommandNews) => write(`event: ${news.kind}\ndata: ${JSON.stringify(news)}\n\n`);
-  response.writeHead(200, {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-  });
-  response.socket?.setNoDelay(true);
-  const heartbeat = setInterval(write, usualLimits.heartbeatMs, ":\n\n");
-  heartbeat.unref();
-  follow((stream, text) => say({ kind: "output", stream, text }))
-    .then((command) => say({ kind: "command", command }))
-    // The daemon stops, or its log cannot be written: the stream ends without an end of the command.
-    .catch((error: unknown) => void (error instanceof CorralError))
-    .finally(() => {
-      clearInterval(heartbeat);
-      response.end();
-    });
 }

@@ -148,6 +148,13 @@ export class HeldShell {
     return running.done;
   }
 
+  /** What a command has written so far, from a place on; nothing once it is no longer kept. */
+  async read(id: CommandId, stream: "stdout" | "stderr", from: number, limit: number): Promise<Buffer> {
+    if (!this.#running.has(id) && !this.#kept.includes(id)) return Buffer.alloc(0);
+    const environment = await this.#environment?.catch(() => undefined);
+    return environment?.shell.read(id, stream, from, limit) ?? Buffer.alloc(0);
+  }
+
   interrupt(by: By): boolean {
     for (const running of this.#running.values()) {
       running.interruptedBy ??= by.actor;

@@ -29,6 +29,8 @@ export interface Shells {
   look(id: ShellId, command: CommandId): Promise<CommandView>;
   /** Tells output from the command's beginning on, and resolves with its end. Rejects when the daemon stops first. */
   follow(id: ShellId, command: CommandId, onOutput: OnOutput): Promise<CommandView>;
+  /** Bytes that a command has written so far, from a place on; none when they are no longer kept. */
+  read(id: ShellId, command: CommandId, range: OutputRange): Promise<Buffer>;
   /** Ends what runs in it; the shell stays. */
   interrupt(id: ShellId, by: By): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
   /** Ends it, and removes its files unless something in them would be lost. Can be repeated. */
@@ -37,6 +39,12 @@ export interface Shells {
   begin(): Promise<void>;
   /** Lets go: what runs goes on and is found again. */
   stop(): void;
+}
+
+export interface OutputRange {
+  readonly stream: "stdout" | "stderr";
+  readonly from: number;
+  readonly limit: number;
 }
 
 type OnOutput = (stream: "stdout" | "stderr", text: string) => void;
@@ -76,6 +84,8 @@ export function openShells({ log, home, drivers, onDefect, idleMs = usualIdleMs 
     start: async (id, command, by) => (await hold(id)).start(command, by),
     look: async (id, command) => (await hold(id, { closedToo: true })).look(command),
     follow: async (id, command, onOutput) => (await hold(id, { closedToo: true })).follow(command, onOutput),
+    read: async (id, command, { stream, from, limit }) =>
+      (await hold(id, { closedToo: true })).read(command, stream, from, limit),
     interrupt: async (id, by) => ({ kind: (await hold(id)).interrupt(by) ? "interrupted" : "nothing-running" }),
     close(id, by) {
       const joined = closing.get(id) ?? close(id, by).finally(() => closing.delete(id));
