@@ -1,17 +1,8 @@
-import { join } from "node:path";
 import { describeEnvironment } from "../conformance.ts";
-import { spoolInside, workspaceInside } from "../keeper.ts";
-import { jailOwner } from "./jail.ts";
-import { openDriver } from "./testing/driver.ts";
+import { jailUnderTest, openDriver } from "./testing/driver.ts";
 
 describeEnvironment("jail", {
+  ...jailUnderTest,
   open: openDriver,
   module: new URL("testing/driver.ts", import.meta.url).href,
-  owner: jailOwner(),
-  places: (home, { id }) => ({
-    workspace: workspaceInside,
-    spool: spoolInside,
-    spoolOutside: join(home, "environments", id, "spool"),
-  }),
-  promises: { walledProcesses: "kept" },
 });

@@ -1,6 +1,10 @@
 import type { ShellCommand } from "../../keeper.ts";
+import type { EnvironmentState } from "@corral/protocol";
+import { join } from "node:path";
+import type { Places } from "../../conformance.ts";
+import { spoolInside, workspaceInside } from "../../keeper.ts";
 import type { EnvironmentDriver } from "../../port.ts";
-import { openJailDriver } from "../jail.ts";
+import { jailOwner, openJailDriver } from "../jail.ts";
 
 /** Shells that may be a system's /bin/sh; this module's address says by `?shell=` which one to use. */
 export const shells: Readonly<Record<string, ShellCommand>> = {
@@ -16,3 +20,14 @@ export function openDriver(home: string): EnvironmentDriver {
 export function openDriverWith(shell: ShellCommand | undefined): (home: string) => EnvironmentDriver {
   return (home) => openJailDriver({ home, ...(shell === undefined ? {} : { shell }) });
 }
+
+/** What the suite has to know of a jail. */
+export const jailUnderTest = {
+  owner: jailOwner(),
+  places: (home: string, { id }: EnvironmentState): Places => ({
+    workspace: workspaceInside,
+    spool: spoolInside,
+    spoolOutside: join(home, "environments", id, "spool"),
+  }),
+  promises: { walledProcesses: "kept" },
+} as const;
