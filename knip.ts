@@ -16,7 +16,14 @@ const config: KnipConfig = {
   workspaces: {
     ".": {
       // The floors are programs that the benchmarks start by their name.
-      entry: ["scripts/*.ts", "examples/*.ts", "bench/*.ts", "bench/floors/*.ts", "tests/**/*.test.ts", "tests/build-once.ts"],
+      entry: [
+        "scripts/*.ts",
+        "examples/*.ts",
+        "bench/*.ts",
+        "bench/floors/*.ts",
+        "tests/**/*.test.ts",
+        "tests/build-once.ts",
+      ],
       project: ["scripts/**/*.ts", "examples/**/*.ts", "bench/**/*.ts", "tests/**/*.ts", "*.ts"],
       // The runtime itself, one for each platform; the packages that stories use by their workspace links; the
       // type-aware half of oxlint; the vendor's SDK that the scripted model is held to in its package's tests; the

@@ -68,9 +68,9 @@ class OutputSoFar {
   }
 
   /** What is there and was not told yet. */
-  async *rest({ read }: FollowedCommand, { last }: { last: boolean }): AsyncGenerator<string, void, undefined> {
+  async *rest(command: FollowedCommand, { last }: { last: boolean }): AsyncGenerator<string, void, undefined> {
     for (;;) {
-      const bytes = await read({ stream: this.stream, from: this.#from, limit: pieceBytes });
+      const bytes = await command.read({ stream: this.stream, from: this.#from, limit: pieceBytes });
       const over = bytes.length === 0;
       this.#from += bytes.length;
       const text = this.#decoder.decode(bytes, { stream: !(over && last) });

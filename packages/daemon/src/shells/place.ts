@@ -1,6 +1,6 @@
 import { chownSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { CorralError, type EnvironmentState, type EnvironmentWish, type ShellId } from "@corral/protocol";
+import { CorralError, type EnvironmentState, type ShellId } from "@corral/protocol";
 import { type Owner, removeFolder, workspaceIn } from "../environments/index.ts";
 import { prepareWorkspace } from "../workspaces/index.ts";
 
@@ -28,10 +28,10 @@ export async function copyFor(
 }
 
 /** The repository's own folder. */
-export function inPlace(repository: string, wish: EnvironmentWish, owner: Owner | undefined): Place {
+export function inPlace(repository: string, owner: Owner | undefined): Place {
   const found = statSync(repository, { throwIfNoEntry: false });
   if (found === undefined) throw new CorralError("project.missing", `There is no folder ${repository}.`);
-  if (owner !== undefined && found.uid === 0 && wish.access !== "read") throw rootsOwn(repository);
+  if (owner !== undefined && found.uid === 0) throw rootsOwn(repository);
   return { path: repository, readable: [], variables: {} };
 }
 
@@ -67,6 +67,6 @@ function quoted(text: string): string {
 
 function rootsOwn(path: string): CorralError {
   return new CorralError("workspace.foreign", `${path} belongs to root, and nothing in a jail may be root.`, {
-    hint: "Work on a copy (--workspace copy), only read (--access read), or give the folder to an ordinary user and run Corral as that one.",
+    hint: "Work on a copy (--workspace copy), or give the folder to an ordinary user.",
   });
 }

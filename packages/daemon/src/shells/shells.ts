@@ -133,9 +133,7 @@ export function openShells({ log, home, drivers, onDefect, idleMs = usualIdleMs 
     const { owner } = drivers.of(wish.environment.kind);
     if (workspace === "scratch") return scratchFor(id, home, owner);
     const repository = await repositoryOf(wish);
-    return workspace === "copy"
-      ? copyFor(id, { home, repository, owner })
-      : inPlace(repository, wish.environment, owner);
+    return workspace === "copy" ? copyFor(id, { home, repository, owner }) : inPlace(repository, owner);
   }
 
   async function repositoryOf({ projectId, worktree }: OpenShellWish): Promise<string> {
