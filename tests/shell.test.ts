@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { callsTool, says } from "@corral/daemon/testing";
 import type { EnvironmentState } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { eventsUntil, isRunning, setStage, type Stage } from "./story.ts";
@@ -206,6 +207,39 @@ describe("corral shell", () => {
       });
     }
     expect(existsSync(join(stage.home, "daemon.json"))).toBe(false);
+  });
+});
+
+describe("a session without walls", () => {
+  test("says UNSAFE wherever it is shown, works on its copy, and leaves no process", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    stage.model.script([
+      callsTool("shell", { command: "pwd; echo x >file; env | grep -c sk-story; setsid sleep 1000 & echo $!" }),
+      says("done"),
+    ]);
+    const run = stage.corral("run", "--env", "local", "look around");
+    expect(await run.exit).toBe(0);
+    expect(run.stderr()).toMatch(/^UNSAFE: there are no walls/);
+    const client = stage.client();
+    const [session] = await client.sessions.list();
+    expect(session?.environment).toEqual({ kind: "local", network: "open", access: "write" });
+    const { events } = await client.events({ types: ["call.settled", "environment.opened"] });
+    const [opened, settled] = events.map(({ data }) => data as Record<string, unknown>);
+    expect(opened?.["state"]).toMatchObject({ kind: "local" });
+    const { stdout } = settled?.["result"] as { stdout: string };
+    const [path, secrets, pid] = stdout.split("\n");
+    expect({ path, secrets, running: isRunning(Number(pid)) }).toEqual({
+      path: join(stage.home, "workspaces", session?.id ?? ""),
+      secrets: "0",
+      running: true,
+    });
+    expect(existsSync(join(stage.repository, "file"))).toBe(false);
+    const list = stage.corral("sessions");
+    await list.exit;
+    expect(list.stdout()).toContain("UNSAFE");
+    expect(await stage.corral("stop").exit).toBe(0);
+    expect(isRunning(Number(pid))).toBe(false);
   });
 });
 

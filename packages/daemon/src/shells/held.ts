@@ -378,6 +378,6 @@ function isConflict(error: unknown): boolean {
   return error instanceof CorralError && error.code === "append.conflict";
 }
 
-export function noCommand(id: CommandId): CorralError {
+function noCommand(id: CommandId): CorralError {
   return new CorralError("not-found", `There is no command ${id} in this shell.`);
 }

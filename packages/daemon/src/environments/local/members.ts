@@ -25,7 +25,7 @@ export async function endMembers(id: EnvironmentId, keeper: ProcessIdentity | un
 }
 
 /** Those with the environment's marker, in the session of its living keeper, or born of one of them; the keeper not among them. */
-export function membersOf(id: EnvironmentId, keeper: ProcessIdentity | undefined): ProcessIdentity[] {
+function membersOf(id: EnvironmentId, keeper: ProcessIdentity | undefined): ProcessIdentity[] {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const processes = all.flatMap((name) => look(Number(name)) ?? []);
   const leader = keeper !== undefined && isAlive(keeper) ? keeper.pid : undefined;
