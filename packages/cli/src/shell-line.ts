@@ -34,6 +34,9 @@ export class ShellLine {
   readonly #timeoutMs: number | undefined;
   #running: { readonly leaving: AbortController; pressed: number } | undefined;
 
+  /** What was printed last does not end its line. */
+  #midLine = false;
+
   constructor(client: Client, shell: ShellView, world: World, timeoutMs: number | undefined) {
     this.#client = client;
     this.#shell = shell;
@@ -50,6 +53,7 @@ export class ShellLine {
       const view = await this.#client.shells.follow(this.#shell.id, id, {
         signal: running.leaving.signal,
         onOutput: (stream, piece) => {
+          this.#midLine = !piece.endsWith("\n");
           if (live) print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
         },
         onBreak: this.#patience(),
@@ -88,7 +92,9 @@ export class ShellLine {
         break;
       }
       if (line.trim() !== "") {
+        this.#midLine = false;
         const outcome = await this.run(line, { live: true });
+        if (person && this.#midLine) out.write("\n");
         err.write(shown(ended(outcome, { goesOn: true })));
         code = outcome.interrupted ? 130 : (outcome.result?.exitCode ?? 1);
       }

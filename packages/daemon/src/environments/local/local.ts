@@ -1,6 +1,6 @@
 import { CorralError, environmentId, type EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
-import { keeperScript, workerScript } from "../keeper.ts";
+import { keeperScript, type ShellCommand, workerScript } from "../keeper.ts";
 import { keptEnvironment } from "../kept.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
@@ -20,6 +20,8 @@ export interface LocalOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** How long an idle environment waits for a daemon to come back before it ends itself. */
   readonly graceSeconds?: number;
+  /** Which POSIX sh to use, when it is not the system's own. */
+  readonly shell?: ShellCommand;
 }
 
 /**
@@ -36,11 +38,13 @@ class LocalDriver implements EnvironmentDriver {
   readonly #environments: string;
   readonly #variables: Readonly<Record<string, string>>;
   readonly #graceSeconds: number;
+  readonly #shell: ShellCommand;
 
-  constructor({ home, variables, graceSeconds = 600 }: LocalOptions) {
+  constructor({ home, variables, graceSeconds = 600, shell = ["/bin/sh"] }: LocalOptions) {
     this.#environments = join(home, "environments", "local");
     this.#variables = sharedVariables(variables);
     this.#graceSeconds = graceSeconds;
+    this.#shell = shell;
   }
 
   /** All that it needs is a shell, which every system has. */
@@ -55,11 +59,12 @@ class LocalDriver implements EnvironmentDriver {
     const { id, network, access, workspace } = plan;
     const reach = reachOfMarker(id);
     folder.make({
-      "keeper.sh": keeperScript({ spool, scripts, workspace, shell: ["/bin/sh"], reach }),
+      "keeper.sh": keeperScript({ spool, scripts, workspace, shell: this.#shell, reach }),
       "worker.sh": workerScript,
     });
     try {
       const supervisor = await startKeeper({
+        shell: this.#shell,
         script: join(scripts, "keeper.sh"),
         graceSeconds: this.#graceSeconds,
         variables: { ...this.#variables, ...plan.variables, TERM: "dumb", [marker]: id },

@@ -1,11 +1,12 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn } from "node:child_process";
-import { beginLine, readyLine } from "../keeper.ts";
+import { beginLine, readyLine, type ShellCommand } from "../keeper.ts";
 import { identify } from "../process-identity.ts";
 
 const startDeadlineMs = 20_000;
 
 export interface LocalStart {
+  readonly shell: ShellCommand;
   readonly script: string;
   readonly graceSeconds: number;
   readonly variables: Readonly<Record<string, string>>;
@@ -14,8 +15,15 @@ export interface LocalStart {
 }
 
 /** Starts the keeper as the leader of a session of its own. It begins only after `record` has put it on file. */
-export async function startKeeper({ script, graceSeconds, variables, record }: LocalStart): Promise<ProcessIdentity> {
-  const child = spawn("/bin/sh", [script, String(graceSeconds)], {
+export async function startKeeper({
+  shell,
+  script,
+  graceSeconds,
+  variables,
+  record,
+}: LocalStart): Promise<ProcessIdentity> {
+  const [program, ...flags] = shell;
+  const child = spawn(program, [...flags, script, String(graceSeconds)], {
     stdio: ["pipe", "ignore", "pipe"],
     env: variables,
     cwd: "/",
