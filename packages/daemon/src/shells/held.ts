@@ -152,7 +152,7 @@ export class HeldShell {
   async read(id: CommandId, stream: "stdout" | "stderr", from: number, limit: number): Promise<Buffer> {
     if (!this.#running.has(id) && !this.#kept.includes(id)) return Buffer.alloc(0);
     const environment = await this.#environment?.catch(() => undefined);
-    return environment?.shell.read(id, stream, from, limit) ?? Buffer.alloc(0);
+    return (await environment?.shell.readWhole(id, stream, { from, bytes: limit }))?.bytes ?? Buffer.alloc(0);
   }
 
   interrupt(by: By): boolean {

@@ -1,7 +1,14 @@
-import { type EnvironmentId, type ProcessIdentity, processIdentity } from "@corral/protocol";
+import {
+  type EnvironmentId,
+  type EnvironmentLimits,
+  environmentLimits,
+  type ProcessIdentity,
+  processIdentity,
+} from "@corral/protocol";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { defaultLimits } from "../plan.ts";
 import { identify, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { endMembers } from "./members.ts";
@@ -30,12 +37,22 @@ export class LocalFolder {
   }
 
   /** The opener is on file before anything is started. */
-  make(scripts: Readonly<Record<string, string>>): void {
+  make(scripts: Readonly<Record<string, string>>, limits: EnvironmentLimits): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
     this.#write("opener", identify(process.pid));
+    writeFileSync(join(this.path, "limits.json"), JSON.stringify(limits), { mode: 0o600 });
     mkdirSync(this.spool, { mode: 0o700 });
     mkdirSync(this.scripts, { mode: 0o700 });
     for (const [name, text] of Object.entries(scripts)) writeFileSync(join(this.scripts, name), text, { mode: 0o600 });
+  }
+
+  /** What it was opened with. */
+  limits(): EnvironmentLimits {
+    try {
+      return environmentLimits.parse(JSON.parse(readFileSync(join(this.path, "limits.json"), "utf8")));
+    } catch {
+      return defaultLimits;
+    }
   }
 
   /** Before anything begins. */

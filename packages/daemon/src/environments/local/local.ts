@@ -58,10 +58,13 @@ class LocalDriver implements EnvironmentDriver {
     const { spool, scripts } = folder;
     const { id, network, access, workspace } = plan;
     const reach = reachOfMarker(id);
-    folder.make({
-      "keeper.sh": keeperScript({ spool, scripts, workspace, shell: this.#shell, reach }),
-      "worker.sh": workerScript,
-    });
+    folder.make(
+      {
+        "keeper.sh": keeperScript({ spool, scripts, workspace, shell: this.#shell, reach }),
+        "worker.sh": workerScript,
+      },
+      plan.limits,
+    );
     try {
       const supervisor = await startKeeper({
         shell: this.#shell,
@@ -128,6 +131,7 @@ function environmentAt(folder: LocalFolder, state: EnvironmentState): Environmen
   const kill = () => endMembers(folder.id, supervisor);
   const kept = keptEnvironment({
     spool: folder.spool,
+    outputBytes: folder.limits().outputBytes,
     keeper: {
       signal: (name) => void signal(supervisor, name),
       kill: () => void kill().catch(() => undefined),
