@@ -224,11 +224,11 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
     });
 
     test("what goes on writing in the background is kept from filling the disk", async () => {
-      const { environment, home, run } = await open({ outputBytes: 1_000_000 });
+      const { environment, inside, run } = await open({ outputBytes: 1_000_000 });
       const text = "(while sleep 0.01; do head -c 100000 /dev/zero; done) & echo $!";
       const [pid] = (await run(text, "writer")).stdout.split("\n");
       environment.shell.forget("writer");
-      const output = join(home, "environments", environment.state.id, "spool", "writer.out");
+      const output = join(inside.spoolOutside, "writer.out");
       await expect.poll(() => statSync(output).size, { timeout: 20_000 }).toBeGreaterThan(1_000_000);
       // Truncated, it is a file with a hole at its beginning.
       await expect
