@@ -227,7 +227,7 @@ describe("a session without walls", () => {
     const { events } = await client.events({ types: ["call.settled", "environment.opened"] });
     const [opened, settled] = events.map(({ data }) => data as Record<string, unknown>);
     expect(opened?.["state"]).toMatchObject({ kind: "local" });
-    const { stdout } = settled?.["result"] as { stdout: string };
+    const { stdout } = (settled ?? {})["result"] as { stdout: string };
     const [path, secrets, pid] = stdout.split("\n");
     expect({ path, secrets, running: isRunning(Number(pid)) }).toEqual({
       path: join(stage.home, "workspaces", session?.id ?? ""),
