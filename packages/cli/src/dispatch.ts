@@ -8,6 +8,7 @@ import type { World } from "./world.ts";
 /** Each command's code is loaded when it is used: help and mistakes are quick. */
 const load: Record<CommandName, () => Promise<Command>> = {
   run: async () => (await import("./commands/run.ts")).run,
+  shell: async () => (await import("./commands/shell.ts")).shell,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,

@@ -8,6 +8,10 @@ import type { Problem } from "./generated.ts";
 test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.Admission>().toEqualTypeOf<protocol.Admission>();
   expectTypeOf<api.BackupView>().toEqualTypeOf<protocol.BackupView>();
+  expectTypeOf<api.ClosedShell>().toEqualTypeOf<protocol.ClosedShell>();
+  expectTypeOf<api.CommandId>().toEqualTypeOf<protocol.CommandId>();
+  expectTypeOf<api.CommandView>().toEqualTypeOf<protocol.CommandView>();
+  expectTypeOf<api.AnswerOf<"POST /api/shells/{id}/commands">>().toEqualTypeOf<protocol.CommandView>();
   expectTypeOf<api.ConfigView>().toEqualTypeOf<protocol.ConfigView>();
   expectTypeOf<api.CreatedToken>().toEqualTypeOf<protocol.CreatedToken>();
   expectTypeOf<api.DaemonStatus>().toEqualTypeOf<protocol.DaemonStatus>();
@@ -33,6 +37,11 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.SessionView>().toEqualTypeOf<protocol.SessionView>();
   expectTypeOf<api.AnswerOf<"POST /api/sessions">>().toEqualTypeOf<protocol.SessionView>();
   expectTypeOf<api.AnswerOf<"GET /api/sessions">>().toEqualTypeOf<protocol.SessionList>();
+  expectTypeOf<api.ShellId>().toEqualTypeOf<protocol.ShellId>();
+  expectTypeOf<api.ShellInterruptAnswer>().toEqualTypeOf<protocol.ShellInterruptAnswer>();
+  expectTypeOf<api.ShellView>().toEqualTypeOf<protocol.ShellView>();
+  expectTypeOf<api.AnswerOf<"POST /api/shells">>().toEqualTypeOf<protocol.ShellView>();
+  expectTypeOf<api.AnswerOf<"GET /api/shells">>().toEqualTypeOf<protocol.ShellList>();
   expectTypeOf<api.StopAnswer>().toEqualTypeOf<protocol.StopAnswer>();
   expectTypeOf<api.StreamMessage>().toEqualTypeOf<protocol.StreamMessage>();
   expectTypeOf<api.TokenId>().toEqualTypeOf<protocol.TokenId>();
@@ -47,8 +56,10 @@ test("what may be asked for is what the protocol's schemas take", () => {
   expectTypeOf<api.CreateSession>().toEqualTypeOf<input<typeof protocol.createSession>>();
   expectTypeOf<api.CreateToken>().toEqualTypeOf<input<typeof protocol.createToken>>();
   expectTypeOf<api.DecideRecovery>().toEqualTypeOf<input<typeof protocol.decideRecovery>>();
+  expectTypeOf<api.OpenShellWish>().toEqualTypeOf<input<typeof protocol.openShellWish>>();
   expectTypeOf<api.RegisterProject>().toEqualTypeOf<input<typeof protocol.registerProject>>();
   expectTypeOf<api.SetConfig>().toEqualTypeOf<input<typeof protocol.setConfig>>();
+  expectTypeOf<api.StartCommand>().toEqualTypeOf<input<typeof protocol.startCommand>>();
   expectTypeOf<api.StopDaemon>().toEqualTypeOf<input<typeof protocol.stopDaemon>>();
   expectTypeOf<api.TrustFiles>().toEqualTypeOf<input<typeof protocol.trustFiles>>();
 });

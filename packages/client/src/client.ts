@@ -3,6 +3,9 @@ import type {
   Admission,
   AdmitInput,
   BackupView,
+  ClosedShell,
+  CommandId,
+  CommandView,
   ConfigView,
   CreatedToken,
   CreateSession,
@@ -18,6 +21,7 @@ import type {
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
+  OpenShellWish,
   ProjectId,
   ProjectView,
   RecoveryAnswer,
@@ -28,6 +32,10 @@ import type {
   SessionId,
   SessionView,
   SetConfig,
+  ShellId,
+  ShellInterruptAnswer,
+  ShellView,
+  StartCommand,
   StopAnswer,
   StopDaemon,
   TokenId,
@@ -36,6 +44,7 @@ import type {
   TrustView,
   UpgradeAnswer,
 } from "./api.ts";
+import { type FollowCommand, followCommand } from "./command.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type OpenSocket, openWebSocket } from "./socket.ts";
 import { type Asked, type Endpoint, type Fetch, type Sending, Transport, type Waiting } from "./transport.ts";
@@ -82,6 +91,20 @@ export interface Client {
     interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
     recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  /** A person's own shells. */
+  readonly shells: {
+    open(wish?: OpenShellWish, sending?: Sending): Promise<ShellView>;
+    list(waiting?: Waiting): Promise<readonly ShellView[]>;
+    get(id: ShellId, waiting?: Waiting): Promise<ShellView>;
+    /** Resolves when its start is durable. Can be repeated with the same id and text. */
+    start(id: ShellId, command: StartCommand, sending?: Sending): Promise<CommandView>;
+    /** How a command stands, at once or after so many seconds at most. */
+    look(id: ShellId, command: CommandId, waiting?: Waiting & { readonly waitSeconds?: number }): Promise<CommandView>;
+    /** Until it has ended; a broken connection is taken up again. */
+    follow(id: ShellId, command: CommandId, following?: FollowCommand): Promise<CommandView>;
+    interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
+    close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
   };
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
@@ -161,6 +184,21 @@ export function createClient({
       recover: (id, body, sending) => ask("POST /api/sessions/{id}/recovery", { ...sending, path: { id }, body }),
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
+    },
+    shells: {
+      open: (body = {}, sending) => ask("POST /api/shells", { ...sending, body }),
+      list: async (waiting) => (await ask("GET /api/shells", { ...waiting })).shells,
+      get: (id, waiting) => ask("GET /api/shells/{id}", { ...waiting, path: { id } }),
+      start: (id, body, sending) => ask("POST /api/shells/{id}/commands", { ...sending, path: { id }, body }),
+      look: (id, command, { waitSeconds = 0, ...waiting } = {}) =>
+        ask("GET /api/shells/{id}/commands/{command}", {
+          ...waiting,
+          path: { id, command },
+          query: { wait: waitSeconds },
+        }),
+      follow: (shell, command, following = {}) => followCommand(transport, { shell, command }, following),
+      interrupt: (id, sending) => ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id } }),
+      close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
     },
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),

@@ -420,6 +420,152 @@ export interface Api {
     body: { call: `cal_${string}`; decision: "retry" | "abandon" };
     answer: { kind: "decided" };
   };
+  /** Opens a shell */
+  "POST /api/shells": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      projectId?: `prj_${string}` | undefined;
+      worktree?: string | undefined;
+      environment?:
+        | {
+            kind?: "jail" | "local" | undefined;
+            network?: "off" | "open" | undefined;
+            access?: "read" | "write" | undefined;
+          }
+        | undefined;
+      workspace?: "copy" | "in-place" | "scratch" | undefined;
+    };
+    answer: {
+      id: `shl_${string}`;
+      projectId?: `prj_${string}` | undefined;
+      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      workspace: "copy" | "in-place" | "scratch";
+      path: string;
+      actor: string;
+      state: "open" | "resting" | "closed";
+      seq: number;
+    };
+  };
+  "GET /api/shells": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      shells: {
+        id: `shl_${string}`;
+        projectId?: `prj_${string}` | undefined;
+        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        workspace: "copy" | "in-place" | "scratch";
+        path: string;
+        actor: string;
+        state: "open" | "resting" | "closed";
+        seq: number;
+      }[];
+    };
+  };
+  "GET /api/shells/{id}": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `shl_${string}`;
+      projectId?: `prj_${string}` | undefined;
+      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      workspace: "copy" | "in-place" | "scratch";
+      path: string;
+      actor: string;
+      state: "open" | "resting" | "closed";
+      seq: number;
+    };
+  };
+  /** Ends a shell; its files go unless something in them would be lost */
+  "DELETE /api/shells/{id}": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: { id: `shl_${string}`; kept?: string | undefined };
+  };
+  /** Starts a command; sent again with its id, it is the same one */
+  "POST /api/shells/{id}/commands": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: { id: `cmd_${string}`; text: string; timeoutMs?: number | undefined };
+    answer:
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "running" }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "ended";
+          result: {
+            exitCode: number;
+            stdout: string;
+            stderr: string;
+            stdoutBytes: number;
+            stderrBytes: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+          };
+        }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "past";
+          facts: {
+            exitCode: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+            stdoutBytes: number;
+            stderrBytes: number;
+          };
+        }
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
+  };
+  /** How a command stands */
+  "GET /api/shells/{id}/commands/{command}": {
+    path: { id: `shl_${string}`; command: `cmd_${string}` };
+    query: { wait?: number | undefined; follow?: "0" | "1" | undefined };
+    body: undefined;
+    answer:
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "running" }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "ended";
+          result: {
+            exitCode: number;
+            stdout: string;
+            stderr: string;
+            stdoutBytes: number;
+            stderrBytes: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+          };
+        }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "past";
+          facts: {
+            exitCode: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+            stdoutBytes: number;
+            stderrBytes: number;
+          };
+        }
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
+  };
+  "POST /api/shells/{id}/interrupt": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "interrupted" | "nothing-running" };
+  };
   /** What happened */
   "GET /api/events": {
     path: Record<string, never>;
@@ -582,6 +728,13 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
   "POST /api/sessions/{id}/interrupt": ["kind"],
   "POST /api/sessions/{id}/recovery": ["kind"],
+  "POST /api/shells": ["id", "environment", "workspace", "path", "actor", "state", "seq"],
+  "GET /api/shells": ["shells"],
+  "GET /api/shells/{id}": ["id", "environment", "workspace", "path", "actor", "state", "seq"],
+  "DELETE /api/shells/{id}": ["id"],
+  "POST /api/shells/{id}/commands": [],
+  "GET /api/shells/{id}/commands/{command}": [],
+  "POST /api/shells/{id}/interrupt": ["kind"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

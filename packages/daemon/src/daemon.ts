@@ -1,10 +1,16 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
+import {
+  CorralError,
+  type DaemonInfo,
+  type DaemonStatus,
+  type DoctorReport,
+  type EnvironmentKind,
+} from "@corral/protocol";
 import type { Logger } from "pino";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
-import { type EnvironmentDriver, limitsFrom } from "./environments/index.ts";
+import { type EnvironmentDrivers, limitsFrom, wishOf } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
@@ -12,6 +18,7 @@ import { openProjects, projectProjections } from "./projects/index.ts";
 import { openRetention } from "./retention/index.ts";
 import { endEnvironments, openForeman, openRemoval, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
+import { openShells, shellProjections } from "./shells/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
@@ -34,7 +41,7 @@ export interface DaemonParts {
   /** What is, or was, wrong with the database. */
   databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
-  readonly driver: EnvironmentDriver;
+  readonly drivers: EnvironmentDrivers;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
 }
@@ -47,7 +54,13 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-const projections = [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections];
+const projections = [
+  ...projectProjections,
+  ...sessionProjections,
+  ...shellProjections,
+  ...tokenProjections,
+  ...requestProjections,
+];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
 
@@ -88,9 +101,20 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
-    mayOpen: () => mustBeJailed(parts.driver),
+    async environment(asked) {
+      const wish = wishOf(asked);
+      await mustOpen(parts.drivers, wish.kind);
+      return wish;
+    },
   });
-  const removal = openRemoval({ log, driver: parts.driver, home: home.folder, onFailure });
+  const shells = openShells({
+    log,
+    home: home.folder,
+    drivers: parts.drivers,
+    limits: () => limitsFrom(config.values),
+    onDefect: complainingTo(parts.logger.child({ component: "shells" })),
+  });
+  const removal = openRemoval({ log, drivers: parts.drivers, home: home.folder, onFailure });
   const retention = openRetention({
     log,
     terms: () => ({ days: config.values["retention.days"], events: config.values["retention.events"] }),
@@ -107,6 +131,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     sessions,
     removal,
+    shells,
     projects,
     config,
     tokens,
@@ -125,11 +150,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await foreman.begin();
+  await shells.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
   swept = Promise.all([
-    sweepEnvironments(log, parts.driver, { onFailure, signal: enough.signal }),
+    sweepEnvironments(log, parts.drivers, { onFailure, signal: enough.signal }),
     removal.sweep(enough.signal),
   ]).then(() => undefined);
   retention.begin();
@@ -151,13 +177,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   async function shutDown(now: boolean): Promise<void> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
+    shells.stop();
     await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
     enough.abort();
     await swept;
     await retention.close();
-    await endEnvironments(log, parts.driver, { which: now ? "all" : "resting", onFailure });
+    await endEnvironments(log, parts.drivers, { which: now ? "all" : "resting", onFailure });
     // A runner may have been in the middle of opening one.
-    await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
+    await sweepEnvironments(log, parts.drivers, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
     tokens.close();
     meter.close();
@@ -179,8 +206,8 @@ function complainingTo(logger: Logger): (what: string, error?: unknown) => void 
   return (what, error) => logger.error({ err: error }, what);
 }
 
-/** No session is made on a machine that cannot wall it in. */
-async function mustBeJailed(driver: EnvironmentDriver): Promise<void> {
-  const probe = await driver.probe();
+/** No session is made on a machine that cannot wall it in as it is to be. */
+async function mustOpen(drivers: EnvironmentDrivers, kind: EnvironmentKind): Promise<void> {
+  const probe = await drivers.of(kind).probe();
   if (!probe.ok) throw new CorralError("jail.unavailable", probe.reason, { hint: probe.fix });
 }

@@ -12,7 +12,17 @@ export type Network = z.infer<typeof network>;
 export const access = z.enum(["read", "write"]);
 export type Access = z.infer<typeof access>;
 
-/** What a session asks of its environment. */
+/** What is asked of an environment. What is left out is as closed as its kind can be. */
+export const environmentAsked = z.object({
+  kind: environmentKind.default("jail"),
+  /** Without: off in a jail; open in `local`, which cannot keep anything from the network. */
+  network: network.optional(),
+  /** Without: write. */
+  access: access.optional(),
+});
+export type EnvironmentAsked = z.infer<typeof environmentAsked>;
+
+/** What a session's environment is to be like. */
 export const environmentWish = z.object({
   kind: environmentKind.default("jail"),
   network: network.default("off"),

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
-import { activityId, callId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
+import { activityId, callId, commandId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { mode, workspaceKind } from "./session.ts";
+import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
 
@@ -121,6 +122,22 @@ export const eventData = {
   /** It had started and nobody can tell how it ended; a person decides. */
   "call.unknown": z.object({ id: callId, reason: z.string() }),
   "call.decided": z.object({ id: callId, decision: z.enum(["retry", "abandon"]) }),
+
+  /** A person's shell; its environment is told of as a session's is. */
+  "shell.opened": shellFacts,
+  /** `kept`: its files stay, for something was changed in them. */
+  "shell.closed": z.object({ reason: z.string(), kept: z.string().optional() }),
+  /** Durable before it runs. */
+  "shell.command-started": startedCommand,
+  /** How it ended; its output is not stored. `recovered`: whoever started it had gone in the meantime. */
+  "shell.command-ended": z.object({
+    id: commandId,
+    ...commandFacts.shape,
+    durationMs: z.number().optional(),
+    interruptedBy: z.string().optional(),
+    recovered: z.boolean().optional(),
+  }),
+  "shell.command-unknown": z.object({ id: commandId, reason: z.string() }),
 
   "token.created": tokenFacts,
   "token.revoked": z.object({ id: tokenId }),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { environmentWish } from "./environment.ts";
+import { environmentAsked, environmentWish } from "./environment.ts";
 import { activityId, callId, projectId, sessionId } from "./id.ts";
 
 export const mode = z.enum(["auto"]);
@@ -19,7 +19,7 @@ export const createSession = z.object({
   /** Without: what the project's settings say. */
   model: modelName.optional(),
   mode: mode.default("auto"),
-  environment: environmentWish.prefault({}),
+  environment: environmentAsked.prefault({}),
   workspace: workspaceKind.default("copy"),
   /** Turns an activity may take before it waits for a word from a person. Without: what the project's settings say. */
   turnLimit: turnLimit.optional(),

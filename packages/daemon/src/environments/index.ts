@@ -1,4 +1,6 @@
+export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
 export { placesInside } from "./keeper.ts";
-export { defaultLimits, limitsFrom, planOf } from "./plan.ts";
+export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
+export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
 export { removeFolder } from "./remove-folder.ts";
-export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Sweep } from "./port.ts";
+export { wishOf } from "./wish.ts";

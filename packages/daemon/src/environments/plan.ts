@@ -1,5 +1,6 @@
-import { type EnvironmentLimits, type SettingValues, settings } from "@corral/protocol";
+import { type EnvironmentLimits, type EnvironmentState, type SettingValues, settings } from "@corral/protocol";
 import { availableParallelism, totalmem } from "node:os";
+import { workspaceInside } from "./keeper.ts";
 import type { EnvironmentPlan } from "./port.ts";
 
 const mebibyte = 2 ** 20;
@@ -37,4 +38,9 @@ export function planOf(named: Pick<EnvironmentPlan, "id" | "workspace"> & Partia
     variables: {},
     ...named,
   };
+}
+
+/** Where the workspace is, seen from inside. */
+export function workspaceIn({ kind, workspace }: Pick<EnvironmentState, "kind" | "workspace">): string {
+  return kind === "jail" ? workspaceInside : workspace;
 }

@@ -15,6 +15,8 @@ import type { Readable, Writable } from "node:stream";
  */
 export interface EnvironmentDriver {
   readonly kind: EnvironmentKind;
+  /** Whom workspaces must belong to, when that is not whoever this process runs as. */
+  readonly owner: Owner | undefined;
 
   /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
   probe(): Promise<
@@ -57,6 +59,11 @@ export interface KeptLimit {
   readonly fix?: string;
 }
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 export interface Sweep {
   readonly onRecord: ReadonlySet<EnvironmentId>;
   /** Told of each one that could not be ended or removed. It stays for a later sweep; the others go on. */
@@ -86,6 +93,19 @@ export interface Environment {
   readonly state: EnvironmentState;
   /** The session's own shell. */
   readonly shell: Shell;
+  /**
+   * One of several shells side by side, each with commands and ids of its own: the same name is the same shell, also for another process
+   * that reopened the environment. Names are lower-case words; `main` is `shell`. A limit that ends a command of one shell ends
+   * those of the others only where they cannot be told apart, and their results say so.
+   */
+  openShell(name: string): Shell;
+  /** Ends a shell and what it runs, and forgets its commands. `main` stays. */
+  closeShell(name: string): Promise<void>;
+  /**
+   * Starts a program beside the shells. Resolves when it has begun; what it cannot run ends with 126 or 127, as in a shell. Rejects with
+   * `environment.gone`. When this process ends, however that comes, the program is ended as well.
+   */
+  spawn(program: Program): Promise<Spawned>;
   /** False once its processes are known to be gone, or it was let go. */
   readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */
@@ -145,6 +165,24 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
+  /**
+   * A part of a command's whole output, also of what its result left out; at most a mebibyte at once. It stays for a while after
+   * `forget`; then there is nothing more, and `size` is 0.
+   */
+  readWhole(id: string, stream: "stdout" | "stderr", range?: OutputRange): Promise<OutputRead>;
+}
+
+export interface OutputRange {
+  /** First byte, from 0 on. */
+  readonly from?: number;
+  /** At most so many bytes. */
+  readonly bytes?: number;
+}
+
+export interface OutputRead {
+  readonly bytes: Buffer;
+  /** Of the whole output, so far. */
+  readonly size: number;
 }
 
 export interface Command {

@@ -55,6 +55,15 @@ export const access: Readonly<Record<string, Access>> = {
   "POST /api/sessions/:id/interrupt": ["prompt", "session"],
   "POST /api/sessions/:id/recovery": ["operate", "session"],
 
+  // Those in a local environment need more: what has no walls is for admins.
+  "GET /api/shells": ["read", "route"],
+  "POST /api/shells": ["operate", "route"],
+  "GET /api/shells/:id": ["read", "route"],
+  "DELETE /api/shells/:id": ["operate", "route"],
+  "POST /api/shells/:id/commands": ["operate", "route"],
+  "GET /api/shells/:id/commands/:command": ["read", "route"],
+  "POST /api/shells/:id/interrupt": ["operate", "route"],
+
   "GET /api/events": ["read", "route"],
   "GET /api/sessions/:id/events": ["read", "session"],
   "GET /api/stream": ["read", "route"],

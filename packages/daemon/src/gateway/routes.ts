@@ -13,6 +13,7 @@ import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Shells } from "../shells/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Pages } from "./dashboard.ts";
 import type { Meter } from "./meter.ts";
@@ -26,6 +27,7 @@ export interface RouteParts {
   readonly log: Pick<Log, "read">;
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
+  readonly shells: Shells;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

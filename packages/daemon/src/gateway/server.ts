@@ -38,6 +38,8 @@ import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
+import { shellRoutes } from "./shells.ts";
+import type { Shells } from "../shells/index.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
@@ -50,6 +52,7 @@ export interface GatewayParts {
   readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
+  readonly shells: Shells;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;
@@ -160,6 +163,7 @@ const nouns = [
   configRoutes,
   projectRoutes,
   sessionRoutes,
+  shellRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

@@ -5,13 +5,15 @@ import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
+import { openShells, shellProjections } from "../shells/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
@@ -64,7 +66,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const folder = kept ?? mkdtempSync(join(tmpdir(), "corral-gateway-"));
   const log = await openSqliteLog({
     file: join(folder, "corral.db"),
-    projections: [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections],
+    projections: [
+      ...projectProjections,
+      ...sessionProjections,
+      ...shellProjections,
+      ...tokenProjections,
+      ...requestProjections,
+    ],
   });
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
@@ -80,8 +88,15 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
-    mayOpen: () => Promise.resolve(),
+    environment: (asked) => Promise.resolve(wishOf(asked)),
   });
+  const shells = openShells({
+    log,
+    home: folder,
+    drivers: driversOf(openJailDriver({ home: folder })),
+    onDefect: (what) => logged.push({ what }),
+  });
+  await shells.begin();
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -91,7 +106,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     config,
     sessions,
-    removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
+    removal: openRemoval({
+      log,
+      drivers: driversOf(noDriver),
+      home: folder,
+      onFailure: (name) => logged.push({ what: name }),
+    }),
+    shells,
     tokens,
     meter,
     backups: openBackups({ log, folder: join(folder, "backups") }),
@@ -161,6 +182,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       return { project, session };
     },
     async close({ keep = false } = {}) {
+      for (const { id } of await shells.list()) await shells.close(id, { actor: "person:test" });
+      shells.stop();
       await gateway.close();
       tokens.close();
       meter.close();
@@ -174,6 +197,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
 /** Nothing runs the sessions, so none has an environment. */
 const noDriver: EnvironmentDriver = {
   kind: "jail",
+  owner: undefined,
   probe: () => Promise.reject(new Error("nothing runs here")),
   open: () => Promise.reject(new Error("nothing runs here")),
   reopen: () => Promise.reject(new Error("nothing runs here")),

@@ -1,5 +1,5 @@
 import { CorralError, event, type SessionId } from "@corral/protocol";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import type { EnvironmentDrivers } from "../environments/index.ts";
 import { type By, historyOf, type Log } from "../log/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
 import { endEnvironmentsOf } from "./leftovers.ts";
@@ -22,25 +22,25 @@ export interface Removal {
 
 export interface RemovalOptions {
   readonly log: Log;
-  readonly driver: EnvironmentDriver;
+  readonly drivers: Pick<EnvironmentDrivers, "reopen">;
   readonly home: string;
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-export function openRemoval({ log, driver, home, onFailure }: RemovalOptions): Removal {
+export function openRemoval({ log, drivers, home, onFailure }: RemovalOptions): Removal {
   return {
     async erase(session, by) {
       const row = await log.row("sessions", session);
       if (row === undefined && (await log.row("removed_sessions", session)) === undefined) throw missing(session);
       if (row?.["open"] === 1) throw busy(session);
-      await endEnvironmentsOf(session, log, driver);
+      await endEnvironmentsOf(session, log, drivers);
       await log.erase(session, by);
       await clear(session);
     },
 
     async expire(session) {
       if (await hasWork(session)) return "in-use";
-      await endEnvironmentsOf(session, log, driver);
+      await endEnvironmentsOf(session, log, drivers);
       const events = await historyOf(log, session);
       const inputs = events.flatMap((each) => (each.type === "input.admitted" ? [each.data.id] : []));
       try {

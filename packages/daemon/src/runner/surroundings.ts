@@ -1,6 +1,12 @@
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
-import { type CommandResults, type Environment, type EnvironmentDriver, planOf } from "../environments/index.ts";
+import {
+  type CommandResults,
+  type Environment,
+  type EnvironmentDriver,
+  type EnvironmentDrivers,
+  planOf,
+} from "../environments/index.ts";
 import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
 
 /**
@@ -82,14 +88,15 @@ export class SessionSurroundings implements Surroundings {
   async #lookUp(): Promise<Found> {
     const state = this.#desk.history.environment;
     if (state === undefined) return { kind: "none" };
-    return this.#world.driver.reopen(state);
+    return this.#world.drivers.reopen(state);
   }
 
   async #openNew(): Promise<Environment> {
-    const workspace = await this.#workspace();
     const wish = this.#desk.history.settings?.environment;
     if (wish === undefined) throw new CorralError("internal", "the session has no settings");
-    const environment = await this.#world.driver.open(
+    const driver = this.#world.drivers.of(wish.kind);
+    const workspace = await this.#workspace(driver);
+    const environment = await driver.open(
       planOf({
         id: newId("environment"),
         workspace: workspace.path,
@@ -118,10 +125,10 @@ export class SessionSurroundings implements Surroundings {
     await this.#desk.durable();
   }
 
-  async #workspace() {
+  async #workspace({ owner }: EnvironmentDriver) {
     const { history, session } = this.#desk;
     if (history.workspace !== undefined) return history.workspace;
-    const { home, repository, owner } = this.#world;
+    const { home, repository } = this.#world;
     const workspace = await prepareWorkspace({
       repo: repository,
       destination: workspaceFolder(home, session),
@@ -140,9 +147,7 @@ export interface SurroundingsWorld {
   readonly home: string;
   readonly repository: string;
   readonly limits: EnvironmentLimits;
-  readonly driver: EnvironmentDriver;
-  /** Who owns files inside environments, when that is not the daemon's own user. */
-  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  readonly drivers: EnvironmentDrivers;
 }
 
 type Found =

@@ -28,7 +28,7 @@ beforeEach(async () => {
   log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
   sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
   });
   await log.append({
     stream: "prj_1",

@@ -3,6 +3,7 @@ import {
   CorralError,
   type CreateSession,
   type DecideRecovery,
+  type EnvironmentAsked,
   type EnvironmentWish,
   event,
   newId,
@@ -17,8 +18,8 @@ import { type Admission, admit } from "./inbox.ts";
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
   /**
-   * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had. With the id of a session
-   * that was made before, it is that one.
+   * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had, `environment.unkept` for what
+   * no such environment keeps. With the id of a session that was made before, it is that one.
    */
   create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
@@ -36,19 +37,19 @@ export interface Sessions {
 export interface SessionTerms {
   /** What a session of the project gets where nothing else is asked for. */
   defaults(project: ProjectId): Promise<{ readonly model: string; readonly turnLimit: number }>;
-  /** Throws with the fix when environments of this kind cannot be opened here. */
-  mayOpen(environment: EnvironmentWish): Promise<void>;
+  /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
+  environment(asked: EnvironmentAsked): Promise<EnvironmentWish>;
 }
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return {
     async create(wish, by, id = newId("session")) {
-      const { projectId, mode, environment, workspace } = wish;
+      const { projectId, mode, workspace } = wish;
       const place = await placeIn(projectId, wish.worktree);
       if ((await log.row("sessions", id)) !== undefined) return view(id);
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
-      await terms.mayOpen(environment);
+      const environment = await terms.environment(wish.environment);
       const settings = { title: "", model, mode, environment, workspace, turnLimit };
       await log.append({
         stream: id,

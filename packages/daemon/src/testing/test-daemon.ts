@@ -14,7 +14,8 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
-import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
+import { driversOf, wishOf } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
@@ -65,11 +66,10 @@ export async function startTestDaemon(
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
-  const driver = openJailDriver({ home });
+  const drivers = driversOf(openJailDriver({ home }));
   const host = openInlineHost({
     home,
-    driver,
-    owner: jailOwner(),
+    drivers,
     agent: openLoop({
       findModel: (named) => providers.find(named),
       toolbox: openToolbox([shellTool]),
@@ -80,7 +80,7 @@ export async function startTestDaemon(
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: (asked) => Promise.resolve(wishOf(asked)),
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
@@ -94,7 +94,7 @@ export async function startTestDaemon(
     session: await another(options.wish),
     repository,
     home,
-    removal: openRemoval({ log, driver, home, onFailure: (name) => void defects.push(`${name} stays`) }),
+    removal: openRemoval({ log, drivers, home, onFailure: (name) => void defects.push(`${name} stays`) }),
     defects,
     another,
     stop,

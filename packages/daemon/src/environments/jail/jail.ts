@@ -1,7 +1,8 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
-import { placesInside, scriptsInside } from "../keeper.ts";
+import { placesInside, scriptsInside, type ShellCommand } from "../keeper.ts";
+import { keptEnvironment } from "../kept.ts";
 import {
   cgroupFolders,
   enter,
@@ -23,7 +24,6 @@ import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
-import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
@@ -40,6 +40,8 @@ export interface JailOptions {
   readonly graceSeconds?: number;
   /** Where bubblewrap is, when it is not to be looked for in the system's own places. */
   readonly bubblewrap?: string;
+  /** What runs POSIX sh in the jail; without: /bin/sh. */
+  readonly shell?: ShellCommand;
 }
 
 export function openJailDriver(options: JailOptions): EnvironmentDriver {
@@ -48,19 +50,22 @@ export function openJailDriver(options: JailOptions): EnvironmentDriver {
 
 class JailDriver implements EnvironmentDriver {
   readonly kind = "jail";
+  readonly owner = jailOwner();
   readonly #home: string;
   readonly #environments: string;
   readonly #graceSeconds: number;
   readonly #givenBubblewrap: string | undefined;
+  readonly #shell: ShellCommand;
   readonly #guard: Guard;
   #bubblewrap: Bubblewrap | undefined;
   #means: Means | undefined;
 
-  constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
+  constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
     this.#home = home;
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
     this.#givenBubblewrap = bubblewrap;
+    this.#shell = shell;
     this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap().path, folders) });
   }
 
@@ -131,7 +136,7 @@ class JailDriver implements EnvironmentDriver {
     const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
     const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
     try {
-      return environmentAt(folder, state, { gauge, unguard });
+      return environmentAt(folder, state, { gauge, unguard, outputBytes: limits.outputBytes });
     } catch (error) {
       unguard();
       throw error;
@@ -148,9 +153,14 @@ class JailDriver implements EnvironmentDriver {
       folder,
       whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
       user,
-      made: makeJailFiles(this.#environments, join(folder.path, "making"), user),
+      made: makeJailFiles(this.#environments, join(folder.path, "making"), { user, shell: this.#shell }),
       systemFolders: systemFolders(),
-      command: keeperCommand(user, [String(this.#graceSeconds), resourceLimits(means, plan.limits)]),
+      command: keeperCommand(user, [
+        ...this.#shell,
+        `${scriptsInside}/keeper.sh`,
+        String(this.#graceSeconds),
+        resourceLimits(means, plan.limits),
+      ]),
       enter: (pid) => enter(means, cgroups, pid),
     });
   }
@@ -191,28 +201,32 @@ class JailDriver implements EnvironmentDriver {
 function environmentAt(
   folder: JailFolder,
   state: EnvironmentState,
-  { gauge, unguard }: { gauge: Gauge; unguard: () => void },
+  { gauge, unguard, outputBytes }: { gauge: Gauge; unguard: () => void; outputBytes: number },
 ): Environment {
   const { supervisor } = state;
-  const keeper = {
-    signal: (name: NodeJS.Signals) => void signal(supervisor, name),
-    kill: () => void signal(supervisor, "SIGKILL"),
-  };
-  const shell = new SpoolShell(new Spool(folder.spool), keeper, gauge);
+  const kept = keptEnvironment({
+    spool: folder.spool,
+    outputBytes,
+    gauge,
+    keeper: {
+      signal: (name) => void signal(supervisor, name),
+      kill: () => void signal(supervisor, "SIGKILL"),
+    },
+  });
   return {
+    ...kept,
     state,
-    shell,
     get isOpen() {
-      return shell.isOpen;
+      return kept.isOpen;
     },
     detach: () => {
       unguard();
-      shell.detach();
+      kept.detach();
     },
     kill: () => folder.endProcesses(),
     end: async () => {
       unguard();
-      await folder.endProcesses().finally(() => shell.detach());
+      await folder.endProcesses().finally(() => kept.detach());
       await folder.remove();
     },
   };
@@ -231,8 +245,7 @@ async function endJail(folder: JailFolder): Promise<void> {
   await folder.remove();
 }
 
-function keeperCommand(user: JailUser, words: readonly string[]): string[] {
-  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, ...words];
+function keeperCommand(user: JailUser, keeper: string[]): string[] {
   if (user.kind === "mapped") return keeper;
   const setpriv = findSystemProgram("setpriv");
   if (setpriv === undefined)

@@ -2,7 +2,15 @@ import type { Network } from "@corral/protocol";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { keeperScript, workerScript } from "../keeper.ts";
+import {
+  keeperScript,
+  reachOfNamespace,
+  scriptsInside,
+  type ShellCommand,
+  spoolInside,
+  workerScript,
+  workspaceInside,
+} from "../keeper.ts";
 import { unavailable } from "./bubblewrap.ts";
 import { copyEtc, etcVersion } from "./etc.ts";
 import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
@@ -13,8 +21,8 @@ import { homeInside, type JailUser } from "./walls.ts";
  * version of Corral, or of the machine's /etc, gets another folder, and a running jail keeps the one it was opened with.
  * They are made in `beside`, whose owner sees to what a killed call leaves there.
  */
-export function makeJailFiles(parent: string, beside: string, user: JailUser): string {
-  const files = contents(user);
+export function makeJailFiles(parent: string, beside: string, made: MadeFor): string {
+  const files = contents(made);
   const hash = hashOf(files);
   const folder = join(parent, `.made-${hash}`);
   if (existsSync(folder)) return folder;
@@ -31,12 +39,24 @@ export function makeJailFiles(parent: string, beside: string, user: JailUser): s
   return folder;
 }
 
+export interface MadeFor {
+  readonly user: JailUser;
+  readonly shell: ShellCommand;
+}
+
+const jailSite = {
+  spool: spoolInside,
+  workspace: workspaceInside,
+  scripts: scriptsInside,
+  reach: reachOfNamespace,
+};
+
 /** Where the program for a network is, below the folder. */
 export function seccompFile(network: Network): string {
   return `seccomp/${network}`;
 }
 
-function contents({ uid, gid }: JailUser): Record<string, string | Buffer> {
+function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string | Buffer> {
   // The machine's own ones would tell about its users and network.
   const etc = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
@@ -50,7 +70,7 @@ function contents({ uid, gid }: JailUser): Record<string, string | Buffer> {
   return {
     ...inEtc,
     "open/nsswitch.conf": nsswitch("files dns"),
-    "keeper/keeper.sh": keeperScript,
+    "keeper/keeper.sh": keeperScript({ ...jailSite, shell }),
     "keeper/worker.sh": workerScript,
     [seccompFile("off")]: seccompProgram(architecture(), { unixSockets: "own" }),
     [seccompFile("open")]: seccompProgram(architecture(), { unixSockets: "refused" }),

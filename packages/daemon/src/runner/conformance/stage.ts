@@ -59,7 +59,7 @@ export async function openStage(
   const host = open({ home, idleMs, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "rehearsed/rehearsed", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
   });
   return {
     log,
@@ -82,7 +82,8 @@ export async function openStage(
 
 function created() {
   const wish = createSession.parse({ projectId: newId("project") });
-  const { projectId, mode, environment, workspace, turnLimit = 25 } = wish;
+  const { projectId, mode, workspace, turnLimit = 25 } = wish;
+  const environment = { kind: "jail", network: "off" } as const;
   const model = "rehearsed/rehearsed";
   return event("session.created", { projectId, title: "A rehearsal", model, mode, environment, workspace, turnLimit });
 }
