@@ -1,0 +1,62 @@
+import { spawn as startProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Program, Spawned } from "../port.ts";
+import { describeFiles, type FilesUnderTest } from "./conformance.ts";
+
+describeFiles("a folder with all tools", { open: () => openFolder(() => process.env["PATH"]!) });
+describeFiles("a folder with the tools that are everywhere", { open: () => openFolder((place) => toolsIn(place)) });
+if (process.env["CORRAL_BUSYBOX"] !== undefined) {
+  describeFiles("a folder with busybox", {
+    open: () => openFolder((place) => toolsIn(place, process.env["CORRAL_BUSYBOX"]!)),
+  });
+}
+
+/** No walls: processes of this machine, in a folder of their own. */
+async function openFolder(pathOf: (place: string) => string): ReturnType<FilesUnderTest["open"]> {
+  const place = mkdtempSync(join(tmpdir(), "corral-files-"));
+  const workspace = join(place, "workspace");
+  mkdirSync(workspace);
+  const path = pathOf(place);
+  return {
+    spawn: (program) => startIn(workspace, path, program),
+    close: async () => rmSync(place, { recursive: true, force: true }),
+  };
+}
+
+function startIn(workspace: string, path: string, { argv, variables, signal }: Program): Spawned {
+  const [program, ...options] = argv;
+  const child = startProcess(program, options, {
+    cwd: workspace,
+    env: { PATH: path, ...variables },
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const kill = (): void => {
+    try {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It ended by itself.
+    }
+  };
+  signal?.addEventListener("abort", kill);
+  const ended = new Promise<{ exitCode: number }>((resolve) => {
+    child.once("exit", (code) => resolve({ exitCode: code ?? 137 }));
+    child.once("error", () => resolve({ exitCode: 127 }));
+  });
+  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, ended, kill };
+}
+
+/** A PATH without perl and ripgrep. */
+function toolsIn(place: string, busybox?: string): string {
+  const folder = join(place, "tools");
+  mkdirSync(folder);
+  for (const tool of tools) symlinkSync(busybox ?? `/usr/bin/${tool}`, join(folder, tool));
+  return folder;
+}
+
+const tools = (
+  "sh cat chmod chown find grep head link ln ls mkdir mkfifo mv printf readlink rm seq sha256sum stat tail touch tr truncate wc xargs" +
+  " kill true"
+).split(" ");
