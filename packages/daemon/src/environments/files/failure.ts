@@ -34,6 +34,7 @@ const says: Readonly<Record<string, string>> = {
   changed: "it has changed since it was read",
   exists: "it is there already",
   "not a regular file": "it is no regular file",
+  "not a folder": "it is no folder",
 };
 
 interface Meaning {
@@ -64,6 +65,7 @@ const meanings: readonly Meaning[] = [
     reasons: new Set([
       "Is a directory",
       "not a regular file",
+      "not a folder",
       "Too many levels of symbolic links",
       "Symbolic link loop",
       "File name too long",
@@ -72,7 +74,7 @@ const meanings: readonly Meaning[] = [
       "No such device or address",
       "Invalid argument",
     ]),
-    hint: "Name a regular file.",
+    hint: "Look at what it is, and name another.",
   },
   {
     code: "file.changed",

@@ -7,9 +7,11 @@ import { describeFiles, type FilesUnderTest } from "./conformance.ts";
 
 describeFiles("a folder with all tools", { open: () => openFolder(() => process.env["PATH"]!) });
 describeFiles("a folder with the tools that are everywhere", { open: () => openFolder((place) => toolsIn(place)) });
-if (process.env["CORRAL_BUSYBOX"] !== undefined) {
+/** Path of a busybox with all its tools, where there is one to try. */
+const busybox = process.env["CORRAL_BUSYBOX"];
+if (busybox !== undefined) {
   describeFiles("a folder with busybox", {
-    open: () => openFolder((place) => toolsIn(place, process.env["CORRAL_BUSYBOX"]!)),
+    open: () => openFolder((place) => toolsIn(place, busybox)),
   });
 }
 
@@ -49,10 +51,10 @@ function startIn(workspace: string, path: string, { argv, variables, signal }: P
 }
 
 /** A PATH without perl and ripgrep. */
-function toolsIn(place: string, busybox?: string): string {
+function toolsIn(place: string, program?: string): string {
   const folder = join(place, "tools");
   mkdirSync(folder);
-  for (const tool of tools) symlinkSync(busybox ?? `/usr/bin/${tool}`, join(folder, tool));
+  for (const tool of tools) symlinkSync(program ?? `/usr/bin/${tool}`, join(folder, tool));
   return folder;
 }
 

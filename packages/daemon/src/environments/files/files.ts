@@ -37,7 +37,7 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
       return await hand.ask(request);
     } catch (error) {
       if (!(error instanceof HandLost) || error.why !== "ended") throw error;
-      return await hand.ask(request);
+      return hand.ask(request);
     }
   }
 
@@ -76,7 +76,7 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
       return versionOf(bytes);
     } catch (error) {
       if (!(error instanceof HandLost)) throw failureOf(error, path);
-      return await findOut(path, { name, version: versionOf(bytes), error });
+      return findOut(path, { name, version: versionOf(bytes), error });
     }
   }
 
@@ -103,7 +103,7 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
     const before = edits.get(path);
     const mine = (async () => {
       await before?.catch(() => undefined);
-      return await editAlone(path, change, bounds);
+      return editAlone(path, change, bounds);
     })();
     edits.set(path, mine);
     try {

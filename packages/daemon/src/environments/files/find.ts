@@ -109,8 +109,9 @@ export async function eachFile(world: World, folder: string, walk: Walk): Promis
 }
 
 export async function mustBeThere(world: World, folder: string): Promise<void> {
-  if ((await world.stat(rootOf(folder))) === undefined)
-    throw failureOf(new HandRefused("No such file or directory"), folder);
+  const found = await world.stat(rootOf(folder));
+  if (found === undefined) throw failureOf(new HandRefused("No such file or directory"), folder);
+  if (found.kind === "other") throw failureOf(new HandRefused("not a folder"), folder);
 }
 
 export function signalOf(world: World, signal: AbortSignal | undefined): AbortSignal {

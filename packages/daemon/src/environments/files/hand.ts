@@ -38,7 +38,7 @@ export interface HandRequest {
  */
 export type HandVerb = "stat" | "read" | "write" | "remove" | "list" | "scan";
 
-/** Done by nobody, and for this reason: the kernel's words, or one of `changed`, `exists`, `not a regular file`. */
+/** Done by nobody, and for this reason: the kernel's words, or one of `changed`, `exists`, `not a regular file`, `not a folder`. */
 export class HandRefused extends Error {
   override readonly name = "HandRefused";
 }

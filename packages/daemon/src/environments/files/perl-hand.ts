@@ -9,7 +9,7 @@ import { perlScript } from "./perl-script.ts";
  * 2. Every request settles: by its answer, by the end of its process, by its time limit or by its signal.
  * 3. A request that was given up keeps its place in `waiting`, so that its late answer is nobody else's.
  * 4. A process that was too slow, or answered what nobody asked, is ended; the next request starts another.
- * 5. A process without requests is let go after a while.
+ * 5. A process without requests is let go after a while, and soon when it had to hold much: perl gives no memory back.
  */
 export async function openPerlHand(spawn: Spawn, idleMs = 30_000): Promise<Hand | undefined> {
   let living: Process | undefined;
@@ -43,31 +43,46 @@ const perl = {
   variables: plainVariables,
 } as const;
 
-async function isThere({ ready, gone }: Process): Promise<boolean> {
-  return Promise.race([ready.then(() => true), gone.then(() => false)]);
+const startMs = 10_000;
+
+/** Without perl the shell says 127. One that was ended meanwhile says nothing about perl. */
+async function isThere({ ready, gone, end }: Process): Promise<boolean> {
+  const slow = setTimeout(() => end("too slow"), startMs);
+  try {
+    await ready;
+    return true;
+  } catch (error) {
+    const exitCode = (await gone)?.exitCode;
+    if (exitCode === undefined || exitCode > 128) throw error;
+    return false;
+  } finally {
+    clearTimeout(slow);
+  }
 }
 
 interface Process {
   readonly ready: Promise<void>;
   /** Settles when the process is no more. */
-  readonly gone: Promise<unknown>;
+  readonly gone: Promise<{ readonly exitCode: number } | undefined>;
   readonly isOver: boolean;
   ask(request: HandRequest): Promise<Buffer>;
-  end(why: HandLost["why"]): void;
+  readonly end: (why: HandLost["why"]) => void;
 }
 
 interface Waiting {
   readonly maxBytes: number;
-  settle(answer: Buffer | HandLost): void;
+  readonly settle: (answer: Buffer | HandLost) => void;
 }
 
 function startProcess(spawned: Spawned, idleMs: number): Process {
   const waiting: Waiting[] = [];
   const gone = spawned.ended.catch(() => undefined);
   let isOver = false;
+  let wasHeavy = false;
   let idle: NodeJS.Timeout | undefined;
-  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
-  waiting.push({ maxBytes: 64, settle: (answer) => answer instanceof Error || onReady() });
+  const { promise: ready, resolve: onReady, reject: onFailure } = Promise.withResolvers<void>();
+  ready.catch(() => undefined);
+  waiting.push({ maxBytes: 64, settle: (answer) => (answer instanceof Error ? onFailure(answer) : onReady()) });
 
   function end(why: HandLost["why"]): void {
     if (isOver) return;
@@ -78,10 +93,7 @@ function startProcess(spawned: Spawned, idleMs: number): Process {
   }
 
   function rest(): void {
-    idle = setTimeout(() => {
-      isOver = true;
-      spawned.stdin.end();
-    }, idleMs);
+    idle = setTimeout(() => end("ended"), wasHeavy ? heavyIdleMs : idleMs);
     idle.unref();
   }
 
@@ -90,6 +102,7 @@ function startProcess(spawned: Spawned, idleMs: number): Process {
     (answer) => {
       const first = waiting.shift();
       if (first === undefined) return end("not believed");
+      if (answer.length > heavyBytes) wasHeavy = true;
       if (waiting.length === 0) rest();
       first.settle(answer);
     },
@@ -104,6 +117,7 @@ function startProcess(spawned: Spawned, idleMs: number): Process {
   function ask({ words, content, maxBytes, timeoutMs, signal }: HandRequest): Promise<Buffer> {
     signal?.throwIfAborted();
     clearTimeout(idle);
+    if ((content?.length ?? 0) > heavyBytes) wasHeavy = true;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const slow = setTimeout(() => {
       settle(new HandLost("too slow", gone));
@@ -138,3 +152,5 @@ function startProcess(spawned: Spawned, idleMs: number): Process {
 }
 
 const plus = "+".charCodeAt(0);
+const heavyBytes = 2 ** 22;
+const heavyIdleMs = 1000;

@@ -156,6 +156,7 @@ sub remove_file {
 
 sub list {
   my ($path, $limit) = split /\0/, $_[0];
+  die "not a folder\n" if -e $path and not -d $path;
   my @names = grep { $_ ne "." and $_ ne ".." } names_in($path, 200_000);
   @names = sort @names;
   splice @names, $limit if @names > $limit;

@@ -32,8 +32,8 @@ interface Progress {
   readonly fits: (path: string) => boolean;
   readonly deadline: number;
   /** Gives false when there were enough. */
-  onMatch(match: SearchMatch): boolean;
-  result(complete: boolean): Listed<SearchMatch>;
+  readonly onMatch: (match: SearchMatch) => boolean;
+  readonly result: (complete: boolean) => Listed<SearchMatch>;
 }
 
 function begin({ in: start = ".", glob, limit = 200, timeoutMs = defaultTimeoutMs, pattern }: Search): Progress {

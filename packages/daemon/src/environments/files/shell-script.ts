@@ -94,7 +94,7 @@ replace() {
 
 list() {
   facts "$1" >/dev/null || exit 1
-  [ -d "$1" ] || fail 'Not a directory'
+  [ -d "$1" ] || fail 'not a folder'
   cd "$1" 2>/dev/null && [ -r . ] || fail 'Permission denied'
   find . -mindepth 1 -maxdepth 1 -exec stat -c '%f %s %n' {} + 2>/dev/null
   return 0
