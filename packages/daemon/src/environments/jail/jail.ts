@@ -2,11 +2,11 @@ import { CorralError, environmentId, type EnvironmentState, newId, type ProcessI
 import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside } from "../keeper.ts";
+import { keptEnvironment } from "../kept.ts";
 import { planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
-import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
@@ -143,20 +143,22 @@ class JailDriver implements EnvironmentDriver {
 
 function environmentAt(folder: JailFolder, state: EnvironmentState): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(folder.spool), {
-    signal: (name) => void signal(supervisor, name),
-    kill: () => void signal(supervisor, "SIGKILL"),
+  const kept = keptEnvironment({
+    spool: folder.spool,
+    keeper: {
+      signal: (name) => void signal(supervisor, name),
+      kill: () => void signal(supervisor, "SIGKILL"),
+    },
   });
   return {
+    ...kept,
     state,
-    shell,
     get isOpen() {
-      return shell.isOpen;
+      return kept.isOpen;
     },
-    detach: () => shell.detach(),
     kill: () => endProcess(supervisor),
     end: async () => {
-      await endProcess(supervisor).finally(() => shell.detach());
+      await endProcess(supervisor).finally(() => kept.detach());
       await folder.remove();
     },
   };

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { keeperScript, workerScript } from "../keeper.ts";
+import {
+  type KeeperSite,
+  keeperScript,
+  reachOfNamespace,
+  scriptsInside,
+  spoolInside,
+  workerScript,
+  workspaceInside,
+} from "../keeper.ts";
 import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
 
 /**
@@ -27,6 +35,14 @@ export function makeJailFiles(parent: string, beside: string, user: JailUser): s
   return folder;
 }
 
+const jailSite: KeeperSite = {
+  spool: spoolInside,
+  workspace: workspaceInside,
+  scripts: scriptsInside,
+  shell: ["/bin/sh"],
+  reach: reachOfNamespace,
+};
+
 function contents({ uid, gid }: JailUser): Record<string, string> {
   const etc: Record<(typeof madeEtc)[number], string> = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
@@ -35,7 +51,7 @@ function contents({ uid, gid }: JailUser): Record<string, string> {
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
-  return { ...inEtc, "keeper/keeper.sh": keeperScript, "keeper/worker.sh": workerScript };
+  return { ...inEtc, "keeper/keeper.sh": keeperScript(jailSite), "keeper/worker.sh": workerScript };
 }
 
 /** Another process may have made the same at the same time; one of the two stays. */
