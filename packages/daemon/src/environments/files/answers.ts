@@ -24,7 +24,7 @@ export function readEntries(answer: Buffer): FileEntry[] {
     return mode === undefined ? [] : [{ name: name!, kind: kindOf(parseInt(mode, 16)), size: Number(size) }];
   });
   return entries
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((entry) => ({ ...entry, name: Buffer.from(entry.name, "latin1").toString() }));
 }
 

@@ -43,9 +43,14 @@ interface Meaning {
   readonly hint: string;
 }
 
-const missing = new Set(["No such file or directory", "Not a directory", "Directory nonexistent"]);
+const missing = new Set([
+  "No such file or directory",
+  "Not a directory",
+  "Directory nonexistent",
+  "nonexistent directory",
+]);
 
-/** By the words of the C libraries glibc and musl. */
+/** By the words of the C libraries glibc and musl, and of the shells dash and ash. */
 const meanings: readonly Meaning[] = [
   { code: "file.missing", reasons: missing, hint: "List the folder to see what is there." },
   {

@@ -59,6 +59,6 @@ function toolsIn(place: string, program?: string): string {
 }
 
 const tools = (
-  "sh cat chmod chown find grep head link ln ls mkdir mkfifo mv printf readlink rm seq sha256sum stat tail touch tr truncate wc xargs" +
+  "sh cat chmod chown dd find grep head link ln ls mkdir mkfifo mv printf readlink rm seq sha256sum stat tail touch tr truncate wc xargs" +
   " kill true"
 ).split(" ");

@@ -132,7 +132,7 @@ async function eachFileWithoutRipgrep(
     signal: signalOf(world, walk.signal),
   });
   const isIgnored = ignoredBy(await ignoreFiles(world, folder, found));
-  const kept = found.filter((path) => !isIgnored(path, folder)).sort(byPath);
+  const kept = found.filter((path) => !isIgnored(path, folder)).toSorted(byPath);
   const enough = kept.some((path) => !walk.onPath(path));
   return { complete: end.kind === "ended" && !enough };
 }

@@ -80,7 +80,8 @@ async function withGrep(world: World, search: Search, hunt: Progress): Promise<L
   if (pattern === undefined) throw invalid(search, "without ripgrep in the environment this cannot be searched for");
   const flags = `-${search.fixed === true ? "F" : "E"}${search.ignoreCase === true ? "i" : ""}`;
   const tried = await run(world, search, hunt, {
-    argv: ["grep", flags, "-e", pattern, "/dev/null"],
+    argv: ["grep", flags, "-e", pattern],
+    input: Buffer.from("\n"),
     onOutput: () => true,
   });
   if (tried.kind === "ended" && tried.exitCode > 1) throw invalid(search, tried.stderr);

@@ -30,7 +30,7 @@ read_file() {
   header=$(facts "$1") || exit 1
   regular "$1"
   printf '%s\n' "$header"
-  if [ "$2" = 0 ]; then head -c "$3" "$1"; else tail -c +$(($2 + 1)) "$1" | head -c "$3"; fi
+  if [ "$2" = 0 ]; then head -c "$3" "$1"; else dd if="$1" bs=65536 iflag=skip_bytes,count_bytes skip="$2" count="$3" status=none; fi
 }
 
 write_file() {

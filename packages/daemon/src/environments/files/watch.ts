@@ -57,7 +57,7 @@ function differences(before: Buffer, now: Buffer, deep: boolean): string[] {
       ]),
     );
   const [old, fresh] = [signs(before), signs(now)];
-  return [...new Set([...old.keys(), ...fresh.keys()])].filter((path) => old.get(path) !== fresh.get(path)).sort();
+  return [...new Set([...old.keys(), ...fresh.keys()])].filter((path) => old.get(path) !== fresh.get(path)).toSorted();
 }
 
 function rest(ms: number, signal: AbortSignal): Promise<void> {
