@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
+import { describeFiles, openForFiles } from "./files/conformance.ts";
 import { spoolInside } from "./keeper.ts";
 import { planOf } from "./plan.ts";
 import type { Environment, EnvironmentDriver } from "./port.ts";
@@ -23,6 +24,7 @@ export interface DriverUnderTest {
 
 /** What every environment promises, whatever its walls are made of. */
 export function describeEnvironment(name: string, subject: DriverUnderTest): void {
+  describeFiles(name, { open: () => openForFiles(subject) });
   describe(`${name} environment`, () => {
     const cleanUps: (() => Promise<void> | void)[] = [];
     afterEach(async () => {

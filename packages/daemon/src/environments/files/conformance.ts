@@ -1,8 +1,21 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError, newId } from "@corral/protocol";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { planOf } from "../plan.ts";
+import type { EnvironmentDriver, EnvironmentPlan } from "../port.ts";
 import { openFiles, type OpenFiles } from "./files.ts";
 import type { Spawn } from "./hand.ts";
 import { runProgram } from "./program.ts";
@@ -532,6 +545,39 @@ for process in /proc/[0-9]*; do
   case $(tr '\0' ' ' <$process/cmdline) in perl*) kill -9 \${process#/proc/} ;; esac
 done
 true`.replaceAll("\\$", "$");
+
+/** A driver, as far as files need it. */
+interface DriverWithFiles {
+  open(home: string): EnvironmentDriver;
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  readonly plan?: Partial<EnvironmentPlan>;
+}
+
+/** A fresh environment of a driver, with something outside that nobody inside may reach. */
+export async function openForFiles(subject: DriverWithFiles): Promise<OpenForFiles> {
+  const home = mkdtempSync(join(tmpdir(), "corral-files-"));
+  const [workspace, outside] = [join(home, "workspace"), join(home, "outside")];
+  for (const folder of [workspace, outside]) mkdirSync(folder);
+  writeFileSync(join(outside, "secret"), "secret");
+  if (subject.owner !== undefined) chownSync(workspace, subject.owner.uid, subject.owner.gid);
+  // Only the walls are to be in the way.
+  for (const [path, mode] of [
+    [home, 0o755],
+    [outside, 0o777],
+    [join(outside, "secret"), 0o666],
+  ] as const)
+    chmodSync(path, mode);
+  const plan = planOf({ id: newId("environment"), workspace, ...subject.plan });
+  const environment = await subject.open(home).open(plan);
+  return {
+    spawn: (program) => environment.spawn(program),
+    ...(environment.state.kind === "jail" ? { outside } : {}),
+    close: async () => {
+      await environment.end();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
 
 interface Opened {
   readonly files: OpenFiles;
