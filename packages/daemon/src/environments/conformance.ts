@@ -18,6 +18,8 @@ export interface DriverUnderTest {
   open(home: string): EnvironmentDriver;
   /** Module that exports `openDriver(home)`, for the process that gets killed. */
   readonly module: string;
+  /** What a `break` outside of every loop does; without: nothing. */
+  readonly strayBreak?: "ends the shell";
   /** Whom workspaces must belong to. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -71,7 +73,13 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       ["an open quote", `echo "never closed`, 2],
       ["a syntax error", "if then fi )", 2],
       ["a return", "return 4", 4],
-      ["a break and a continue", "break; continue 3; (exit 5)", 5],
+      ...(subject.strayBreak === "ends the shell"
+        ? []
+        : ([["a break and a continue", "break; continue 3; (exit 5)", 5]] as [string, string, number][])),
+      ["a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; cd /tmp", 0],
+      ["signals that it ignores or handles", "trap '' TERM HUP INT; trap 'echo caught' USR1 USR2 CHLD CONT", 0],
+      ["a here-document without an end", "cat >/dev/null <<END\nnever ended", 0],
+      ["a substitution without an end", "echo $(echo", 2],
       ["an unset PATH", "unset PATH", 0],
       ["closed descriptors", "exec <&- >&- 2>&-; (exit 6)", 6],
       ["redirected descriptors", "exec >/dev/null 2>&1; exec 7<&- 8<&- 9<&-; (exit 3)", 3],
@@ -109,6 +117,31 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       await run("kept=value");
       expect(await run(text)).toEqual(result({ exitCode, stdout: "out\n", shellRespawned: true }));
       expect(await run('echo "[$kept]"')).toEqual(result({ stdout: "[]\n" }));
+    });
+
+    test("a shell that was told to do nothing more, or not to hear, does the next command", async () => {
+      const { run, environment } = await open();
+      expect(await run("echo out; set -n; echo not reached")).toMatchObject({ exitCode: 0, stdout: "out\n" });
+      expect(await run("echo on; readonly _corral_id")).toMatchObject({ exitCode: 0, stdout: "on\n" });
+      const starved = environment.shell.run({ ...command("echo again; ulimit -n 5"), timeoutMs: 3_000 });
+      expect(await starved).toMatchObject({ stdout: "again\n", shellRespawned: true });
+      expect((await run("echo and again")).stdout).toBe("and again\n");
+    });
+
+    test("a command may be a megabyte long, have the ends of lines of another system, and bytes that no text has", async () => {
+      const { run } = await open();
+      const long = "é".repeat(600_000);
+      expect(await run(`printf %s "${long}" | wc -c`)).toMatchObject({ exitCode: 0, stdout: "1200000\n" });
+      expect(await run("printf %s one\r\nprintf two")).toMatchObject({ exitCode: 0, stdout: "one\rtwo" });
+      expect((await run("echo a; # \0 b\necho c")).exitCode).toBeLessThan(128);
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
+    test("processes in the background hold nobody up, wherever they went and whatever they hold", async () => {
+      const { run } = await open();
+      const text = "sleep 1000 & setsid sleep 1000 & (setsid sh -c 'sleep 1000; :' &); nohup sleep 1000 & echo out";
+      expect(await run(text)).toEqual(result({ stdout: "out\n" }));
+      expect((await run("echo on")).stdout).toBe("on\n");
     });
 
     test("no printed bytes and no words to the daemon's own channel end a command", async () => {
@@ -389,6 +422,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       const programs = await Promise.all(Array.from({ length: 10 }, () => environment.spawn({ argv: ["cat"] })));
       for (const [index, { stdin }] of programs.entries()) stdin.end(String(index));
       const said = await Promise.all(programs.map(({ stdout }) => textOf(stdout)));
+      await Promise.all(programs.map(({ ended }) => ended));
       expect(said).toEqual(Array.from({ length: 10 }, (_, index) => String(index)));
       await tellFifo(join(workspace, "go-on"));
       expect(await running).toMatchObject({ exitCode: 0 });

@@ -52,13 +52,15 @@ export function shellPrefix(name: string): string {
   return name === mainShell ? "" : `${name}.`;
 }
 
+/** What runs a script in POSIX sh. */
+export type ShellCommand = readonly [string, ...string[]];
+
 /** Where a keeper is and what it can do there. Paths are as the keeper sees them. */
 export interface KeeperSite {
   readonly spool: string;
   readonly workspace: string;
   readonly scripts: string;
-  /** What runs a script in POSIX sh. */
-  readonly shell: readonly [string, ...string[]];
+  readonly shell: ShellCommand;
   readonly reach: KeeperReach;
 }
 
@@ -74,8 +76,11 @@ export interface KeeperReach {
 
 /** In a pid namespace whose first process the keeper is. */
 export const reachOfNamespace: KeeperReach = {
-  check: `[ "$$" = 1 ] || exit 1`,
-  signalEveryone: `kill -s "$1" -- -1`,
+  check: `
+[ "$$" = 1 ] || exit 1
+# Some shells need it before a number below zero, and some do not know it.
+if kill -s 0 -- "$$" 2>/dev/null; then dashes=--; else dashes=; fi`,
+  signalEveryone: `kill -s "$1" $dashes -1`,
   listEveryone: `
   all=
   for each in /proc/[0-9]*; do
@@ -177,10 +182,10 @@ end_others() {
   done
 }
 
-# Sets "found" to a process and what descends from it.
-find_tree() {
+# Sets "found" to the processes named and what descends from them.
+find_trees() {
   list_everyone
-  found=" $1 " grew=1
+  found=" $* " grew=1
   while [ -n "$grew" ]; do
     grew=
     for each in $all; do
@@ -403,7 +408,8 @@ end_program() {
 }
 
 end_tree() {
-  find_tree "$1"
+  find_trees "$1"
+  first=$found
   kill -s TERM $found
   kill -s CONT $found
   n=0
@@ -411,10 +417,13 @@ end_tree() {
     n=$((n + 1))
     nap
   done
-  # Those who were found stay found: their parent may have gone by now.
-  kill -s KILL $found
-  look "$1" || return 0
-  find_tree "$1"
+  # Those who were found stay found: their parent may have gone by now. Who is stopped starts nobody.
+  n=0 found=$first before=
+  while [ $n -lt 20 ] && [ "$before" != "$found" ]; do
+    n=$((n + 1)) before=$found
+    kill -s STOP $found
+    find_trees $found
+  done
   kill -s KILL $found
 }
 
@@ -494,7 +503,8 @@ _corral_run() {
 ulimit -f 4194304
 _corral_again=
 exec 9<>"\${_corral_at}go"
-while :; do
+# A loop that also ends when the agent has told the shell to do nothing more (set -n): then another one takes its place.
+until ! :; do
   IFS= command read -r _corral_id <&9 || {
     # Above 128: interrupted by a signal that the agent traps.
     command test $? -gt 128 && continue
@@ -512,9 +522,10 @@ while :; do
     _corral_run >"$_corral_at$_corral_id.out" 2>"$_corral_at$_corral_id.err" 9<&-
     _corral_rc=$?
     unset -f command
-    set +aCefuvx
+    set +aCefnuvx
     command umask 022
-    case $_corral_ran in 1) command echo "$_corral_rc" >"$_corral_at$_corral_id.rc" ;; esac
+    # What the worker cannot write down, the keeper can.
+    case $_corral_ran in 1) command echo "$_corral_rc" >"$_corral_at$_corral_id.rc" || exit "$_corral_rc" ;; esac
   fi
   command echo "$_corral_id" 1<>"\${_corral_at}done"
 done

@@ -137,9 +137,15 @@ export class SpoolShell implements Shell {
   }
 
   #hear(said: ReadonlySet<string>): void {
-    if (said.has("lost")) this.#stateLost = true;
+    if (said.has("lost")) this.#loseState();
     if (said.has("stopped")) this.#current?.keeperStopped();
     this.#look();
+  }
+
+  /** The worker died outside of any command, maybe with the word of the next one in its hand. */
+  #loseState(): void {
+    this.#stateLost = true;
+    if (this.#current !== undefined) this.#tellAgain(this.#current.flight.id);
   }
 
   /** Lands the current flight if its end is written; says whether it did. */
