@@ -1,9 +1,11 @@
 import { spawn as startProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect, test } from "vitest";
 import type { Program, Spawned } from "../port.ts";
-import { describeFiles, type FilesUnderTest } from "./conformance.ts";
+import { describeFiles, type FilesUnderTest, race } from "./conformance.ts";
+import { openFiles } from "./files.ts";
 
 describeFiles("a folder with all tools", { open: () => openFolder(() => process.env["PATH"]!) });
 describeFiles("a folder with the tools that are everywhere", { open: () => openFolder((place) => toolsIn(place)) });
@@ -14,6 +16,17 @@ if (busybox !== undefined) {
     open: () => openFolder((place) => toolsIn(place, busybox)),
   });
 }
+
+test("without walls, somebody who swaps folders and links does get there", async () => {
+  const { spawn, close } = await openFolder(() => process.env["PATH"]!);
+  const outside = mkdtempSync(join(tmpdir(), "corral-outside-"));
+  writeFileSync(join(outside, "secret"), "secret");
+  const files = openFiles({ spawn });
+  expect(await race({ files, spawn, outside, rounds: 20_000 })).toEqual({ read: true, written: true });
+  await files.close();
+  await close();
+  rmSync(outside, { recursive: true });
+});
 
 /** No walls: processes of this machine, in a folder of their own. */
 async function openFolder(pathOf: (place: string) => string): ReturnType<FilesUnderTest["open"]> {
