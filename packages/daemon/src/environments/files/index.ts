@@ -1,2 +1,1 @@
-export { openFiles, type OpenFiles } from "./files.ts";
-export type { Spawn } from "./hand.ts";
+export { openFiles } from "./files.ts";
