@@ -1,7 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import { hash, randomBytes } from "node:crypto";
 import { failureOf, isMissing } from "./failure.ts";
-import { type Hand, HandLost, type HandRequest, type Spawn } from "./hand.ts";
+import { type Hand, HandLost, type HandRequest, isGone, type Spawn } from "./hand.ts";
 import { readEntries, readFacts } from "./answers.ts";
 import { inside } from "./path.ts";
 import { openPerlHand } from "./perl-hand.ts";
@@ -84,7 +84,8 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
     path: string,
     { name, version, error }: { name: string; version: FileVersion; error: HandLost },
   ): Promise<FileVersion> {
-    await error.gone;
+    // One that is still there may write later, so nobody can tell.
+    if (!(await isGone(error.gone))) throw failureOf(error, path);
     await look({ words: ["remove", inside(path), name], maxBytes: 200 }, undefined).catch(() => undefined);
     const now = await read(path, { bytes: maxBytes }).catch(() => undefined);
     if (now?.version === version) return version;

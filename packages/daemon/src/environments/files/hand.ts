@@ -57,6 +57,17 @@ export class HandLost extends Error {
   }
 }
 
+/** Waits for an end that was asked for, not for ever: a process may hang in the kernel. */
+export async function isGone(gone: Promise<unknown>, patienceMs = 5000): Promise<boolean> {
+  const { promise: tooLate, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), patienceMs);
+  try {
+    return await Promise.race([gone.then(() => true), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 const reasons: Readonly<Record<HandLost["why"], string>> = {
   ended: "ended before it answered",
   "too slow": "took too long",

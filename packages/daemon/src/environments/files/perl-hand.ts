@@ -1,6 +1,6 @@
 import type { Spawned } from "../port.ts";
 import { frame, readFrames } from "./frames.ts";
-import { type Hand, HandLost, HandRefused, type HandRequest, plainVariables, type Spawn } from "./hand.ts";
+import { type Hand, HandLost, HandRefused, type HandRequest, isGone, plainVariables, type Spawn } from "./hand.ts";
 import { perlScript } from "./perl-script.ts";
 
 /**
@@ -33,7 +33,7 @@ export async function openPerlHand(spawn: Spawn, idleMs = 30_000): Promise<Hand 
     },
     async close() {
       living?.end("ended");
-      await living?.gone;
+      if (living !== undefined) await isGone(living.gone);
     },
   };
 }
