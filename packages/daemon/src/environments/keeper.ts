@@ -98,7 +98,7 @@ ${reach.check}
 read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
-grace=$1 interrupted= target= partial= presence= alone= over= watcher= timers= shells= programs= guards=
+grace=$1 interrupted= target= pulse= partial= presence= alone= over= watcher= timers= shells= programs= guards=
 
 signal_everyone() {
   ${reach.signalEveryone}
@@ -146,7 +146,7 @@ end_everyone() {
 # Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named.
 find_others() {
   list_everyone
-  spared=" $watcher $timers $* "
+  spared=" $watcher $pulse $timers $* "
   for each in $guards; do spared="$spared\${each#*:} "; done
   grew=1
   while [ -n "$grew" ]; do
@@ -268,6 +268,14 @@ keep_watch() {
   command eval 'watch 8<&- 9<&- & watcher=$!'
 }
 
+# In bash, waiting and being told of an ended process do not go together (now and then it waits for ever), and a signal can slip past
+# on the way into the wait. So there the keeper is not told, and never waits for long.
+keep_pulse() {
+  [ -n "$BASH_VERSION" ] || return 0
+  [ -n "$pulse" ] && look "$pulse" || command eval 'sleep 0.2 8<&- 9<&- & pulse=$!'
+  case $target in $$) ;; *) target=$pulse ;; esac
+}
+
 mind_presence() {
   word=$presence presence=
   case $word in left) arm ;; back) disarm ;; esac
@@ -347,10 +355,11 @@ replace_worker() {
     echo "$status $3" >"$at$id.rc"
     word=$id
   else
-    word=lost
+    # Of a stop the one who asked for it is told.
+    case $3 in respawned) word=lost ;; *) word= ;; esac
   fi
   start_worker "$1"
-  say "\${at}done" "$word"
+  [ -z "$word" ] || say "\${at}done" "$word"
 }
 
 stop_shell() {
@@ -466,7 +475,8 @@ hear() {
 exec 8<>words 9<control
 
 # Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
-trap 'target=$$ interrupted=1' CHLD USR1
+trap 'target=$$ interrupted=1' USR1
+[ -n "$BASH_VERSION" ] || trap 'target=$$ interrupted=1' CHLD
 trap 'target=$$ interrupted=1 presence=left' HUP
 trap 'target=$$ interrupted=1 presence=back' CONT
 trap 'target=$$ interrupted=1 over=1' ALRM
@@ -482,6 +492,7 @@ while [ -p words ] && [ -p here ] && [ -f control ]; do
   look_after
   keep_watch
   mind_presence
+  keep_pulse
   wait "$target"
 done
 leave
@@ -501,19 +512,17 @@ _corral_run() {
   command . "$_corral_at$_corral_id.cmd" </dev/null
 }
 ulimit -f 4194304
-_corral_again=
 exec 9<>"\${_corral_at}go"
 # A loop that also ends when the agent has told the shell to do nothing more (set -n): then another one takes its place.
 until ! :; do
   IFS= command read -r _corral_id <&9 || {
     # Above 128: interrupted by a signal that the agent traps.
     command test $? -gt 128 && continue
-    case $_corral_again in 1) exit 1 ;; esac
-    _corral_again=1
+    # The agent may have closed it. Anything else only a new worker can mend.
+    command test -p /proc/self/fd/9 && exit 1
     exec 9<>"\${_corral_at}go"
     continue
   }
-  _corral_again=
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
   if ! command test -e "$_corral_at$_corral_id.out"; then
     # Whoever makes the file first decides whether the command runs: the worker here, or the runner that gave it up.

@@ -33,7 +33,7 @@ export async function spawnProgram(line: KeeperLine, program: Program): Promise<
 }
 
 const startPatience = { deadlineMs: 20_000, slowestMs: 20 };
-const endPatience = { deadlineMs: Number.POSITIVE_INFINITY, slowestMs: 500 };
+const endPatience = { deadlineMs: Number.POSITIVE_INFINITY, slowestMs: 2_000 };
 
 interface Pipes {
   readonly stdin: number;
@@ -60,6 +60,7 @@ class RunningProgram implements Spawned {
     this.stderr = quiet(new Socket({ fd: pipes.stderr, readable: true, writable: false }));
     const kill = () => this.kill();
     signal?.addEventListener("abort", kill, { once: true });
+    this.stdout.once("close", () => line.poke());
     this.ended = this.#end().finally(() => {
       signal?.removeEventListener("abort", kill);
       this.#letGo();

@@ -256,8 +256,8 @@ describe("the jail driver", () => {
     const { home, environment } = await openJail();
     const { shell, state } = environment;
     const output = join(home, "environments", state.id, "spool", "big.out");
-    await shell.run({ id: "big", text: "head -c 100000 /dev/zero", timeoutMs: 60_000 });
-    expect(statSync(output).size).toBe(100_000);
+    await shell.run({ id: "big", text: "head -c 40000000 /dev/zero", timeoutMs: 60_000 });
+    expect(statSync(output).size).toBe(40_000_000);
     shell.forget("big");
     await expect.poll(() => statSync(output).size).toBe(0);
     for (let i = 0; i < 2_000; i++) shell.forget("big");
