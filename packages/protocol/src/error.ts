@@ -58,6 +58,7 @@ export const errorStatus = {
   "file.unsuitable": 422,
   "file.refused": 403,
   "file.too-large": 413,
+  "file.failed": 500,
   "workspace.failed": 500,
   "log.closed": 503,
   "log.reader-too-slow": 503,

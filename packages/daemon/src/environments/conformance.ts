@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
+import { describeFiles, openForFiles } from "./files/conformance.ts";
 import { defaultLimits, planOf } from "./plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan } from "./port.ts";
 import { identify, isAlive } from "./process-identity.ts";
@@ -49,6 +50,7 @@ export interface Promises {
 
 /** What every environment promises, whatever its walls are made of. */
 export function describeEnvironment(name: string, subject: DriverUnderTest): void {
+  describeFiles(name, { open: () => openForFiles(subject) });
   describe(`${name} environment`, () => {
     const cleanUps: (() => Promise<void> | void)[] = [];
     afterEach(async () => {
@@ -78,6 +80,41 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       const inside = subject.places(home, environment.state);
       return { home, workspace, driver, environment, inside, run: runner(environment) };
     }
+
+    test("files are read and written while a command runs", async () => {
+      const { environment, run } = await open();
+      const { files } = environment;
+      const running = run("until [ -e go ]; do sleep 0.01; done; cat go");
+      await files.write("file", "text");
+      expect((await files.read("file")).bytes.toString()).toBe("text");
+      await files.write("go", "gone on");
+      expect((await running).stdout).toBe("gone on");
+    });
+
+    test("files go on after a time limit ended everything", async () => {
+      const { environment } = await open();
+      const { files } = environment;
+      await files.write("file", "text");
+      for (const id of ["one", "two"]) {
+        const limited = environment.shell.run({ id, text: "sleep 1000", timeoutMs: 50 });
+        const over = new AbortController();
+        void limited.finally(() => over.abort());
+        const seen = new Set<string>();
+        while (!over.signal.aborted) seen.add((await files.read("file")).bytes.toString());
+        expect([...seen]).toEqual(["text"]);
+        expect(await limited).toMatchObject({ shellRespawned: true });
+        await files.edit("file", (text) => text);
+      }
+    });
+
+    test("files of an environment that ended say that it is gone", async () => {
+      const { environment } = await open();
+      await environment.files.write("file", "text");
+      await environment.kill();
+      await expect(environment.files.read("file")).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(environment.files.write("file", "new")).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(environment.files.glob("*")).rejects.toMatchObject({ code: "environment.gone" });
+    });
 
     test("stdout, stderr and exit code are told apart", async () => {
       const { run } = await open();

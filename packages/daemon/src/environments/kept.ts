@@ -1,9 +1,10 @@
 import { CorralError } from "@corral/protocol";
+import { openFiles } from "./files/index.ts";
 import { mainShell, shellPrefix } from "./keeper.ts";
 import { type Keeper, KeeperLine } from "./keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
 import { spawnProgram } from "./programs.ts";
-import type { Environment } from "./port.ts";
+import type { Environment, Program } from "./port.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";
 
@@ -23,7 +24,7 @@ export function keptEnvironment({
   keeper,
   outputBytes,
   gauge,
-}: KeptSite): Pick<Environment, "shell" | "openShell" | "closeShell" | "spawn" | "isOpen" | "detach"> {
+}: KeptSite): Pick<Environment, "shell" | "openShell" | "closeShell" | "spawn" | "files" | "isOpen" | "detach"> {
   const spool = new Spool(folder);
   const line = new KeeperLine(spool, keeper);
   const shells = new Map<string, SpoolShell>();
@@ -35,6 +36,8 @@ export function keptEnvironment({
     shells.set(name, shell);
     return shell;
   };
+  const spawn = (program: Program) => spawnProgram(line, program);
+  const files = openFiles({ spawn });
   return {
     shell: attached(line, () => openShell(mainShell)),
     openShell,
@@ -43,11 +46,15 @@ export function keptEnvironment({
       await openShell(name).close();
       shells.delete(name);
     },
-    spawn: (program) => spawnProgram(line, program),
+    spawn,
+    files,
     get isOpen() {
       return line.isOpen;
     },
-    detach: () => line.detach(),
+    detach() {
+      void files.close();
+      line.detach();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   Network,
 } from "@corral/protocol";
 import type { Readable, Writable } from "node:stream";
+import type { Files } from "./files/port.ts";
 
 /**
  * An environment driver: one way of giving a session a place to run programs in. Every driver
@@ -106,6 +107,7 @@ export interface Environment {
    * `environment.gone`. When this process ends, however that comes, the program is ended as well.
    */
   spawn(program: Program): Promise<Spawned>;
+  readonly files: Files;
   /** False once its processes are known to be gone, or it was let go. */
   readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */

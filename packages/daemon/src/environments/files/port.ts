@@ -4,7 +4,9 @@
  * regular file, and goes on side by side with the shells. The same question has the same answer in every kind of environment.
  *
  * Throws `file.missing`, `file.exists`, `file.refused` (the walls or the mode of the file), `file.unsuitable` (a folder where a
- * file is meant, a FIFO, …), `file.changed`, `file.too-large`, or `environment.gone`; each says which file and what to do.
+ * file is meant, a FIFO, …), `file.changed`, `file.too-large` (or no room is left), `file.failed` (it took too long, or the disk failed), `request.invalid`
+ * (a pattern), or `environment.gone`; each says which file and what to do. Names that are no UTF-8 are shown with U+FFFD in
+ * place of the other bytes and cannot be asked for; the shell can.
  */
 export interface Files {
   /** Follows links; undefined: nothing is there. */
@@ -15,7 +17,9 @@ export interface Files {
 
   /**
    * Replaces the whole file at once, or makes it, with the folders above. Nobody ever sees half of it. Mode and, behind a link, the
-   * place of the file stay. `expected`: only if it is still that version (null: only if nothing is there), else `file.changed`.
+   * place of the file stay. `expected`: only if it is still that version, else `file.changed` (null: only if nothing is there, else
+   * `file.exists`). The version is looked at right before the file is replaced; who writes between the two is not seen. Once it is on its
+   * way a signal does not break it off. When its process was ended, the answer is what the file holds then: `file.failed` if not this.
    */
   write(path: string, content: Uint8Array | string, options?: WriteOptions): Promise<FileVersion>;
 
@@ -25,15 +29,23 @@ export interface Files {
   /** What a folder holds, by name. */
   list(path: string, options?: ListOptions): Promise<Listed<FileEntry>>;
 
-  /** Files below a folder whose path matches, without what git ignores, by path. */
+  /**
+   * Regular files below a folder whose path matches, without what .gitignore files name, by path, name by name. Links are not
+   * followed. A pattern with a slash is about the path from that folder on, one without about the name: `*.ts`, `src/**`, `{a,b}/*.[ch]`.
+   * What is told can be read as it is.
+   */
   glob(pattern: string, options?: ListOptions & { readonly in?: string }): Promise<Listed<string>>;
 
-  /** Lines that match a regular expression (or a fixed text), in the order of path and line. */
+  /**
+   * Lines that match a regular expression (or a fixed text), in the order of path and line, in the files that `glob` finds and that
+   * hold no NUL bytes. Where there is no ripgrep, grep searches: what its regular expressions cannot say is `request.invalid`.
+   */
   search(search: Search): Promise<Listed<SearchMatch>>;
 
   /**
    * Tells when one of these files or folders (and what lies in them, with `deep`) has changed, until the signal is aborted.
-   * Changes shortly after each other are told as one.
+   * Changes shortly after each other are told as one, by the paths that are there, gone or different now. With `deep`, `.git` and
+   * `node_modules` are left out, and beyond 20,000 files nothing is seen.
    */
   watch(paths: readonly string[], options: WatchOptions): void;
 }
@@ -106,7 +118,7 @@ export interface SearchMatch {
   readonly path: string;
   /** From 1 on. */
   readonly line: number;
-  /** Cut when long. */
+  /** Cut at 500 bytes. */
   readonly text: string;
 }
 
@@ -114,4 +126,8 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly deep?: boolean;
   readonly onChange: (paths: readonly string[]) => void;
+  /** From here on changes are seen. */
+  readonly onReady?: () => void;
+  /** It cannot go on: the environment is gone. */
+  readonly onEnd?: (error: unknown) => void;
 }
