@@ -11,16 +11,14 @@ const fatal: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The promises hold whatever shell a system has as its /bin/sh. */
-for (const [name, shell] of Object.entries(shells)) {
-  if (realpathSync("/bin/sh") === shell[0]) continue;
-  if (existsSync(shell[0])) {
+const others = Object.entries(shells).filter(([, [path]]) => realpathSync("/bin/sh") !== path);
+describe.each(others)("%s as sh (NOT TRIED where it is not installed)", (name, shell) => {
+  describe.skipIf(!existsSync(shell[0]))("if it is there", () =>
     describeEnvironment(`jail with ${name}`, {
       open: openDriverWith(shell),
       module: new URL(`testing/driver.ts?shell=${name}`, import.meta.url).href,
       owner: jailOwner(),
       fatal: fatal[name] ?? [],
-    });
-  } else {
-    describe.skip(`jail with ${name}: NOT TRIED, ${shell[0]} is not installed`, () => undefined);
-  }
-}
+    }),
+  );
+});
