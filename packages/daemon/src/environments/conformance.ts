@@ -8,9 +8,20 @@ import {
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
@@ -587,6 +598,34 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(existsSync(inside.spoolOutside)).toBe(false);
     });
 
+    test("many environments and shells, opened and ended, leave no process, no mount, no descriptor and no file", async () => {
+      const { home, workspace, driver } = newPlace();
+      let environments = home;
+      const openOne = async () => {
+        const environment = await driver.open(planOf({ id: newId("environment"), workspace, ...subject.plan }));
+        const beside = environment.openShell("beside");
+        const cat = await environment.spawn({ argv: ["cat"] });
+        const ran = [environment.shell, beside].map((shell) =>
+          shell.run(command("sleep 1000 & setsid sleep 1000 & echo on")),
+        );
+        expect((await Promise.all(ran)).map(({ stdout }) => stdout)).toEqual(["on\n", "on\n"]);
+        const inside = processesIn(environment.state);
+        await environment.end();
+        await cat.ended.catch(() => undefined);
+        environments = dirname(dirname(subject.places(home, environment.state).spoolOutside));
+        return inside;
+      };
+      // Whatever is made once is made by the first.
+      await openOne();
+      const before = leftBehind();
+      const inside: ProcessIdentity[] = [];
+      for (let i = 0; i < 50; i++) inside.push(...(await Promise.all([openOne(), openOne()])).flat());
+      expect(inside.length).toBeGreaterThan(500);
+      await expect.poll(leftBehind, { timeout: 20_000 }).toEqual(before);
+      expect(inside.filter(isAlive)).toEqual([]);
+      expect(readdirSync(environments).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+    }, 180_000);
+
     test("what an agent links into the spool is not read outside", async () => {
       const { environment, inside, run } = await open();
       const { spool } = inside;
@@ -694,11 +733,33 @@ async function spawnAndDie(
   await exited;
 }
 
+/** What this process has of the machine: descriptors (told apart by kind, since a pool of them comes and goes) and mounts. */
+function leftBehind(): { fifos: number; mounts: string } {
+  const targets = readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+  const fifos = targets.filter((target) => target.includes("corral-environment-")).length;
+  return { fifos, mounts: readFileSync("/proc/self/mountinfo", "utf8") };
+}
+
 /** All that descends from the environment's first process, as the host sees it. */
 function processesIn({ supervisor }: EnvironmentState): ProcessIdentity[] {
   const below = (pid: number): number[] => {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
+    const children = childrenOf(pid).split(" ").filter(Boolean).map(Number);
     return children.flatMap((child) => [child, ...below(child)]);
   };
   return below(supervisor.pid).flatMap((pid) => identify(pid) ?? []);
+}
+
+/** None, when it has ended meanwhile. */
+function childrenOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+  } catch {
+    return "";
+  }
 }

@@ -11,7 +11,7 @@ import { quoted } from "./quoting.ts";
  * 3. `ID.rc` is written by the worker (`CODE`), or, when the worker died, by the keeper (`CODE WHY`), after everything
  *    that had to end has ended.
  * 4. Whoever asks something of the keeper adds a line to `control` and sends USR1. The keeper reads it as a file, from where
- *    it stopped, so nobody can make it wait there.
+ *    it stopped, so nobody can make it wait there. Its own helpers do the same: lines have an order, signals that wait have none.
  * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap
  *    that another trap interrupts would get the wrong exit codes from some shells.)
  * 6. Words on `words` and `done` are hints. A process of its own says them, so a reader who hangs holds nobody up.
@@ -102,7 +102,7 @@ read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
 command eval "$2" 2>/dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
-grace=$1 interrupted= target= pulse= partial= presence= alone= over= watcher= timers= shells= programs= guards=
+grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= shells= programs= guards=
 
 signal_everyone() {
   ${reach.signalEveryone}
@@ -132,7 +132,7 @@ go_first() {
 
 say() {
   where=$1 word=$2
-  command eval 'echo "$word" 8<&- 9<&- 1<>"$where" &'
+  command eval 'echo "$word" 7<&- 8<&- 9<&- 1<>"$where" &'
 }
 
 end_everyone() {
@@ -155,7 +155,7 @@ end_everyone() {
 # Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named.
 find_others() {
   list_everyone
-  spared=" $watcher $pulse $timers $* "
+  spared=" $watcher $timers $* "
   for each in $guards; do spared="$spared\${each#*:} "; done
   grew=1
   while [ -n "$grew" ]; do
@@ -232,19 +232,23 @@ timer() {
   trap '[ -z "$nap" ] || kill $nap; exit' TERM
   sleep "$1" & nap=$!
   wait $nap || exit
-  [ -z "$3" ] || echo "$3" >>control
-  kill -s "$2" $$
+  tell "$2"
 }
 
 start_timer() {
-  seconds=$1 signal=$2 line=$3
-  command eval '{ exec 8<&- 9<&-; go_first; timer "$seconds" "$signal" "$line"; } & timers="$timers $!"'
+  seconds=$1 line=$2
+  [ "$seconds" -ge 0 ] || seconds=0
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; timer "$seconds" "$line"; } & timers="$timers $!"'
 }
 
+# Armed again, because the grace is over or a command has killed a timer, the time that has passed still counts.
 arm() {
-  disarm
-  alone=1
-  start_timer "$grace" ALRM
+  stop_timers
+  read -r now rest </proc/uptime
+  now=\${now%%.*}
+  [ -n "$alone" ] || since= away=$now
+  alone=1 since=\${since:-$now}
+  start_timer $((grace - now + since)) "over $watches"
   for entry in $shells; do
     name=\${entry%:*}
     locate "$name"
@@ -252,46 +256,65 @@ arm() {
     limit=
     [ -f "$at$id.limit" ] && read -r limit <"$at$id.limit"
     case $limit in '' | *[!0-9]*) limit=$grace ;; esac
-    start_timer "$limit" USR1 "stop $name time"
+    start_timer $((limit - now + away)) "stop $name time"
   done
 }
 
-disarm() {
+keep_timers() {
+  [ -n "$alone" ] || return 0
+  for each in $timers; do
+    look "$each" || { arm; return; }
+  done
+}
+
+stop_timers() {
   [ -z "$timers" ] || kill $timers
-  timers= alone=
+  timers=
+}
+
+disarm() {
+  stop_timers
+  alone=
 }
 
 # Present is who holds the writing end of "here": its opening and its end are all there is to see.
 watch() {
   while :; do
-    { kill -s CONT $$; while read -r word; do :; done; } <here
-    kill -s HUP $$
+    { tell "back $1"; while read -r word; do :; done; } <here
+    tell "left $1"
   done
+}
+
+tell() {
+  echo "$1" >>control
+  kill -s USR1 $$
 }
 
 # Alone until the watch says otherwise: whoever opened the environment may have died since. Commands can end the watch.
 keep_watch() {
   [ -z "$watcher" ] || ! look "$watcher" || return 0
-  presence=
+  watches=$((watches + 1))
   arm
-  command eval '{ exec 8<&- 9<&-; go_first; watch; } & watcher=$!'
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; watch "$watches"; } & watcher=$!'
 }
 
-# In bash, waiting and being told of an ended process do not go together (now and then it waits for ever), and a signal can slip past
-# on the way into the wait. So there the keeper is not told, and never waits for long.
-keep_pulse() {
-  [ -n "$BASH_VERSION" ] || return 0
-  [ -n "$pulse" ] && look "$pulse" || command eval 'sleep 0.2 8<&- 9<&- & pulse=$!'
-  case $target in $$) ;; *) target=$pulse ;; esac
+# A signal that comes while bash waits can make it lose the process that ended at that moment, and wait for it ever after. There the keeper rests
+# for short times at a FIFO that nobody else has.
+rest() {
+  if [ -z "$BASH_VERSION" ]; then
+    wait "$target"
+  elif [ "$target" != $$ ]; then
+    read -r -t 0.2 word <&7
+  fi
 }
 
 mind_presence() {
-  word=$presence presence=
-  case $word in left) arm ;; back) disarm ;; esac
   [ -n "$over" ] || return 0
   over=
   [ -n "$alone" ] || return 0
-  if is_busy; then arm; else leave; fi
+  is_busy || leave
+  since=
+  arm
 }
 
 leave() {
@@ -306,9 +329,16 @@ collect() {
     interrupted=
     wait "$1"
     code=$?
-    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1142 | 1145 | 1146) ;; *) status=$code ;; esac
+    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1145 | 1146) ;; *) status=$code ;; esac
     [ -n "$interrupted" ] || break
   done
+}
+
+# Makes room where the shell does not do so by itself; nobody asks how these ended.
+collect_helpers() {
+  [ -n "$watcher$timers" ] || wait
+  for each in $watcher $timers; do collect "$each"; done
+  watcher= timers=
 }
 
 # Sets "pid" to the entry named $1 of those that follow.
@@ -350,11 +380,9 @@ start_worker() {
   locate "$1"
   pid=
   # Who leaves no room for the worker has to go; the ended count until they are collected.
-  until command eval 'become_worker "$spool/\${at#./}" 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
+  until command eval 'become_worker "$spool/\${at#./}" 7<&- 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
     signal_everyone KILL
-    [ -n "$watcher$pulse$timers" ] || wait
-    for each in $watcher $pulse $timers; do collect "$each"; done
-    watcher= pulse= timers=
+    [ -n "$BASH_VERSION" ] || collect_helpers
     nap
   done
   without "$1" $shells
@@ -408,14 +436,14 @@ start_program() {
   ! pick "$1" $programs || return 0
   name=$1 pid= guard=
   command eval 'mkfifo -m 600 "$name.stdin" "$name.stdout" "$name.stderr" "$name.life"' &&
-    command eval 'become_program "$name" 8<&- 9<&- <"$name.stdin" >"$name.stdout" 2>"$name.stderr" & pid=$!'
+    command eval 'become_program "$name" 7<&- 8<&- 9<&- <"$name.stdin" >"$name.stdout" 2>"$name.stderr" & pid=$!'
   if [ -z "$pid" ]; then
     echo 126 >"$name.ended"
     say words "ended $name"
     return
   fi
   programs="$programs $name:$pid"
-  command eval '{ exec 8<&- 9<&-; go_first; guard "$name"; } & guard=$!'
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; guard "$name"; } & guard=$!'
   guards="$guards $name:$guard"
   say words "made $name"
 }
@@ -423,8 +451,7 @@ start_program() {
 # Its owner holds "life" open, and with it the program lives.
 guard() {
   while read -r word; do :; done <"$1.life"
-  echo "end $1" >>control
-  kill -s USR1 $$
+  tell "end $1"
 }
 
 end_program() {
@@ -482,19 +509,23 @@ hear() {
       close) close_shell "$2" ;;
       run) start_program "$2" ;;
       end) end_program "$2" ;;
+      # Of a watch that was replaced nothing counts any more.
+      back) [ "$2" != "$watches" ] || { over= && disarm; } ;;
+      over) over=1 ;;
+      left) [ "$2" != "$watches" ] || arm ;;
     esac
   done
 }
 
 : >control && mkfifo -m 600 go done words here || exit 1
 exec 8<>words 9<control
+if [ -n "$BASH_VERSION" ]; then
+  mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1
+fi
 
 # Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
-trap 'target=$$ interrupted=1' USR1
+trap 'target=$$ interrupted=1' USR1 HUP CONT
 [ -n "$BASH_VERSION" ] || trap 'target=$$ interrupted=1' CHLD
-trap 'target=$$ interrupted=1 presence=left' HUP
-trap 'target=$$ interrupted=1 presence=back' CONT
-trap 'target=$$ interrupted=1 over=1' ALRM
 
 echo '${readyLine}' >&2
 exec 2>/dev/null
@@ -507,8 +538,8 @@ while [ -p words ] && [ -p here ] && [ -f control ]; do
   look_after
   keep_watch
   mind_presence
-  keep_pulse
-  wait "$target"
+  keep_timers
+  rest
 done
 leave
 `;

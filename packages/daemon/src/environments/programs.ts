@@ -86,11 +86,14 @@ class RunningProgram implements Spawned {
     }
   }
 
-  /** What it wrote last can still be read, unless the environment was let go: then it may never end. */
+  /** What it wrote last can still be read. An environment that was let go may never end, and one that has gone is read by who began to. */
   #letGo(): void {
     closeSync(this.#life);
     this.stdin.destroy();
-    if (this.#line.state === "detached") for (const stream of [this.stdout, this.stderr]) stream.destroy();
+    for (const stream of [this.stdout, this.stderr]) {
+      const isUnread = stream.readableFlowing === null;
+      if (this.#line.state === "detached" || (this.#line.state === "gone" && isUnread)) stream.destroy();
+    }
     this.#line.spool.removeProgram(this.#id);
   }
 }

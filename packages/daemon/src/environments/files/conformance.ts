@@ -560,9 +560,12 @@ interface DriverWithFiles {
 export async function openForFiles(subject: DriverWithFiles): Promise<OpenForFiles> {
   const home = mkdtempSync(join(tmpdir(), "corral-files-"));
   const [workspace, outside] = [join(home, "workspace"), join(home, "outside")];
-  for (const folder of [workspace, outside]) mkdirSync(folder);
+  // An empty folder: walls may put mount points into the workspace itself.
+  const room = join(workspace, "room");
+  for (const folder of [workspace, room, outside]) mkdirSync(folder);
   writeFileSync(join(outside, "secret"), "secret");
-  if (subject.owner !== undefined) chownSync(workspace, subject.owner.uid, subject.owner.gid);
+  const { owner } = subject;
+  if (owner !== undefined) for (const folder of [workspace, room]) chownSync(folder, owner.uid, owner.gid);
   // Only the walls are to be in the way.
   for (const [path, mode] of [
     [home, 0o755],
@@ -573,7 +576,7 @@ export async function openForFiles(subject: DriverWithFiles): Promise<OpenForFil
   const plan = planOf({ id: newId("environment"), workspace, ...subject.plan });
   const environment = await subject.open(home).open(plan);
   return {
-    spawn: (program) => environment.spawn(program),
+    spawn: (program) => environment.spawn({ folder: "room", ...program }),
     ...(environment.state.kind === "jail" ? { outside } : {}),
     close: async () => {
       await environment.end();
