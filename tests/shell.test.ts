@@ -117,7 +117,7 @@ describe("corral shell", () => {
     const folder = join(stage.home, "..", "plain");
     mkdirSync(folder);
     writeFileSync(join(folder, "private"), "x");
-    const shell = stage.corralIn(folder, "shell", "-c", "ls -A; pwd");
+    const shell = stage.corralIn(folder, "shell", "-c", "find . ! -type d; pwd");
     expect(await shell.exit).toBe(0);
     expect(shell.stdout()).toBe("/workspace\n");
     expect(shell.stderr()).toMatch(/is no git repository, so the shell is in an empty folder/);
