@@ -38,8 +38,11 @@ test("a daemon is started when none runs, and found when one does", async () => 
   expect(await second.sessions.list()).toEqual([]);
 });
 
-test("ten commands at once end up with one daemon", async () => {
-  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(stand.world, start)));
+test("ten commands at once end up with one daemon, and none tells of the others' attempts", async () => {
+  let told = "";
+  const begin = (folder: string) => startDaemon(folder, { entry, tell: (words) => (told += words) });
+  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(stand.world, begin)));
+  expect(told).toBe("");
   expect(new Set(clients.map(({ endpoint }) => endpoint.url)).size).toBe(1);
   expect(readFileSync(join(home, "starts"), "utf8").trim().split("\n").length).toBe(1);
 }, 60_000);
