@@ -49,7 +49,7 @@ export interface DaemonParts {
 export interface Daemon {
   readonly info: DaemonInfo;
   readonly token: string;
-  /** Drains by the deadline (at once with `now`) and leaves everything saved. Repeated calls join. */
+  /** Drains by the deadline (at once with `now`) and leaves everything saved. Repeated calls join, and `now` hurries. */
   stop(how?: { readonly now?: boolean }): Promise<void>;
   readonly stopped: Promise<void>;
 }
@@ -126,7 +126,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
-  const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
+  const hurry = new AbortController();
+  const stop = (how: { readonly now?: boolean } = {}) => {
+    if (how.now === true) hurry.abort();
+    return (stopping ??= shutDown());
+  };
   const gateway = await openGateway({
     log,
     sessions,
@@ -174,15 +178,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     };
   }
 
-  async function shutDown(now: boolean): Promise<void> {
-    logger.info({ now }, "the daemon stops");
-    removeDaemonInfo(home);
+  async function shutDown(): Promise<void> {
+    logger.info({ now: hurry.signal.aborted }, "the daemon stops");
+    writeDaemonInfo(home, { ...info, stopping: true });
     shells.stop();
-    await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
+    await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
     enough.abort();
     await swept;
     await retention.close();
-    await endEnvironments(log, parts.drivers, { which: now ? "all" : "resting", onFailure });
+    await endEnvironments(log, parts.drivers, { which: hurry.signal.aborted ? "all" : "resting", onFailure });
     // A runner may have been in the middle of opening one.
     await sweepEnvironments(log, parts.drivers, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
@@ -191,6 +195,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await config.close();
     await log.close();
     logger.info("the daemon has stopped");
+    removeDaemonInfo(home);
     lock.release();
     stopped.resolve();
   }

@@ -14,6 +14,7 @@ export const errorStatus = {
   "route.unknown": 404,
   "request.timeout": 408,
   "idempotency.conflict": 409,
+  "cursor.ahead": 409,
   "input.conflict": 409,
   "input.promoted": 409,
   "append.conflict": 409,

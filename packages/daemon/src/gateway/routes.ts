@@ -24,7 +24,7 @@ import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
 export interface RouteParts {
-  readonly log: Pick<Log, "read">;
+  readonly log: Pick<Log, "read" | "head">;
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;

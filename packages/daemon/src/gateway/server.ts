@@ -49,7 +49,7 @@ import { tokenRoutes } from "./tokens.ts";
 import { openVisits } from "./visits.ts";
 
 export interface GatewayParts {
-  readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
+  readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;

@@ -217,6 +217,7 @@ function watchSubscribers(log: Log): { log: GatewayParts["log"]; count: () => nu
     count: () => subscribers,
     log: {
       append: (append) => log.append(append),
+      head: () => log.head(),
       rows: (table, query) => log.rows(table, query),
       onCommit: (listener) => log.onCommit(listener),
       read: (range) => log.read(range),

@@ -29,8 +29,8 @@ import { setAside } from "./set-aside.ts";
 export interface Foreman {
   /** Starts every session that has unfinished work. */
   begin(): Promise<void>;
-  /** Brings all runs to rest by the deadline; nothing is started any more. */
-  stop(deadlineMs: number): Promise<void>;
+  /** Brings all runs to rest by the deadline, or once the signal says that there is no time; nothing is started any more. */
+  stop(deadlineMs: number, hurry?: AbortSignal): Promise<void>;
 }
 
 export interface ForemanOptions {
@@ -73,11 +73,12 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     async begin() {
       for (const session of await unfinished(log)) wake(session);
     },
-    async stop(deadlineMs) {
+    async stop(deadlineMs, hurry) {
       stopping = true;
       unlisten();
       for (const timer of timers) clearTimeout(timer);
-      await host.drain(deadlineMs);
+      const drained = host.drain(hurry?.aborted === true ? 0 : deadlineMs);
+      await (hurry === undefined ? drained : Promise.race([drained, abortOf(hurry)]));
       await host.close();
     },
   };
@@ -269,4 +270,11 @@ function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {
 
 function traced(traceId: TraceId | undefined): { readonly traceId?: TraceId } {
   return traceId === undefined ? {} : { traceId };
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
