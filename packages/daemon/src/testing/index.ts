@@ -1,4 +1,5 @@
 export { openTestGateway } from "../gateway/testing.ts";
+export { openTestJails, type TestJail } from "./jails.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";
