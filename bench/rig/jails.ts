@@ -16,7 +16,7 @@ if (import.meta.main) await work(process.argv.slice(2));
 async function work([what = "", count = "100", folder = ""]: readonly string[]): Promise<void> {
   const jails = openTestJails(folder);
   try {
-    process.stdout.write(`${JSON.stringify(await measure(jails.open, what, Number(count)))}\n`);
+    process.stdout.write(`${JSON.stringify(await measure(() => jails.open(), what, Number(count)))}\n`);
   } finally {
     await jails.end();
   }
