@@ -55,7 +55,7 @@ export async function commitWorktree(
     git(source.worktree, args, { ...options, variables, encoding: "latin1", ...(input && { input }) });
   // With the user's own notes of what is unchanged, only what has changed is read.
   await copyFile(join(source.gitFolder, "index"), index).catch(() => undefined);
-  succeeded(await run(source.head === "" ? ["read-tree", "--empty"] : ["read-tree", "-m", source.head]));
+  succeeded(await run(source.head === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", source.head]));
   const skipped = await stage({
     run: async ([program = "", ...args], input) => {
       if (program !== "git") return runPlain(source.worktree, [program, ...args], input);
