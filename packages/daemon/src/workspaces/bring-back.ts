@@ -90,6 +90,15 @@ async function bring(wish: BringingBack): Promise<Brought | { readonly kind: "no
   };
 }
 
+/** Makes the branch of something that was brought before and is gone from the user's repo. Tells its name. */
+export async function bringAgain(work: BringingBack, commit: string): Promise<string> {
+  const source = await inspect(work.repo, work.signal);
+  const depot = await openDepot(source, { ...work, folder: work.depot });
+  const user = await repoOf(source);
+  await carry(depot, user, { tip: commit, known: [work.head].filter(Boolean) });
+  return moveBranch(user, { name: work.branch, before: undefined, tip: commit });
+}
+
 /** Where a call that was cut off before it could tell has moved the branch to. */
 async function lastMoved(user: UserRepo, work: BringingBack): Promise<string | undefined> {
   const intended = await readFile(intentOf(work), "utf8").catch(() => "");

@@ -20,6 +20,8 @@ export interface WorkspaceWish {
   readonly branch: string;
   /** `dirty`: what is not committed yet comes along, as a commit of its own. Without: HEAD. */
   readonly from?: "head" | "dirty" | undefined;
+  /** A commit to begin from instead, which the repo has: where earlier work was left. */
+  readonly start?: string | undefined;
   /** Patterns of files that git does not know and the work needs; copied from the user's folder. */
   readonly extras?: readonly string[] | undefined;
   /** The folder with copies that are kept ready. */
@@ -45,7 +47,7 @@ export interface Workspace {
   readonly remotes: readonly Remote[];
   readonly notes: SourceNotes;
   /** `spare`: it had been kept ready. */
-  readonly way: "shared objects" | "spare";
+  readonly way: "shared objects" | "spare" | "in place";
   /** Files besides those that git knows. */
   readonly extras: readonly string[];
   /** Uncommitted files that did not come along. */
@@ -84,7 +86,7 @@ async function fill(source: Source, beside: string, wish: WorkspaceWish): Promis
   const spare = await readySpare(source, beside, wish);
   if (spare === undefined) await borrow(source, beside);
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
-  const base = dirty?.commit ?? source.head;
+  const base = dirty?.commit ?? wish.start ?? source.head;
   const held = spare?.head;
   if (base !== "" && base !== held)
     await checkOut(beside, { ...(held === undefined ? {} : { from: held }), to: base }, { signal });

@@ -94,6 +94,10 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
   }
 }
 
+export function sparesFolder(home: string): string {
+  return join(home, "spares");
+}
+
 /** Takes the spare of the source, if there is one, to a place on the same file system. It then has the source's refs and remotes of now. */
 export async function takeSpare(
   folder: string,
