@@ -10,9 +10,17 @@ import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonI
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { openRetention } from "./retention/index.ts";
-import { endEnvironments, openForeman, openRemoval, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
+import {
+  endEnvironments,
+  endEnvironmentsOf,
+  openForeman,
+  openRemoval,
+  type RunnerHost,
+  sweepEnvironments,
+} from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
+import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -35,6 +43,8 @@ export interface DaemonParts {
   databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly driver: EnvironmentDriver;
+  /** Whom workspaces belong to, when that is not the daemon's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
 }
@@ -47,9 +57,16 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-const projections = [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections];
+const projections = [
+  ...projectProjections,
+  ...sessionProjections,
+  ...workspaceProjections,
+  ...tokenProjections,
+  ...requestProjections,
+];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
+const cleanUpMs = 3_600_000;
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -85,6 +102,25 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     defaults: (project) => config.valuesFor(project),
     mayOpen: () => mustBeJailed(parts.driver),
   });
+  const onWorkspaceDefect = complainingTo(parts.logger.child({ component: "workspaces" }));
+  const spares = openSpares({
+    folder: sparesFolder(home.folder),
+    owner: parts.owner,
+    wanted: () => config.values["workspace.spare"],
+    onDefect: onWorkspaceDefect,
+  });
+  const workspaces = openWorkspaces({
+    log,
+    home: home.folder,
+    owner: parts.owner,
+    spares,
+    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.driver, "its workspace went"),
+    terms: () => ({
+      idleDays: config.values["workspace.idleDays"],
+      discardedDays: config.values["workspace.discardedDays"],
+    }),
+    onDefect: onWorkspaceDefect,
+  });
   const removal = openRemoval({ log, driver: parts.driver, home: home.folder, onFailure });
   const retention = openRetention({
     log,
@@ -97,10 +133,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
+  let cleanings: NodeJS.Timeout | undefined;
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
     sessions,
+    workspaces,
     removal,
     projects,
     config,
@@ -119,6 +157,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
+  await workspaces.mend();
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
@@ -128,6 +167,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     removal.sweep(enough.signal),
   ]).then(() => undefined);
   retention.begin();
+  await workspaces.begin();
+  cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
+  void workspaces.cleanUp();
   return { info, token, stop, stopped: stopped.promise };
 
   async function status(): Promise<DaemonStatus> {
@@ -147,6 +189,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger.info({ now }, "the daemon stops");
     removeDaemonInfo(home);
     await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
+    clearInterval(cleanings);
+    await workspaces.close();
+    await spares.close();
     enough.abort();
     await swept;
     await retention.close();

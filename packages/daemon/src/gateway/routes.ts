@@ -14,6 +14,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
+import type { Workspaces } from "../workspaces/index.ts";
 import type { Pages } from "./dashboard.ts";
 import type { Meter } from "./meter.ts";
 import type { Sight } from "./sight.ts";
@@ -26,6 +27,7 @@ export interface RouteParts {
   readonly log: Pick<Log, "read">;
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
+  readonly workspaces: Workspaces;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

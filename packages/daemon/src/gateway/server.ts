@@ -16,6 +16,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
+import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
@@ -39,6 +40,7 @@ import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./prob
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { workspaceRoutes } from "./workspaces.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
 import { openStreams } from "./sse.ts";
@@ -49,6 +51,7 @@ import { openVisits } from "./visits.ts";
 export interface GatewayParts {
   readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
+  readonly workspaces: Workspaces;
   readonly removal: Pick<Removal, "erase">;
   readonly projects: Projects;
   readonly config: Config;
@@ -160,6 +163,7 @@ const nouns = [
   configRoutes,
   projectRoutes,
   sessionRoutes,
+  workspaceRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

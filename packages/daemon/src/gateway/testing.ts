@@ -13,6 +13,8 @@ import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
+import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
+import { jailOwner } from "../environments/jail/index.ts";
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
 import { type GatewayParts, openGateway } from "./server.ts";
@@ -64,7 +66,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const folder = kept ?? mkdtempSync(join(tmpdir(), "corral-gateway-"));
   const log = await openSqliteLog({
     file: join(folder, "corral.db"),
-    projections: [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections],
+    projections: [
+      ...projectProjections,
+      ...sessionProjections,
+      ...workspaceProjections,
+      ...tokenProjections,
+      ...requestProjections,
+    ],
   });
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
@@ -82,6 +90,17 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     defaults: (project) => config.valuesFor(project),
     mayOpen: () => Promise.resolve(),
   });
+  const onDefect = (what: string) => void logged.push({ what });
+  const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
+  const workspaces = openWorkspaces({
+    log,
+    home: folder,
+    owner: jailOwner(),
+    spares,
+    endEnvironments: () => Promise.resolve(),
+    terms: () => ({ idleDays: null, discardedDays: 1 }),
+    onDefect,
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -91,6 +110,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     config,
     sessions,
+    workspaces,
     removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
     tokens,
     meter,
@@ -162,6 +182,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     },
     async close({ keep = false } = {}) {
       await gateway.close();
+      await workspaces.close();
+      await spares.close();
       tokens.close();
       meter.close();
       await config.close();

@@ -55,13 +55,18 @@ async function reported<T>(name: string, onFailure: OnFailure, work: () => Promi
   }
 }
 
-/** Ends the environments of one session that is about to go, and records it. Rejects when one cannot be ended. */
-export async function endEnvironmentsOf(session: SessionId, log: Log, driver: EnvironmentDriver): Promise<void> {
+/** Ends the environments of one session that is about to go, or whose workspace is, and records it. Rejects when one cannot be ended. */
+export async function endEnvironmentsOf(
+  session: SessionId,
+  log: Log,
+  driver: EnvironmentDriver,
+  reason = "the session was removed",
+): Promise<void> {
   const rows = await log.rows("environments");
   for (const row of rows.filter((each) => each["session"] === session)) {
     const found = await driver.reopen(stateOf(row));
     if (found.kind === "open") await found.environment.end();
-    await recordClosed(log, row, "the session was removed");
+    await recordClosed(log, row, reason);
   }
 }
 
