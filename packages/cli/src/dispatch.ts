@@ -9,6 +9,11 @@ import type { World } from "./world.ts";
 const load: Record<CommandName, () => Promise<Command>> = {
   run: async () => (await import("./commands/run.ts")).run,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
+  diff: async () => (await import("./commands/diff.ts")).diff,
+  merge: async () => (await import("./commands/merge.ts")).merge,
+  discard: async () => (await import("./commands/discard.ts")).discard,
+  edit: async () => (await import("./commands/edit.ts")).edit,
+  setup: async () => (await import("./commands/setup.ts")).setup,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
   token: async () => (await import("./commands/token.ts")).token,
