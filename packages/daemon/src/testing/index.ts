@@ -1,4 +1,6 @@
 export { openTestGateway } from "../gateway/testing.ts";
+export { jailOwner } from "../environments/jail/index.ts";
+export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";
