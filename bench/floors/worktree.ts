@@ -9,6 +9,8 @@ export function makeLargeRepository(folder: string, files: number): string {
   git("init", "--initial-branch=main");
   git("config", "user.name", "Ada");
   git("config", "user.email", "ada@example.test");
+  // It would pack in the background, beside what is measured.
+  git("config", "gc.auto", "0");
   for (let at = 0; at < files; at++) {
     if (at % 100 === 0) mkdirSync(join(folder, `folder-${at / 100}`));
     const text = `file ${at}\n`.repeat(20 + (at % 100));

@@ -121,7 +121,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     }),
     onDefect: onWorkspaceDefect,
   });
-  const removal = openRemoval({ log, driver: parts.driver, home: home.folder, onFailure });
+  const removal = openRemoval({
+    log,
+    driver: parts.driver,
+    removeFiles: (session) => workspaces.remove(session),
+    onFailure,
+  });
   const retention = openRetention({
     log,
     terms: () => ({ days: config.values["retention.days"], events: config.values["retention.events"] }),

@@ -111,7 +111,12 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     config,
     sessions,
     workspaces,
-    removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
+    removal: openRemoval({
+      log,
+      driver: noDriver,
+      removeFiles: (session) => workspaces.remove(session),
+      onFailure: (name) => logged.push({ what: name }),
+    }),
     tokens,
     meter,
     backups: openBackups({ log, folder: join(folder, "backups") }),

@@ -24,6 +24,7 @@ import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
+import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
 
@@ -94,7 +95,12 @@ export async function startTestDaemon(
     session: await another(options.wish),
     repository,
     home,
-    removal: openRemoval({ log, driver, home, onFailure: (name) => void defects.push(`${name} stays`) }),
+    removal: openRemoval({
+      log,
+      driver,
+      removeFiles: (session) => removeWorkspace(home, session),
+      onFailure: (name) => void defects.push(`${name} stays`),
+    }),
     defects,
     another,
     stop,

@@ -17,7 +17,7 @@ import type { By, Log } from "../log/index.ts";
 import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
 import { difference } from "./difference.ts";
-import { workspaceFolder } from "./folder.ts";
+import { removeWorkspace, workspaceFolder } from "./folder.ts";
 import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
 import { inspect } from "./source.ts";
@@ -47,6 +47,8 @@ export interface Workspaces {
   discard(session: SessionId, by: By): Promise<DiscardAnswer>;
   /** Undoes the last discard. Throws `workspace.none`, and `workspace.busy` when the session has another by now. */
   restore(session: SessionId, by: By): Promise<DiscardAnswer>;
+  /** Takes everything of a session that is no more, after what is still done with it. Can be repeated. */
+  remove(session: SessionId): Promise<void>;
   /** Removes what was kept long enough. Never rejects. */
   cleanUp(): Promise<void>;
   close(): Promise<void>;
@@ -145,6 +147,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         return restoreNow(session, by);
       }),
 
+    remove: (session) => inLine(session, () => removeWorkspace(home, session)),
+
     async cleanUp() {
       const { signal } = enough;
       try {
@@ -189,11 +193,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         if (brought.kind === "nothing-new")
           await append(session, { actor: "corral" }, event("workspace.unchanged", {}));
       } catch (error) {
-        if (enough.signal.aborted) return;
+        if (enough.signal.aborted || isOfNoSession(error)) return;
         const message = error instanceof Error ? error.message : String(error);
         await append(session, { actor: "corral" }, event("workspace.bring-back-failed", { message }));
       }
-    }).catch((error: unknown) => onDefect(`the work of ${session} was not brought back`, error));
+    }).catch((error: unknown) => {
+      if (!isOfNoSession(error)) onDefect(`the work of ${session} was not brought back`, error);
+    });
   }
 
   async function bringNow(
@@ -407,7 +413,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   }
 
   async function append(session: SessionId, by: By, ...events: readonly NewEvent[]): Promise<void> {
-    await log.append({ stream: session, ...by, events });
+    // Nothing is said of a session that is gone by now.
+    const guards = [{ table: "workspaces", key: session, is: {} }];
+    await log.append({ stream: session, ...by, events, guards });
   }
 }
 
@@ -429,6 +437,11 @@ function inPlaceAlready(): CorralError {
   return new CorralError("workspace.unsuitable", "This session works in your own folder: what it did is there.", {
     hint: "Use git there, as with work of your own",
   });
+}
+
+/** It was removed meanwhile. */
+function isOfNoSession(error: unknown): boolean {
+  return error instanceof CorralError && (error.code === "not-found" || error.code === "append.conflict");
 }
 
 async function isThere(path: string): Promise<boolean> {
