@@ -11,7 +11,7 @@ async function work(stage: Stage, command: string, ...flags: string[]): Promise<
   const run = stage.corral("run", "--json", ...flags, "work");
   (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
   (await stage.model.nextRequest()).answer(says("done"));
-  expect(await run.exit, run.stderr()).toBe(0);
+  expect({ code: await run.exit, err: run.stderr() }).toMatchObject({ code: 0 });
   const latest = (await stage.client().sessions.list())
     .map(({ id }) => id)
     .toSorted()
@@ -150,7 +150,7 @@ test("what a person changes with corral edit is theirs, and uncommitted work com
   writeFileSync(editor, '#!/bin/sh\necho by hand >"$1/hand.txt"\n', { mode: 0o755 });
   const edited = execFileSync(process.execPath, [join(import.meta.dirname, "../dist/cli.js"), "edit"], {
     cwd: stage.repository,
-    env: { ...stage.variables, EDITOR: editor } as NodeJS.ProcessEnv,
+    env: { ...stage.variables, EDITOR: editor },
     encoding: "utf8",
     stdio: "pipe",
   });

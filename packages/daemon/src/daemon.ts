@@ -138,7 +138,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
-  let cleanings: NodeJS.Timeout | undefined;
+  const cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
   const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
   const gateway = await openGateway({
     log,
@@ -173,7 +173,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   ]).then(() => undefined);
   retention.begin();
   await workspaces.begin();
-  cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
   void workspaces.cleanUp();
   return { info, token, stop, stopped: stopped.promise };
 

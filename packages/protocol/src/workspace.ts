@@ -2,11 +2,9 @@ import * as z from "zod";
 
 /** `in-place`: the project's own folder, one session at a time. */
 export const workspaceKind = z.enum(["copy", "in-place"]);
-export type WorkspaceKind = z.infer<typeof workspaceKind>;
 
 /** What a copy begins with: the last commit, or what is in the user's folder and not committed yet, too. */
 export const workspaceBase = z.enum(["head", "dirty"]);
-export type WorkspaceBase = z.infer<typeof workspaceBase>;
 
 /** A file that was left out, and why. */
 export const skippedFile = z.object({ path: z.string(), why: z.string() });
@@ -30,7 +28,7 @@ export const broughtBack = z.object({
 export type BroughtBack = z.infer<typeof broughtBack>;
 
 /** `merge`: a commit with two parents even where the branch could just be moved to. */
-export const mergeHow = z.enum(["fast-forward", "merge", "squash"]);
+const mergeHow = z.enum(["fast-forward", "merge", "squash"]);
 
 export const workspaceMerge = z.object({
   branch: z.string(),
@@ -51,7 +49,7 @@ export const discarded = z.object({
 });
 export type Discarded = z.infer<typeof discarded>;
 
-export const changedFile = z.object({
+const changedFile = z.object({
   path: z.string(),
   /** Null for what is no text. */
   insertions: z.int().nullable(),

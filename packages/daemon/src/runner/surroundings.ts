@@ -136,7 +136,7 @@ export class SessionSurroundings implements Surroundings {
   }
 
   async #workspace() {
-    const { history, session } = this.#desk;
+    const { history } = this.#desk;
     if (history.workspace !== undefined) return history.workspace;
     const workspace = await this.#prepare();
     const { path, branch, base, head, readable, variables, remotes, notes, way, extras, skipped } = workspace;

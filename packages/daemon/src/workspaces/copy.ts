@@ -92,7 +92,7 @@ export async function refreshIndex(folder: string, owner: Owner, options: Copyin
   await give([join(folder, ".git/index")], owner);
 }
 
-export function succeeded(outcome: GitAnswer): string {
+function succeeded(outcome: GitAnswer): string {
   if (outcome.ok) return outcome.stdout;
   const said = outcome.stderr.trim();
   throw new CorralError("workspace.failed", `The repo could not be copied: ${said}`, { retry: "later" });

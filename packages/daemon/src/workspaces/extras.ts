@@ -21,7 +21,7 @@ export async function copyExtras(from: string, to: string, patterns: readonly st
   return copied;
 }
 
-export function staysInside(pattern: string): boolean {
+function staysInside(pattern: string): boolean {
   const path = normalize(pattern);
   return !path.startsWith("/") && !path.split("/").some((name) => name === ".." || /^\.git$/i.test(name));
 }

@@ -77,15 +77,15 @@ export function onRecord(row: Row): OnRecord {
     project: row["project"] as string,
     worktree: (row["worktree"] as string | null) ?? undefined,
     kind: row["kind"] as OnRecord["kind"],
-    prepared: parsed(row["prepared"]),
+    prepared: parsed(row["prepared"]) as OnRecord["prepared"],
     tip: (row["tip"] as string | null) ?? undefined,
     branch: (row["tip_branch"] as string | null) ?? undefined,
-    merging: parsed(row["merging"]),
-    discarded: parsed(row["discarded"]),
+    merging: parsed(row["merging"]) as OnRecord["merging"],
+    discarded: parsed(row["discarded"]) as OnRecord["discarded"],
     rested: (row["rested"] as string | null) ?? undefined,
   };
 }
 
-function parsed<T>(value: Row[string] | undefined): T | undefined {
-  return typeof value === "string" ? (JSON.parse(value) as T) : undefined;
+function parsed(value: Row[string] | undefined): unknown {
+  return typeof value === "string" ? JSON.parse(value) : undefined;
 }

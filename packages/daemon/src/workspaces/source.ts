@@ -98,7 +98,7 @@ function remotesIn(settings: ReadonlyMap<string, string>): Remote[] {
 }
 
 /** Who one is at a host may be said (`git@`), what proves it may not. Undefined: nothing that can be told apart. */
-export function withoutCredentials(url: string): string | undefined {
+function withoutCredentials(url: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(url)) return undefined;
   const parts = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/@]*)@)?([^?#]*)/i.exec(url);

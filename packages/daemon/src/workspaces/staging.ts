@@ -22,7 +22,7 @@ export interface StagingBounds {
   readonly mostFiles: number;
 }
 
-export const stagingBounds: StagingBounds = { largestFile: 100 * 2 ** 20, mostFiles: 200_000 };
+const stagingBounds: StagingBounds = { largestFile: 100 * 2 ** 20, mostFiles: 200_000 };
 
 /** The index, which holds a tree, afterwards holds what the folder holds. Tells what was left out. */
 export async function stage(at: GitAtFolder, bounds: StagingBounds = stagingBounds): Promise<readonly Skipped[]> {

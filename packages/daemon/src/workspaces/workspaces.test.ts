@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { event, newId, type ProjectId, type SessionId } from "@corral/protocol";
+import { event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { jailOwner } from "../environments/jail/index.ts";
 import { historyOf, type Log } from "../log/index.ts";
@@ -37,7 +37,7 @@ afterEach(async () => {
   await workspaces.close();
   await log.close();
   rmSync(place, { recursive: true, force: true });
-  expect(defects.splice(0)).toEqual([]);
+  if (defects.length > 0) throw new Error(defects.splice(0).join("\n"));
   ended.length = 0;
 });
 
@@ -252,7 +252,7 @@ test("a branch that the user went on with outlives a discard", async () => {
 test("what a person changed by hand is recorded as theirs", async () => {
   write({ "file.txt": "by hand\n" });
   await workspaces.bring(session, { actor: "person:ada" }, { edited: true });
-  const [stored] = (await historyOf(log, session)).filter(({ type }) => type === "workspace.brought-back");
+  const stored = (await historyOf(log, session)).find(({ type }) => type === "workspace.brought-back");
   expect(stored).toMatchObject({ actor: "person:ada", data: { edited: true } });
   expect(inRepo("log", "-1", "--format=%s", `corral/${session}`)).toContain("Changes made by hand");
 });
@@ -320,7 +320,7 @@ function open(changes: Partial<WorkspacesOptions> = {}): Workspaces {
 }
 
 async function begin(): Promise<SessionId> {
-  const [id, project] = [newId("session"), newId("project") as ProjectId];
+  const [id, project] = [newId("session"), newId("project")];
   await log.append({
     stream: project,
     ...by,
