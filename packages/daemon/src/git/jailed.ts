@@ -118,6 +118,8 @@ const environment = {
     "core.multiPackIndex": "false",
     "core.untrackedCache": "false",
     "core.bigFileThreshold": "16m",
+    "core.packedGitWindowSize": "64m",
+    "core.packedGitLimit": "1g",
     "core.alternateRefsCommand": "true",
     "gc.auto": "0",
     "pack.useBitmaps": "false",

@@ -1,9 +1,9 @@
 import { CorralError } from "@corral/protocol";
 import { execFile } from "node:child_process";
-import { copyFile, rm } from "node:fs/promises";
+import { chown, copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { git, type GitAnswer } from "../git/index.ts";
+import { git, type GitAnswer, insideGitJail, runJailed } from "../git/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { layOut } from "./layout.ts";
 import type { Source } from "./source.ts";
@@ -25,18 +25,55 @@ export async function borrow(source: Source, folder: string): Promise<void> {
   await layOut(join(folder, ".git"), { source, objects, remotes: source.remotes });
 }
 
-/** Fills the folder, which holds the files of `from` or none, with those of the commit. */
+/**
+ * Fills the folder, which holds the files of `from` or none, with those of the commit. They are the owner's from the
+ * beginning where git can be that user and read what is borrowed; otherwise they are given to them afterwards.
+ */
 export async function checkOut(
   folder: string,
-  { from, to }: { from?: string; to: string },
+  { from, to, owner }: { from?: string | undefined; to: string; owner: Owner | undefined },
   options: Copying = {},
 ): Promise<void> {
   const trees = from === undefined ? [to] : [from, to];
+  const args = ["read-tree", "--reset", "-u", ...trees];
+  if (owner !== undefined) {
+    await give([join(folder, ".git")], owner);
+    await chown(folder, owner.uid, owner.gid);
+    if (await checkOutAs(owner, folder, args, options)) return;
+  }
+  succeeded(await git(folder, args, { ...options, settings: checkoutSettings }));
+  if (owner !== undefined) await give([folder], owner);
+}
+
+const checkoutSettings = {
   // Where folders are made and filled side by side the file system has less to wait for.
-  const parallel = { "checkout.workers": "2", "checkout.thresholdForParallelism": "1000" };
-  // Given to their owner since, its files are none the less as they were checked out.
-  const settings = { ...parallel, "core.checkStat": "minimal", "core.trustctime": "false" };
-  succeeded(await git(folder, ["read-tree", "-m", "-u", ...trees], { ...options, settings }));
+  "checkout.workers": "2",
+  "checkout.thresholdForParallelism": "1000",
+  // Given to their owner since, files are none the less as they were checked out.
+  "core.checkStat": "minimal",
+  "core.trustctime": "false",
+};
+
+/** In git's own jail, where the way to the objects is open to everybody. */
+async function checkOutAs(
+  owner: Owner,
+  folder: string,
+  args: string[],
+  { signal, urgency }: Copying,
+): Promise<boolean> {
+  const readable = await alternatesOf(join(folder, ".git/objects"));
+  const settings = Object.entries(checkoutSettings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const calm = urgency === "background" ? ["nice", "-n", "19"] : [];
+  const { depot } = insideGitJail;
+  const variables = { GIT_DIR: `${depot}/.git`, GIT_WORK_TREE: depot };
+  const jail = { workspace: folder, readable, depot: folder, user: owner };
+  const answer = await runJailed(jail, [...calm, "git", ...settings, ...args], { variables, signal }).catch(
+    (error: unknown) => {
+      if (signal?.aborted === true) throw error;
+      return { ok: false };
+    },
+  );
+  return answer.ok;
 }
 
 /**
@@ -84,12 +121,6 @@ export async function detachFrom(folder: string, hidden: readonly string[], opti
 /** Links are given away themselves; what they point to is not. */
 export async function give(paths: readonly string[], { uid, gid }: Owner): Promise<void> {
   await promisify(execFile)("/bin/chown", ["-R", "-h", "-P", `${uid}:${gid}`, "--", ...paths]);
-}
-
-/** Lets git in the copy know again that its files are unchanged: giving them away made it doubt that. */
-export async function refreshIndex(folder: string, owner: Owner, options: Copying = {}): Promise<void> {
-  await git(folder, ["update-index", "-q", "--refresh"], options);
-  await give([join(folder, ".git/index")], owner);
 }
 
 function succeeded(outcome: GitAnswer): string {

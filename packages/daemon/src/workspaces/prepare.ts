@@ -88,12 +88,11 @@ async function fill(source: Source, beside: string, wish: WorkspaceWish): Promis
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
   const base = dirty?.commit ?? wish.start ?? source.head;
   const held = spare?.head;
-  if (base !== "" && base !== held)
-    await checkOut(beside, { ...(held === undefined ? {} : { from: held }), to: base }, { signal });
+  if (base !== "" && base !== held) await checkOut(beside, { from: held, to: base, owner }, { signal });
   await pointHead(join(beside, ".git"), branch, base);
   if (spare === undefined) await detachFrom(beside, hidden, { signal });
   const extras = await copyExtras(source.worktree, beside, wish.extras ?? []);
-  if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base !== held, extras }), owner);
+  if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base === "", extras }), owner);
   const way = spare === undefined ? ("shared objects" as const) : ("spare" as const);
   return { base, way, extras, skipped: dirty?.skipped ?? [] };
 }
@@ -108,11 +107,13 @@ async function readySpare(
   return takeSpare(spares, { source, owner, to: beside });
 }
 
-/** A spare's files are the owner's already. */
+/** Those that were checked out are the owner's already. */
 function ownedAnew(beside: string, { isWhole, extras }: { isWhole: boolean; extras: readonly string[] }): string[] {
   if (isWhole) return [beside];
-  const inGit = ["HEAD", "config", "packed-refs", "refs", "info", "objects/info"].map((name) => `.git/${name}`);
-  return [...inGit, ...extras].map((name) => join(beside, name));
+  const folders = extras.flatMap((path) =>
+    path.split("/").map((_, depth, names) => names.slice(0, depth + 1).join("/")),
+  );
+  return [".git", ...new Set(folders)].map((name) => join(beside, name));
 }
 
 /** Beside the copy, where no agent can write. */

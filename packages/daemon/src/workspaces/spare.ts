@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "
 import { join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { alternatesOf } from "./alternates.ts";
-import { borrow, checkOut, give, type Owner, refreshIndex } from "./copy.ts";
+import { borrow, checkOut, type Owner } from "./copy.ts";
 import { inspect, type Source } from "./source.ts";
 import { emptyTrash, setOut } from "./trash.ts";
 
@@ -63,11 +63,7 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
     await borrow(source, making);
     // What cannot be borrowed inside would have to be copied whole, each time.
     if ((await alternatesOf(join(making, ".git/objects"))).some(isHidden)) return setOut(making);
-    await checkOut(making, { to: source.head }, { signal, urgency: "background" });
-    if (owner !== undefined) {
-      await give([making], owner);
-      await refreshIndex(making, owner, { signal, urgency: "background" });
-    }
+    await checkOut(making, { to: source.head, owner }, { signal, urgency: "background" });
     await writeFile(join(making, record), JSON.stringify({ head: source.head, owner: owner?.uid ?? null }));
     await rename(making, ready);
     await emptyTrash(folder, { signal, onFailure: onDefect });
