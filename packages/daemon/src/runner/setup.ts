@@ -34,11 +34,12 @@ export class SetupRun {
 
   async #attempt(environment: Environment): Promise<"done" | "failed" | "cancelled"> {
     const { setup } = this.#desk.history;
-    const { command, attempt: before, state } = setup!;
+    const { command, attempt: before, state, cancelRequested } = setup!;
     const attempt = state === "running" ? before : before + 1;
+    this.#cancel = new AbortController();
+    if (cancelRequested) this.#cancel.abort();
     if (state !== "running") this.#desk.record(event("setup.started", { attempt, command }));
     await this.#desk.durable();
-    this.#cancel = new AbortController();
     const signal = AbortSignal.any([this.#cancel.signal, this.#desk.signal]);
     // In a shell of its own: where it goes and what it sets is not the agent's affair.
     const text = `(\n${command}\n)`;

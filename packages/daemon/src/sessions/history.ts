@@ -36,6 +36,8 @@ export interface Setup {
   readonly onFailure: "stop" | "go-on";
   state: "due" | "running" | "done" | "failed" | "skipped";
   attempt: number;
+  /** While it runs. */
+  cancelRequested: boolean;
 }
 
 /** What the conversation consists of, in order. */
@@ -159,7 +161,7 @@ function applyWorkspaceEvent(history: History, { type, data }: NewEvent): void {
       const wanted = data.way === "in place" ? undefined : history.settings?.setup;
       // One that is prepared, or restored, a second time under the same name is set up already.
       if (history.workspace === undefined && wanted !== undefined)
-        history.setup = { ...wanted, state: "due", attempt: setup?.attempt ?? 0 };
+        history.setup = { ...wanted, state: "due", attempt: setup?.attempt ?? 0, cancelRequested: false };
       history.workspace = data;
       return;
     }
@@ -169,14 +171,17 @@ function applyWorkspaceEvent(history: History, { type, data }: NewEvent): void {
       history.leftAt = type === "workspace.cleared" && data.commit !== "" ? data.commit : undefined;
       return;
     case "setup.started":
-      if (setup !== undefined) Object.assign(setup, { state: "running", attempt: data.attempt });
+      if (setup !== undefined)
+        Object.assign(setup, { state: "running", attempt: data.attempt, cancelRequested: false });
       return;
     case "setup.ended":
-      if (setup !== undefined) setup.state = data.outcome === "cancelled" ? "due" : data.outcome;
+      if (setup !== undefined)
+        Object.assign(setup, { state: data.outcome === "cancelled" ? "due" : data.outcome, cancelRequested: false });
       return;
     case "setup.decided":
-      if (setup === undefined || data.decision === "cancel") return;
-      setup.state = data.decision === "again" ? "due" : "skipped";
+      if (setup === undefined) return;
+      if (data.decision === "cancel") setup.cancelRequested = setup.state === "running";
+      else setup.state = data.decision === "again" ? "due" : "skipped";
       return;
     default:
   }

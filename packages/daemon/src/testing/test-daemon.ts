@@ -9,6 +9,7 @@ import {
   newId,
   type ProjectId,
   type SessionId,
+  type SettingValues,
   type StoredEvent,
   type StoredEventOf,
   type TraceId,
@@ -56,7 +57,7 @@ export interface TestSession {
 }
 
 export async function startTestDaemon(
-  options: { wish?: Partial<CreateSession>; attempts?: number } = {},
+  options: { wish?: Partial<CreateSession>; attempts?: number; settings?: Partial<SettingValues> } = {},
 ): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
@@ -80,7 +81,7 @@ export async function startTestDaemon(
   });
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
-    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
+    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
     mayOpen: () => Promise.resolve(),
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
