@@ -21,6 +21,7 @@ test("the set-up runs before the first command, in a shell of its own, and once"
     { type: "setup.started", data: { attempt: 1, command: "cd / && LATER=no && echo ready >/workspace/ready" } },
     { type: "setup.ended", data: { attempt: 1, outcome: "done", exitCode: 0, output: "" } },
   ]);
+  expect((await session.until("call.failed")).data.error).toMatchObject({ code: "workspace.setup-failed" });
   expect((await session.until("call.settled")).data.result).toMatchObject({ stdout: "ready\nunset\n" });
 });
 

@@ -1,4 +1,4 @@
-import { type CommandResult, CorralError, event } from "@corral/protocol";
+import { type ActivityId, type CommandResult, CorralError, event } from "@corral/protocol";
 import type { Desk } from "../agents/index.ts";
 import type { Environment } from "../environments/index.ts";
 
@@ -15,6 +15,8 @@ const mostOutput = 20_000;
 export class SetupRun {
   readonly #desk: Desk;
   #cancel = new AbortController();
+  /** The activity that it was cancelled in, which is to do no more. */
+  #cancelledIn: ActivityId | undefined;
 
   constructor(desk: Desk) {
     this.#desk = desk;
@@ -26,9 +28,12 @@ export class SetupRun {
 
   /** Throws `workspace.setup-failed` when the work is to stop for it. */
   async complete(environment: Environment): Promise<void> {
-    const { setup } = this.#desk.history;
+    const { setup, activity } = this.#desk.history;
+    if (setup?.state === "due" && activity !== undefined && activity.id === this.#cancelledIn)
+      throw stopped("cancelled");
     if (setup === undefined || setup.state === "done" || setup.state === "skipped") return;
     const outcome = setup.state === "failed" ? "failed" : await this.#attempt(environment);
+    if (outcome === "cancelled") this.#cancelledIn = activity?.id;
     if (outcome === "cancelled" || (outcome === "failed" && setup.onFailure === "stop")) throw stopped(outcome);
   }
 
