@@ -140,6 +140,12 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
@@ -188,6 +194,12 @@ export interface Api {
       key:
         | "model"
         | "turnLimit"
+        | "workspace.spare"
+        | "workspace.copy"
+        | "workspace.setup"
+        | "workspace.setupFailure"
+        | "workspace.idleDays"
+        | "workspace.discardedDays"
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
@@ -211,6 +223,12 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
@@ -319,7 +337,8 @@ export interface Api {
             access?: "read" | "write" | undefined;
           }
         | undefined;
-      workspace?: "copy" | undefined;
+      workspace?: "copy" | "in-place" | undefined;
+      base?: "head" | "dirty" | undefined;
       turnLimit?: number | undefined;
     };
     answer: {
@@ -329,7 +348,7 @@ export interface Api {
       model: string;
       mode: "auto";
       environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
-      workspace: "copy";
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -350,7 +369,7 @@ export interface Api {
         model: string;
         mode: "auto";
         environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
-        workspace: "copy";
+        workspace: "copy" | "in-place";
         state:
           | { state: "idle" }
           | { state: "thinking"; activityId: `act_${string}` }
@@ -371,7 +390,7 @@ export interface Api {
       model: string;
       mode: "auto";
       environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
-      workspace: "copy";
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -566,6 +585,68 @@ export interface Api {
     body: Record<string, never>;
     answer: { kind: "interrupted" | "nothing-running" };
   };
+  "GET /api/sessions/{id}/diff": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      path: string;
+      base: string;
+      branch?: string | undefined;
+      commit?: string | undefined;
+      files: { path: string; insertions: number | null; deletions: number | null }[];
+      patch: string;
+      truncated: boolean;
+    };
+  };
+  "POST /api/sessions/{id}/bring-back": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { edited?: boolean | undefined };
+    answer:
+      | {
+          kind: "brought";
+          branch: string;
+          commit: string;
+          before?: string | undefined;
+          commits: number;
+          files: number;
+          insertions: number;
+          deletions: number;
+          leftovers: boolean;
+          skipped: { path: string; why: string }[];
+          edited?: true | undefined;
+        }
+      | { kind: "nothing-new" };
+  };
+  "POST /api/sessions/{id}/merge": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { how?: "squash" | "no-ff" | undefined };
+    answer:
+      | {
+          kind: "merged";
+          branch: string;
+          commit: string;
+          worktree: string;
+          from: string;
+          to: string;
+          how: "fast-forward" | "merge" | "squash";
+        }
+      | { kind: "nothing-to-merge" };
+  };
+  "POST /api/sessions/{id}/discard": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { undo?: boolean | undefined };
+    answer: { kind: "discarded" | "restored"; branch?: string | undefined; commit?: string | undefined };
+  };
+  "POST /api/sessions/{id}/setup": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { decision: "cancel" | "again" | "skip" };
+    answer: { kind: "requested" | "nothing-to-decide" };
+  };
   /** What happened */
   "GET /api/events": {
     path: Record<string, never>;
@@ -735,6 +816,11 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/shells/{id}/commands": [],
   "GET /api/shells/{id}/commands/{command}": [],
   "POST /api/shells/{id}/interrupt": ["kind"],
+  "GET /api/sessions/{id}/diff": ["path", "base", "files", "patch", "truncated"],
+  "POST /api/sessions/{id}/bring-back": [],
+  "POST /api/sessions/{id}/merge": [],
+  "POST /api/sessions/{id}/discard": ["kind"],
+  "POST /api/sessions/{id}/setup": ["kind"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

@@ -16,10 +16,18 @@ import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonI
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { openRetention } from "./retention/index.ts";
-import { endEnvironments, openForeman, openRemoval, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
+import {
+  endEnvironments,
+  endEnvironmentsOf,
+  openForeman,
+  openRemoval,
+  type RunnerHost,
+  sweepEnvironments,
+} from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
+import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -42,6 +50,8 @@ export interface DaemonParts {
   databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly drivers: EnvironmentDrivers;
+  /** Whom workspaces belong to, when that is not the daemon's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
 }
@@ -58,11 +68,13 @@ const projections = [
   ...projectProjections,
   ...sessionProjections,
   ...shellProjections,
+  ...workspaceProjections,
   ...tokenProjections,
   ...requestProjections,
 ];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
+const cleanUpMs = 3_600_000;
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -114,7 +126,31 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
   });
-  const removal = openRemoval({ log, drivers: parts.drivers, home: home.folder, onFailure });
+  const onWorkspaceDefect = complainingTo(parts.logger.child({ component: "workspaces" }));
+  const spares = openSpares({
+    folder: sparesFolder(home.folder),
+    owner: parts.owner,
+    wanted: () => config.values["workspace.spare"],
+    onDefect: onWorkspaceDefect,
+  });
+  const workspaces = openWorkspaces({
+    log,
+    home: home.folder,
+    owner: parts.owner,
+    spares,
+    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its workspace went"),
+    terms: () => ({
+      idleDays: config.values["workspace.idleDays"],
+      discardedDays: config.values["workspace.discardedDays"],
+    }),
+    onDefect: onWorkspaceDefect,
+  });
+  const removal = openRemoval({
+    log,
+    drivers: parts.drivers,
+    removeFiles: (session) => workspaces.remove(session),
+    onFailure,
+  });
   const retention = openRetention({
     log,
     terms: () => ({ days: config.values["retention.days"], events: config.values["retention.events"] }),
@@ -126,6 +162,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
+  const cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
   const hurry = new AbortController();
   const stop = (how: { readonly now?: boolean } = {}) => {
     if (how.now === true) hurry.abort();
@@ -134,6 +171,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const gateway = await openGateway({
     log,
     sessions,
+    workspaces,
     removal,
     shells,
     projects,
@@ -153,6 +191,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
+  await workspaces.mend();
   await foreman.begin();
   await shells.begin();
   writeDaemonInfo(home, info);
@@ -163,6 +202,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     removal.sweep(enough.signal),
   ]).then(() => undefined);
   retention.begin();
+  await workspaces.begin();
+  void workspaces.cleanUp();
   return { info, token, stop, stopped: stopped.promise };
 
   async function status(): Promise<DaemonStatus> {
@@ -183,6 +224,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     writeDaemonInfo(home, { ...info, stopping: true });
     shells.stop();
     await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
+    clearInterval(cleanings);
+    await workspaces.close();
+    await spares.close();
     enough.abort();
     await swept;
     await retention.close();

@@ -21,6 +21,36 @@ export const settings = {
     scope: "project",
     takesEffect: "next-session",
   }),
+  "workspace.spare": setting(
+    z.boolean(),
+    "Whether a copy of a repository in use is kept ready in the background, so that a session need not wait for one.",
+    { default: true, scope: "machine", takesEffect: "now" },
+  ),
+  "workspace.copy": setting(
+    z.array(z.string().min(1).max(1000)).max(100),
+    "Files that git does not know and the work needs, as patterns; each new copy gets them.",
+    { default: [], scope: "project", takesEffect: "next-session" },
+  ),
+  "workspace.setup": setting(
+    z.string().max(10_000),
+    "A command that is run in the jail, in each new copy, before any work; empty: none.",
+    { default: "", scope: "project", takesEffect: "next-session" },
+  ),
+  "workspace.setupFailure": setting(
+    z.enum(["stop", "go-on"]),
+    "Whether the work stops when the set-up command fails, or goes on and the agent is told.",
+    { default: "stop", scope: "project", takesEffect: "next-session" },
+  ),
+  "workspace.idleDays": setting(
+    z.int().min(1).max(3650).nullable(),
+    "Days of rest after which a workspace's folder is removed; its branch stays, and work begins from there; null: never.",
+    { default: 30, scope: "machine", takesEffect: "now" },
+  ),
+  "workspace.discardedDays": setting(
+    z.int().min(1).max(3650),
+    "Days that a discarded workspace is kept, so that it can be brought back.",
+    { default: 14, scope: "machine", takesEffect: "now" },
+  ),
   "gateway.host": setting(z.string().min(1).max(255), "The address that the daemon listens at.", {
     default: "127.0.0.1",
     scope: "machine",

@@ -179,8 +179,6 @@ export {
   sessionState,
   type SessionView,
   sessionView,
-  type WorkspaceKind,
-  workspaceKind,
 } from "./session.ts";
 export {
   type ClosedShell,
@@ -234,3 +232,26 @@ export {
 } from "./token.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";
+export {
+  type BringBackAnswer,
+  bringBackAnswer,
+  type BringBackWorkspace,
+  bringBackWorkspace,
+  type BroughtBack,
+  type DecideSetup,
+  decideSetup,
+  type DiscardAnswer,
+  discardAnswer,
+  type Discarded,
+  type DiscardWorkspace,
+  discardWorkspace,
+  type MergeAnswer,
+  mergeAnswer,
+  type MergeWorkspace,
+  mergeWorkspace,
+  type SetupAnswer,
+  setupAnswer,
+  type WorkspaceDiff,
+  workspaceDiff,
+  type WorkspaceMerge,
+} from "./workspace.ts";

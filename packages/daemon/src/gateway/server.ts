@@ -16,6 +16,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
+import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
@@ -41,6 +42,7 @@ import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { workspaceRoutes } from "./workspaces.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
 import { openStreams } from "./sse.ts";
@@ -51,6 +53,7 @@ import { openVisits } from "./visits.ts";
 export interface GatewayParts {
   readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
+  readonly workspaces: Workspaces;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly projects: Projects;
@@ -164,6 +167,7 @@ const nouns = [
   projectRoutes,
   sessionRoutes,
   shellRoutes,
+  workspaceRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

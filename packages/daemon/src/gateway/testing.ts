@@ -15,6 +15,8 @@ import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
+import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
+import { jailOwner } from "../environments/jail/index.ts";
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
 import { type GatewayParts, openGateway } from "./server.ts";
@@ -70,6 +72,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...projectProjections,
       ...sessionProjections,
       ...shellProjections,
+      ...workspaceProjections,
       ...tokenProjections,
       ...requestProjections,
     ],
@@ -97,6 +100,17 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
+  const onDefect = (what: string) => void logged.push({ what });
+  const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
+  const workspaces = openWorkspaces({
+    log,
+    home: folder,
+    owner: jailOwner(),
+    spares,
+    endEnvironments: () => Promise.resolve(),
+    terms: () => ({ idleDays: null, discardedDays: 1 }),
+    onDefect,
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -106,10 +120,11 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     config,
     sessions,
+    workspaces,
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
-      home: folder,
+      removeFiles: (session) => workspaces.remove(session),
       onFailure: (name) => logged.push({ what: name }),
     }),
     shells,
@@ -185,6 +200,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       for (const { id } of await shells.list()) await shells.close(id, { actor: "person:test" });
       shells.stop();
       await gateway.close();
+      await workspaces.close();
+      await spares.close();
       tokens.close();
       meter.close();
       await config.close();

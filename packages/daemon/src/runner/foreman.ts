@@ -91,6 +91,16 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       case "call.decided":
       case "activity.resumed":
         return tell(stored.stream as SessionId, stored);
+      case "setup.decided":
+      case "environment.closed":
+      case "workspace.discarded":
+      case "workspace.restored":
+      case "workspace.cleared":
+      case "workspace.prepared":
+        // What a run recorded itself it knows; one that begins later reads them from the log.
+        if (stored.actor !== agentOf(stored.stream) && posts.has(stored.stream as SessionId))
+          tell(stored.stream as SessionId, stored);
+        return;
       case "session.expired":
       case "stream.erased": {
         const post = posts.get(stored.stream as SessionId);
@@ -252,7 +262,7 @@ function officeOf(
   };
   return {
     async append(events) {
-      const by = { actor: `agent:${session}`, ...traced(traceId) };
+      const by = { actor: agentOf(session), ...traced(traceId) };
       await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
     },
     async promote(place) {
@@ -262,6 +272,10 @@ function officeOf(
     },
     emit: (delta) => log.live.emit(delta),
   };
+}
+
+function agentOf(session: string): string {
+  return `agent:${session}`;
 }
 
 function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {

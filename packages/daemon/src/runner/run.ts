@@ -38,6 +38,7 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
     tell: (told) => {
       if (isRemoval(told)) return bell.dismiss();
       desk.hear(told);
+      if (told.type === "setup.decided" && told.data.decision === "cancel") desk.surroundings.cancelSetup();
       bell.ring();
     },
     drain: () => bell.drain(),
