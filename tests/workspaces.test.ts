@@ -52,6 +52,23 @@ test("what an agent did is a branch afterwards, is looked at, merged, discarded 
   expect(readFileSync(join(stage.repository, "left.txt"), "utf8")).toBe("left\n");
 });
 
+test("the next session of a project gets the spare that is kept ready, and there is another afterwards", async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  const ready = () =>
+    existsSync(join(stage.home, "spares")) &&
+    readdirSync(join(stage.home, "spares")).some((name) => !name.includes("."));
+  const ways: unknown[] = [];
+  for (let nth = 0; nth < 2; nth++) {
+    const session = await work(stage, "cat README.md");
+    const events = await eventsUntil(stage.client(), "workspace.prepared", { session });
+    ways.push((events.at(-1)?.data as { way?: unknown }).way);
+    // Nobody is told of a spare: it is there or not.
+    await expect.poll(ready, { timeout: 10_000 }).toBe(true);
+  }
+  expect(ways).toEqual(["shared objects", "spare"]);
+});
+
 test("a merge that cannot be is told with what to do, and touches nothing", async () => {
   await using stage = await setStage();
   await stage.serve();

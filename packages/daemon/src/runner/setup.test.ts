@@ -21,13 +21,12 @@ test("the set-up runs before the first command, in a shell of its own, and once"
     { type: "setup.started", data: { attempt: 1, command: "cd / && LATER=no && echo ready >/workspace/ready" } },
     { type: "setup.ended", data: { attempt: 1, outcome: "done", exitCode: 0, output: "" } },
   ]);
-  expect((await session.until("call.failed")).data.error).toMatchObject({ code: "workspace.setup-failed" });
   expect((await session.until("call.settled")).data.result).toMatchObject({ stdout: "ready\nunset\n" });
 });
 
 test("a set-up that is cancelled ends with all it started, and runs again before the next work", async () => {
   await using daemon = await startTestDaemon({
-    settings: { "workspace.setup": "test -e again && exit 0; touch again; (sleep 600 & wait); touch survived" },
+    settings: { "workspace.setup": "test -e again && exit 0; touch again; (sleep 601 & wait); touch survived" },
   });
   const { session, model, sessions, home } = daemon;
   await session.prompt("work");
@@ -41,8 +40,9 @@ test("a set-up that is cancelled ends with all it started, and runs again before
     outcome: "failed",
     error: { code: "workspace.setup-failed" },
   });
+  expect((await session.until("call.failed")).data.error).toMatchObject({ code: "workspace.setup-failed" });
   await session.prompt("again");
-  (await model.nextRequest()).answer(callsTool("shell", { command: "pgrep sleep || echo none" }));
+  (await model.nextRequest()).answer(callsTool("shell", { command: "pgrep -f '[s]leep 601' || echo none" }));
   (await model.nextRequest()).answer(says("done"));
   expect((await session.until("setup.ended", 2)).data).toMatchObject({ attempt: 2, outcome: "done" });
   await session.until("activity.settled", 2);

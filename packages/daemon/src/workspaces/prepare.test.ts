@@ -1,5 +1,5 @@
 import { newId } from "@corral/protocol";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -158,6 +158,35 @@ test("what a killed call left behind is replaced", async () => {
   const { path } = await prepare();
   expect(readdirSync(path).toSorted((a, b) => a.localeCompare(b))).toEqual([".git", "file.txt"]);
   expect(existsSync(join(place, "copies/one.preparing"))).toBe(false);
+});
+
+test("killed anywhere, it leaves nothing that the next call minds, and nothing in the user's repo", async () => {
+  const files = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`folder-${at % 20}/file-${at}`, `${at}\n`]));
+  const head = commit(files);
+  writeFileSync(join(repo, "new.txt"), "new");
+  const before = new Set(readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }));
+  const wish = {
+    repo,
+    destination: join(place, "copies/one"),
+    branch: "corral/one",
+    from: "dirty",
+    owner: jailOwner(),
+  };
+  const script =
+    "const { prepareWorkspace } = await import(process.argv[1]); await prepareWorkspace(JSON.parse(process.argv[2]));";
+  const module = join(import.meta.dirname, "prepare.ts");
+  for (const ms of [150, 250, 300, 350, 400, 500]) {
+    const args = ["--input-type=module", "--eval", script, module, JSON.stringify(wish)];
+    spawnSync(process.execPath, args, { timeout: ms, killSignal: "SIGKILL" });
+    expect(new Set(readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }))).toEqual(before);
+  }
+  const workspace = await prepareWorkspace({ ...wish, from: "dirty" });
+  expect(workspace.head).toBe(head);
+  expect(readFileSync(join(workspace.path, "folder-1/file-21"), "utf8")).toBe("21\n");
+  const asOwner = ["-c", "safe.directory=*"];
+  expect(execFileSync("git", [...asOwner, "-C", workspace.path, "status", "--porcelain"], { encoding: "utf8" })).toBe(
+    "",
+  );
 });
 
 test("prepared again it is the same copy, whatever happened to the repo and the copy since", async () => {
