@@ -5,6 +5,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { spoolInside } from "./keeper.ts";
 import { planOf } from "./plan.ts";
@@ -16,6 +17,8 @@ export interface DriverUnderTest {
   open(home: string): EnvironmentDriver;
   /** Module that exports `openDriver(home)`, for the process that gets killed. */
   readonly module: string;
+  /** What a `break` outside of every loop does; without: nothing. */
+  readonly strayBreak?: "ends the shell";
   /** Whom workspaces must belong to. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -68,7 +71,13 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       ["an open quote", `echo "never closed`, 2],
       ["a syntax error", "if then fi )", 2],
       ["a return", "return 4", 4],
-      ["a break and a continue", "break; continue 3; (exit 5)", 5],
+      ...(subject.strayBreak === "ends the shell"
+        ? []
+        : ([["a break and a continue", "break; continue 3; (exit 5)", 5]] as [string, string, number][])),
+      ["a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; cd /tmp", 0],
+      ["signals that it ignores or handles", "trap '' TERM HUP INT; trap 'echo caught' USR1 USR2 CHLD CONT", 0],
+      ["a here-document without an end", "cat >/dev/null <<END\nnever ended", 0],
+      ["a substitution without an end", "echo $(echo", 2],
       ["an unset PATH", "unset PATH", 0],
       ["closed descriptors", "exec <&- >&- 2>&-; (exit 6)", 6],
       ["redirected descriptors", "exec >/dev/null 2>&1; exec 7<&- 8<&- 9<&-; (exit 3)", 3],
@@ -106,6 +115,31 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       await run("kept=value");
       expect(await run(text)).toEqual(result({ exitCode, stdout: "out\n", shellRespawned: true }));
       expect(await run('echo "[$kept]"')).toEqual(result({ stdout: "[]\n" }));
+    });
+
+    test("a shell that was told to do nothing more, or not to hear, does the next command", async () => {
+      const { run, environment } = await open();
+      expect(await run("echo out; set -n; echo not reached")).toMatchObject({ exitCode: 0, stdout: "out\n" });
+      expect(await run("echo on; readonly _corral_id")).toMatchObject({ exitCode: 0, stdout: "on\n" });
+      const starved = environment.shell.run({ ...command("echo again; ulimit -n 5"), timeoutMs: 3_000 });
+      expect(await starved).toMatchObject({ stdout: "again\n", shellRespawned: true });
+      expect((await run("echo and again")).stdout).toBe("and again\n");
+    });
+
+    test("a command may be a megabyte long, have the ends of lines of another system, and bytes that no text has", async () => {
+      const { run } = await open();
+      const long = "é".repeat(600_000);
+      expect(await run(`printf %s "${long}" | wc -c`)).toMatchObject({ exitCode: 0, stdout: "1200000\n" });
+      expect(await run("printf %s one\r\nprintf two")).toMatchObject({ exitCode: 0, stdout: "one\rtwo" });
+      expect((await run("echo a; # \0 b\necho c")).exitCode).toBeLessThan(128);
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
+    test("processes in the background hold nobody up, wherever they went and whatever they hold", async () => {
+      const { run } = await open();
+      const text = "sleep 1000 & setsid sleep 1000 & (setsid sh -c 'sleep 1000; :' &); nohup sleep 1000 & echo out";
+      expect(await run(text)).toEqual(result({ stdout: "out\n" }));
+      expect((await run("echo on")).stdout).toBe("on\n");
     });
 
     test("no printed bytes and no words to the daemon's own channel end a command", async () => {
@@ -160,7 +194,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       const { environment, run } = await open();
       const stubborn = "setsid sh -c 'trap \"\" TERM; sleep 4321; sleep 4322' & setsid sleep 4323 & echo out; wait";
       const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 200 });
-      expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, shellRespawned: true });
+      expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
       // The probe finds what is there; processes that end while it looks are none of its business.
       const probe = "grep -alE 'sleep.432[1-4]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
       expect((await run(probe)).stdout.trim()).toBe("0");
@@ -280,6 +314,143 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect((await run("echo on")).stdout).toBe("on\n");
     });
 
+    test("shells stand side by side, each with a state and ids of its own", async () => {
+      const { environment, run } = await open();
+      const build = environment.openShell("build");
+      expect(environment.openShell("build")).toBe(build);
+      expect(environment.openShell("main")).toBe(environment.shell);
+      const [held, release] = [
+        command("mkfifo go-on; chmod 666 go-on; where=main; echo main; read x <go-on"),
+        "echo >go-on",
+      ];
+      const running = environment.shell.run({ ...held, id: "same" });
+      await build.run(command("where=build; cd /tmp; until [ -p /workspace/go-on ]; do sleep 0.01; done"));
+      expect(await build.find("same")).toEqual({ kind: "absent" });
+      expect(await build.run({ ...command("echo $where $PWD"), id: "same" })).toEqual(
+        result({ stdout: "build /tmp\n" }),
+      );
+      expect(await environment.shell.find("same")).toEqual({ kind: "begun" });
+      await build.run(command(`cd /workspace; ${release}`));
+      expect(await running).toEqual(result({ stdout: "main\n" }));
+      expect((await run("echo $where")).stdout).toBe("main\n");
+    });
+
+    test("a shell is found again by its name", async () => {
+      const { environment, driver } = await open();
+      await environment.openShell("build").run(command("kept=value"));
+      environment.detach();
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      const found = reopened.environment.openShell("build");
+      expect(await found.run(command("echo $kept"))).toEqual(result({ stdout: "value\n" }));
+      reopened.environment.detach();
+    });
+
+    test("a closed shell leaves no process, and its name is a new shell", async () => {
+      const { environment, run } = await open();
+      const build = environment.openShell("build");
+      const begun = Promise.withResolvers<void>();
+      const running = build.run({ ...command("kept=value; echo; sleep 4325"), onOutput: () => begun.resolve() });
+      const failed = running.catch((error: unknown) => error);
+      await begun.promise;
+      await environment.closeShell("build");
+      expect(await failed).toMatchObject({ code: "environment.gone" });
+      expect((await run("grep -al 'sleep.432[5]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l")).stdout.trim()).toBe("0");
+      expect(await environment.openShell("build").run(command("echo [$kept]"))).toEqual(result({ stdout: "[]\n" }));
+    });
+
+    test("a limit in one shell ends its tree, and neither the command of another nor a program", async () => {
+      const { environment, workspace } = await open();
+      const build = environment.openShell("build");
+      const cat = await environment.spawn({ argv: ["cat"] });
+      const begun = Promise.withResolvers<void>();
+      const text = "kept=value; echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on; echo $kept";
+      const beside = build.run({ ...command(text), onOutput: () => begun.resolve() });
+      await begun.promise;
+      const stubborn =
+        "setsid sh -c 'trap \"\" TERM; sleep 4326; sleep 4327' & (setsid sleep 4328 &) ; wait; sleep 4329";
+      const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 300 });
+      expect(limited).toMatchObject({ timedOut: true, limit: "time", shellRespawned: true });
+      await tellFifo(join(workspace, "go-on"));
+      expect(await beside).toEqual(result({ stdout: "begun\nvalue\n" }));
+      const probe = "grep -alE 'sleep.432[6-9]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
+      expect((await build.run(command(probe))).stdout.trim()).toBe("0");
+      cat.stdin.end("still there");
+      expect(await textOf(cat.stdout)).toBe("still there");
+    });
+
+    test("a program has pipes, variables, a folder and an exit code of its own", async () => {
+      const { environment } = await open();
+      const script = 'cat; printf "%s|" "$PWD" "$WORD" "$1" >&2; exit 7';
+      const argv = ["sh", "-c", script, "sh", 'it\'s $HOME "quoted"\n*'] as const;
+      const program = await environment.spawn({ argv, folder: "/tmp", variables: { WORD: "a 'b' $c" } });
+      const [out, err] = [textOf(program.stdout), textOf(program.stderr)];
+      const long = "é€\n".repeat(200_000);
+      program.stdin.end(long);
+      expect(await out).toBe(long);
+      expect(await err).toBe("/tmp|a 'b' $c|it's $HOME \"quoted\"\n*|");
+      expect(await program.ended).toEqual({ exitCode: 7 });
+    });
+
+    test("a program that is not there ends with 127, one that is killed with the signal's number", async () => {
+      const { environment } = await open();
+      expect(await (await environment.spawn({ argv: ["not-there"] })).ended).toEqual({ exitCode: 127 });
+      const sleeping = await environment.spawn({ argv: ["sleep", "1000"] });
+      sleeping.kill();
+      expect(await sleeping.ended).toEqual({ exitCode: 143 });
+      const aborted = new AbortController();
+      const stubborn = await environment.spawn({
+        argv: ["sh", "-c", "trap '' TERM; echo on; while :; do sleep 4330; done"],
+        signal: aborted.signal,
+      });
+      await once(stubborn.stdout, "data");
+      aborted.abort();
+      expect(await stubborn.ended).toEqual({ exitCode: 137 });
+      const probe = "grep -al 'sleep.433[0]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
+      expect((await runner(environment)(probe)).stdout.trim()).toBe("0");
+    });
+
+    test("programs run beside the shell, and one that nobody reads holds nobody up", async () => {
+      const { environment, run, workspace } = await open();
+      const begun = Promise.withResolvers<void>();
+      const text = "echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on";
+      const running = environment.shell.run({ ...command(text), onOutput: () => begun.resolve() });
+      await begun.promise;
+      const unread = await environment.spawn({ argv: ["yes"] });
+      const programs = await Promise.all(Array.from({ length: 10 }, () => environment.spawn({ argv: ["cat"] })));
+      for (const [index, { stdin }] of programs.entries()) stdin.end(String(index));
+      const said = await Promise.all(programs.map(({ stdout }) => textOf(stdout)));
+      await Promise.all(programs.map(({ ended }) => ended));
+      expect(said).toEqual(Array.from({ length: 10 }, (_, index) => String(index)));
+      await tellFifo(join(workspace, "go-on"));
+      expect(await running).toMatchObject({ exitCode: 0 });
+      unread.kill();
+      expect(await unread.ended).toEqual({ exitCode: 143 });
+      expect((await run("ls -a /run/corral | grep -c prg_")).stdout).toBe("0\n");
+    });
+
+    test("a program of a process that was killed ends, even if it does not read", async () => {
+      const { environment, driver, home } = await open();
+      environment.detach();
+      const argv = ["sh", "-c", "trap '' TERM HUP; echo begun; while :; do sleep 4331; done"];
+      await spawnAndDie(subject.module, { home, state: environment.state, argv });
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      const probe = "grep -al 'sleep.433[1]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
+      await expect
+        .poll(async () => (await runner(reopened.environment)(probe)).stdout.trim(), { timeout: 20_000 })
+        .toBe("0");
+      reopened.environment.detach();
+    });
+
+    test("what a program waits for fails when the environment ends", async () => {
+      const { environment } = await open();
+      const cat = await environment.spawn({ argv: ["cat"] });
+      await environment.kill();
+      await expect(cat.ended).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(environment.spawn({ argv: ["cat"] })).rejects.toMatchObject({ code: "environment.gone" });
+    });
+
     test("its end leaves no process, can be repeated, and takes what an agent hid in the spool", async () => {
       const { environment, home, run } = await open();
       await run(`cd ${spoolInside}; mkdir -p deep/er; touch deep/er/file; chmod 000 deep; setsid sleep 1000 &`);
@@ -333,6 +504,10 @@ function result(expected: Partial<CommandResult>): CommandResult {
   };
 }
 
+function textOf(stream: Readable): Promise<string> {
+  return stream.setEncoding("utf8").reduce((all: string, chunk: string) => all + chunk, "");
+}
+
 /** Lets a command go on that reads from a FIFO in its workspace. */
 async function tellFifo(path: string): Promise<void> {
   const writer = spawn("/bin/sh", ["-c", 'until [ -p "$0" ]; do sleep 0.01; done; echo >"$0"', path]);
@@ -360,6 +535,35 @@ async function openRunAndDie(
   opener.kill("SIGKILL");
   await exited;
   return JSON.parse(line) as EnvironmentState;
+}
+
+const spawnAndDieScript = `
+const [module, home, state, argv] = process.argv.slice(1);
+const { openDriver } = await import(module);
+const { environment } = await openDriver(home).reopen(JSON.parse(state));
+const program = await environment.spawn({ argv: JSON.parse(argv) });
+program.stdout.pipe(process.stdout);
+`;
+
+/** Another process starts a program in an open environment and is killed when it has begun. */
+async function spawnAndDie(
+  module: string,
+  { home, state, argv }: { home: string; state: EnvironmentState; argv: readonly string[] },
+): Promise<void> {
+  const args = [
+    "--input-type=module",
+    "--eval",
+    spawnAndDieScript,
+    module,
+    home,
+    JSON.stringify(state),
+    JSON.stringify(argv),
+  ];
+  const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(opener, "exit");
+  await once(createInterface(opener.stdout), "line");
+  opener.kill("SIGKILL");
+  await exited;
 }
 
 /** All that descends from the environment's first process, as the host sees it. */

@@ -73,6 +73,19 @@ export interface Environment {
   readonly state: EnvironmentState;
   /** The session's own shell. */
   readonly shell: Shell;
+  /**
+   * One of several shells side by side, each with commands and ids of its own: the same name is the same shell, also for another process
+   * that reopened the environment. Names are lower-case words; `main` is `shell`. A limit that ends a command of one shell ends
+   * those of the others only where they cannot be told apart, and their results say so.
+   */
+  openShell(name: string): Shell;
+  /** Ends a shell and what it runs, and forgets its commands. `main` stays. */
+  closeShell(name: string): Promise<void>;
+  /**
+   * Starts a program beside the shells. Resolves when it has begun; what it cannot run ends with 126 or 127, as in a shell. Rejects with
+   * `environment.gone`. When this process ends, however that comes, the program is ended as well.
+   */
+  spawn(program: Program): Promise<Spawned>;
   /** False once its processes are known to be gone, or it was let go. */
   readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */

@@ -1,12 +1,12 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
 import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
-import { placesInside, scriptsInside } from "../keeper.ts";
+import { placesInside, scriptsInside, type ShellCommand } from "../keeper.ts";
+import { keptEnvironment } from "../kept.ts";
 import { planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
-import { SpoolShell } from "../shell.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
@@ -23,6 +23,8 @@ export interface JailOptions {
   readonly graceSeconds?: number;
   /** Where bubblewrap is, when it is not to be looked for in the system's own places. */
   readonly bubblewrap?: string;
+  /** What runs POSIX sh in the jail; without: /bin/sh. */
+  readonly shell?: ShellCommand;
 }
 
 export function openJailDriver(options: JailOptions): EnvironmentDriver {
@@ -40,11 +42,13 @@ class JailDriver implements EnvironmentDriver {
   readonly #environments: string;
   readonly #graceSeconds: number;
   readonly #bubblewrap: string | undefined;
+  readonly #shell: ShellCommand;
 
-  constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
+  constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
     this.#bubblewrap = bubblewrap;
+    this.#shell = shell;
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -102,12 +106,12 @@ class JailDriver implements EnvironmentDriver {
 
   async #start(bubblewrap: string, plan: EnvironmentPlan, folder: JailFolder): Promise<ProcessIdentity> {
     const user = jailUser();
-    const made = makeJailFiles(this.#environments, join(folder.path, "making"), user);
+    const made = makeJailFiles(this.#environments, join(folder.path, "making"), { user, shell: this.#shell });
     const opened = openGuarded(plan.workspace);
     try {
       const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
       const options = walls(plan, { user, made, spool: folder.spool, guarded, systemFolders: systemFolders() });
-      const command = keeperCommand(user, this.#graceSeconds);
+      const command = keeperCommand(user, [...this.#shell, `${scriptsInside}/keeper.sh`, String(this.#graceSeconds)]);
       const passed = opened.map(({ fd }) => fd);
       const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
       return await startJail({ bubblewrap, options, command, passed, record });
@@ -143,20 +147,22 @@ class JailDriver implements EnvironmentDriver {
 
 function environmentAt(folder: JailFolder, state: EnvironmentState): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(folder.spool), {
-    signal: (name) => void signal(supervisor, name),
-    kill: () => void signal(supervisor, "SIGKILL"),
+  const kept = keptEnvironment({
+    spool: folder.spool,
+    keeper: {
+      signal: (name) => void signal(supervisor, name),
+      kill: () => void signal(supervisor, "SIGKILL"),
+    },
   });
   return {
+    ...kept,
     state,
-    shell,
     get isOpen() {
-      return shell.isOpen;
+      return kept.isOpen;
     },
-    detach: () => shell.detach(),
     kill: () => endProcess(supervisor),
     end: async () => {
-      await endProcess(supervisor).finally(() => shell.detach());
+      await endProcess(supervisor).finally(() => kept.detach());
       await folder.remove();
     },
   };
@@ -178,8 +184,7 @@ function jailUser(): JailUser {
     : { kind: "mapped", uid: mappedId, gid: mappedId };
 }
 
-function keeperCommand(user: JailUser, graceSeconds: number): string[] {
-  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, String(graceSeconds)];
+function keeperCommand(user: JailUser, keeper: string[]): string[] {
   if (user.kind === "mapped") return keeper;
   const setpriv = findSystemProgram("setpriv");
   if (setpriv === undefined)

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { keeperScript, workerScript } from "../keeper.ts";
+import {
+  keeperScript,
+  reachOfNamespace,
+  scriptsInside,
+  type ShellCommand,
+  spoolInside,
+  workerScript,
+  workspaceInside,
+} from "../keeper.ts";
 import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
 
 /**
@@ -9,8 +17,8 @@ import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
  * version of Corral gets another folder, and a running jail keeps the one it was opened with.
  * They are made in `beside`, whose owner sees to what a killed call leaves there.
  */
-export function makeJailFiles(parent: string, beside: string, user: JailUser): string {
-  const files = contents(user);
+export function makeJailFiles(parent: string, beside: string, made: MadeFor): string {
+  const files = contents(made);
   const hash = createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 16);
   const folder = join(parent, `.made-${hash}`);
   if (existsSync(folder)) return folder;
@@ -27,7 +35,19 @@ export function makeJailFiles(parent: string, beside: string, user: JailUser): s
   return folder;
 }
 
-function contents({ uid, gid }: JailUser): Record<string, string> {
+export interface MadeFor {
+  readonly user: JailUser;
+  readonly shell: ShellCommand;
+}
+
+const jailSite = {
+  spool: spoolInside,
+  workspace: workspaceInside,
+  scripts: scriptsInside,
+  reach: reachOfNamespace,
+};
+
+function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string> {
   const etc: Record<(typeof madeEtc)[number], string> = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
     group: `agent:x:${gid}:\nnogroup:x:65534:\n`,
@@ -35,7 +55,7 @@ function contents({ uid, gid }: JailUser): Record<string, string> {
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
-  return { ...inEtc, "keeper/keeper.sh": keeperScript, "keeper/worker.sh": workerScript };
+  return { ...inEtc, "keeper/keeper.sh": keeperScript({ ...jailSite, shell }), "keeper/worker.sh": workerScript };
 }
 
 /** Another process may have made the same at the same time; one of the two stays. */

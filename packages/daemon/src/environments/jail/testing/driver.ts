@@ -1,6 +1,18 @@
+import type { ShellCommand } from "../../keeper.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { openJailDriver } from "../jail.ts";
 
+/** Shells that may be a system's /bin/sh; this module's address says by `?shell=` which one to use. */
+export const shells: Readonly<Record<string, ShellCommand>> = {
+  bash: ["/usr/bin/bash", "--posix"],
+  busybox: ["/usr/bin/busybox", "sh"],
+  dash: ["/usr/bin/dash"],
+};
+
 export function openDriver(home: string): EnvironmentDriver {
-  return openJailDriver({ home });
+  return openDriverWith(shells[new URL(import.meta.url).searchParams.get("shell") ?? ""])(home);
+}
+
+export function openDriverWith(shell: ShellCommand | undefined): (home: string) => EnvironmentDriver {
+  return (home) => openJailDriver({ home, ...(shell === undefined ? {} : { shell }) });
 }
