@@ -143,6 +143,7 @@ export interface Api {
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -186,6 +187,7 @@ export interface Api {
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
+        | "network.allow"
         | "runners"
         | "drainSeconds"
         | "retention.days"
@@ -204,6 +206,7 @@ export interface Api {
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -300,8 +303,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
       workspace?: "copy" | undefined;
@@ -313,7 +317,12 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy";
       state:
         | { state: "idle" }
@@ -334,7 +343,12 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
         workspace: "copy";
         state:
           | { state: "idle" }
@@ -355,7 +369,12 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy";
       state:
         | { state: "idle" }

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { environmentId } from "./id.ts";
+import { hostPattern } from "./network.ts";
 
 /** `local`: no walls at all, only where a person chose it. */
 export const environmentKind = z.enum(["jail", "local"]);
 export type EnvironmentKind = z.infer<typeof environmentKind>;
 
-export const network = z.enum(["off", "open"]);
+/** `allow`: the hosts on the list, through Corral's proxy. `open`: the machine's own network. */
+export const network = z.enum(["off", "allow", "open"]);
 export type Network = z.infer<typeof network>;
 
 /** Whether the workspace can be changed from inside. */
@@ -18,6 +20,8 @@ export const environmentWish = z.object({
   network: network.default("off"),
   /** Without: write. */
   access: access.optional(),
+  /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
+  allow: z.array(hostPattern).max(100).optional(),
 });
 export type EnvironmentWish = z.infer<typeof environmentWish>;
 

@@ -1,3 +1,4 @@
+import { egressProjections } from "../egress/index.ts";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { projectProjections } from "../projects/index.ts";
@@ -9,6 +10,12 @@ import { tokenProjections } from "../tokens/index.ts";
 export function openDaemonLog(file: string): Promise<Log> {
   return openSqliteLog({
     file,
-    projections: [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections],
+    projections: [
+      ...projectProjections,
+      ...sessionProjections,
+      ...tokenProjections,
+      ...requestProjections,
+      ...egressProjections,
+    ],
   });
 }
