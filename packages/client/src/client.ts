@@ -18,6 +18,7 @@ import type {
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
+  NetworkView,
   ProjectId,
   ProjectView,
   RecoveryAnswer,
@@ -83,6 +84,8 @@ export interface Client {
     recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
   };
+  /** Which hosts sessions have reached, or were refused. */
+  network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
     create(wish: CreateToken, sending?: Sending): Promise<CreatedToken>;
@@ -162,6 +165,7 @@ export function createClient({
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
     },
+    network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/tokens", { ...waiting })).tokens,

@@ -195,6 +195,7 @@ export interface Api {
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
+      how?: "replace" | "add" | "remove" | undefined;
       project?: `prj_${string}` | undefined;
     };
     answer: {
@@ -424,6 +425,28 @@ export interface Api {
     body: { call: `cal_${string}`; decision: "retry" | "abandon" };
     answer: { kind: "decided" };
   };
+  /** Tells which hosts sessions have reached, or were refused */
+  "GET /api/network": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined };
+    body: undefined;
+    answer: {
+      contacts: {
+        host: string;
+        port: number;
+        verdict: "allowed" | "refused";
+        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        connections: number;
+        bytesOut: number;
+        bytesIn: number;
+        address?: string | undefined;
+        serverNames?: string[] | undefined;
+        session: `ses_${string}`;
+        approximateLastTime: string;
+      }[];
+      seq: number;
+    };
+  };
   /** What happened */
   "GET /api/events": {
     path: Record<string, never>;
@@ -586,6 +609,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
   "POST /api/sessions/{id}/interrupt": ["kind"],
   "POST /api/sessions/{id}/recovery": ["kind"],
+  "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

@@ -1,9 +1,10 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport } from "@corral/protocol";
+import { CorralError, type DaemonInfo, type DaemonStatus, type DoctorReport, type SessionId } from "@corral/protocol";
 import type { Logger } from "pino";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
+import { egressProjections, openEgress } from "./egress/index.ts";
 import type { EnvironmentDriver } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
@@ -35,6 +36,8 @@ export interface DaemonParts {
   databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly driver: EnvironmentDriver;
+  /** As whom programs run in environments, when that is not the daemon's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
 }
@@ -47,7 +50,13 @@ export interface Daemon {
   readonly stopped: Promise<void>;
 }
 
-const projections = [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections];
+const projections = [
+  ...projectProjections,
+  ...sessionProjections,
+  ...tokenProjections,
+  ...requestProjections,
+  ...egressProjections,
+];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
 
@@ -80,7 +89,19 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     parts.setLevel(level);
     host.setLevel(level);
   });
-  const foreman = openForeman({ log, host, onDefect: complainingTo(parts.logger.child({ component: "foreman" })) });
+  const egress = openEgress({
+    log,
+    home: home.folder,
+    owner: parts.owner,
+    list: (session) => hostsFor(session),
+    onDefect: complainingTo(parts.logger.child({ component: "egress" })),
+  });
+  const foreman = openForeman({
+    log,
+    host,
+    egress,
+    onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
+  });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
     mayOpen: () => mustBeJailed(parts.driver),
@@ -106,6 +127,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     config,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
     version,
@@ -119,6 +141,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
+  await egress.begin();
   await foreman.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
@@ -129,6 +152,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   ]).then(() => undefined);
   retention.begin();
   return { info, token, stop, stopped: stopped.promise };
+
+  /** What the settings list, and what the session was given besides. */
+  async function hostsFor(session: SessionId): Promise<readonly string[]> {
+    const view = await sessions.get(session);
+    if (view === undefined) return [];
+    const values = await config.valuesFor(view.projectId);
+    return [...values["network.allow"], ...(view.environment.allow ?? [])];
+  }
 
   async function status(): Promise<DaemonStatus> {
     return {
@@ -154,6 +185,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     // A runner may have been in the middle of opening one.
     await sweepEnvironments(log, parts.driver, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
+    await egress.close();
     tokens.close();
     meter.close();
     await config.close();

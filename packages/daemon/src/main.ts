@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
-import { openJailDriver } from "./environments/jail/index.ts";
+import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
@@ -69,6 +69,7 @@ try {
         onLine: relay,
       }),
     driver: openJailDriver({ home }),
+    owner: jailOwner(),
     doctor: () => examineHere(home),
   });
   process.stdout.write(

@@ -70,10 +70,7 @@ describe("plain HTTP", () => {
     const ask = () =>
       stage.say(`GET http://example.org${port}/ HTTP/1.1\r\nHost: example.org${port}\r\nConnection: close\r\n\r\n`);
     expect(await ask()).toContain(" 403 ");
-    stage.list = [`example.org${port}`];
-    const origin = { layer: "user" as const, file: "/config.json" };
-    const changed = { type: "config.changed" as const, data: { keys: ["network.allow"], origin } };
-    await stage.log.append({ stream: "config", actor: "daemon", events: [changed] });
+    await stage.allow(`example.org${port}`);
     expect(await ask()).toContain(" 200 ");
   });
 

@@ -1,3 +1,4 @@
+export { BridgeKeeping } from "./bridge.ts";
 export { placesInside } from "./keeper.ts";
 export { defaultLimits, planOf } from "./plan.ts";
 export { removeFolder } from "./remove-folder.ts";

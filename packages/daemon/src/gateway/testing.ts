@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
+import { egressProjections, openEgress } from "../egress/index.ts";
 import type { EnvironmentDriver } from "../environments/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
@@ -64,7 +65,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const folder = kept ?? mkdtempSync(join(tmpdir(), "corral-gateway-"));
   const log = await openSqliteLog({
     file: join(folder, "corral.db"),
-    projections: [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections],
+    projections: [
+      ...projectProjections,
+      ...sessionProjections,
+      ...tokenProjections,
+      ...requestProjections,
+      ...egressProjections,
+    ],
   });
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
@@ -82,6 +89,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     defaults: (project) => config.valuesFor(project),
     mayOpen: () => Promise.resolve(),
   });
+  const egress = openEgress({
+    log,
+    home: folder,
+    owner: undefined,
+    list: () => Promise.resolve([]),
+    onDefect: (what) => logged.push({ what }),
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -94,6 +108,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",
@@ -162,6 +177,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     },
     async close({ keep = false } = {}) {
       await gateway.close();
+      await egress.close();
       tokens.close();
       meter.close();
       await config.close();

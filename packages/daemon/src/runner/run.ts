@@ -32,7 +32,7 @@ export interface HostedRun extends Running {
  */
 export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
   const bell = new Bell();
-  const place = { ...world, repository: assignment.repository };
+  const place = { ...world, repository: assignment.repository, egress: assignment.egress };
   const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),

@@ -1,6 +1,12 @@
 import { CorralError, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
-import { type CommandResults, type Environment, type EnvironmentDriver, planOf } from "../environments/index.ts";
+import {
+  BridgeKeeping,
+  type CommandResults,
+  type Environment,
+  type EnvironmentDriver,
+  planOf,
+} from "../environments/index.ts";
 import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
 
 /**
@@ -15,14 +21,22 @@ export class SessionSurroundings implements Surroundings {
   readonly #world: SurroundingsWorld;
   #found: Promise<Found> | undefined;
   #current: Promise<Environment> | undefined;
+  readonly #bridge = new BridgeKeeping();
 
   constructor(desk: Desk, world: SurroundingsWorld) {
     this.#desk = desk;
     this.#world = world;
   }
 
-  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  /** Programs in it find the way out, if there is one, from the first command on. */
   async environment(): Promise<Environment> {
+    const environment = await this.#opened();
+    if (this.#world.egress !== undefined) await this.#bridge.ready(environment);
+    return environment;
+  }
+
+  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  async #opened(): Promise<Environment> {
     const current = await this.#current?.catch(() => undefined);
     if (current?.isOpen === true) return current;
     if (current !== undefined) this.#closed(current);
@@ -96,6 +110,7 @@ export class SessionSurroundings implements Surroundings {
         access: wish.access ?? "write",
         readable: workspace.readable,
         network: wish.network,
+        ...(this.#world.egress === undefined ? {} : { egress: this.#world.egress }),
         variables: workspace.variables,
       }),
     );
@@ -139,6 +154,8 @@ export interface SurroundingsWorld {
   readonly home: string;
   readonly repository: string;
   readonly driver: EnvironmentDriver;
+  /** The folder with the socket of the session's proxy, where its network is `allow`. */
+  readonly egress?: string | undefined;
   /** Who owns files inside environments, when that is not the daemon's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }

@@ -25,6 +25,8 @@ export interface Stage extends AsyncDisposable {
   readonly folder: string;
   /** What may be reached; to be changed at will. */
   list: string[];
+  /** Puts a host on the list, as a change of settings. */
+  allow(host: string): Promise<void>;
   /** Where names lead to, besides loopback. */
   readonly addresses: Map<string, readonly string[]>;
   /** Every name that was asked for. */
@@ -73,6 +75,11 @@ export async function openStage(options: Partial<EgressParts> = {}): Promise<Sta
     egress,
     folder,
     list: [],
+    async allow(host) {
+      stage.list = [...stage.list, host];
+      const changed = { keys: ["network.allow"], origin: { layer: "user" as const, file: "/config.json" } };
+      await log.append({ stream: "config", actor: "daemon", events: [event("config.changed", changed)] });
+    },
     addresses,
     asked,
     defects,

@@ -110,7 +110,14 @@ class JailDriver implements EnvironmentDriver {
     const opened = openGuarded(plan.workspace);
     try {
       const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
-      const options = walls(plan, { user, made, spool: folder.spool, guarded, systemFolders: systemFolders() });
+      const options = walls(plan, {
+        user,
+        made,
+        spool: folder.spool,
+        runtime: process.execPath,
+        guarded,
+        systemFolders: systemFolders(),
+      });
       const command = keeperCommand(user, [...this.#shell, `${scriptsInside}/keeper.sh`, String(this.#graceSeconds)]);
       const passed = opened.map(({ fd }) => fd);
       const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);

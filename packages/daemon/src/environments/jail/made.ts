@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { bridgeScript } from "../bridge.ts";
 import {
   keeperScript,
   reachOfNamespace,
@@ -55,7 +56,12 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
-  return { ...inEtc, "keeper/keeper.sh": keeperScript({ ...jailSite, shell }), "keeper/worker.sh": workerScript };
+  return {
+    ...inEtc,
+    "keeper/keeper.sh": keeperScript({ ...jailSite, shell }),
+    "keeper/worker.sh": workerScript,
+    "keeper/bridge.cjs": bridgeScript,
+  };
 }
 
 /** Another process may have made the same at the same time; one of the two stays. */

@@ -1,5 +1,6 @@
+import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { scriptsInside, spoolInside, workspaceInside } from "../keeper.ts";
+import { egressInside, runtimeInside, scriptsInside, spoolInside, workspaceInside } from "../keeper.ts";
 
 /**
  * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
@@ -16,9 +17,10 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ["--bind", plan.workspace, workspaceInside],
     ...site.guarded.map(guard),
     ["--bind", site.spool, spoolInside],
+    ...wayOut(plan, site),
     ["--remount-ro", "/dev"],
     ["--remount-ro", "/"],
-    ...variables(plan.variables),
+    ...variables({ ...(plan.egress === undefined ? {} : bridgeVariables), ...plan.variables }),
     // The keeper goes to the workspace: whoever builds the walls may have no right to enter it.
     ["--chdir", "/"],
   ].flat();
@@ -32,6 +34,8 @@ export interface Site {
   /** Host folder with the files made for jails: `etc/` and `keeper/`. */
   readonly made: string;
   readonly spool: string;
+  /** The program that runs the bridge to the proxy. */
+  readonly runtime: string;
   /** Descriptors of the workspace's guarded entries, opened without following links. */
   readonly guarded: readonly GuardedEntry[];
 }
@@ -92,7 +96,7 @@ function privileges(user: JailUser): Option[] {
 
 function system({ systemFolders, made }: Site): Option[] {
   return [
-    ...["/etc", "/home", "/run", "/var"].map(openFolder),
+    ...["/etc", "/etc/ssl", "/etc/pki", "/etc/pki/tls", "/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
     ...systemFolders.map(({ path, linkTo }) =>
       linkTo === undefined ? ["--ro-bind", path, path] : ["--symlink", linkTo, path],
@@ -155,6 +159,15 @@ function scratch(user: JailUser): Option[] {
 
 function guard({ fd, path, access }: GuardedEntry): Option {
   return [access === "read" ? "--ro-bind-fd" : "--bind-fd", String(fd), `${workspaceInside}/${path}`];
+}
+
+/** Nothing can be put in the place of what is in there: it is read-only, and a socket can be spoken to all the same. */
+function wayOut({ egress }: EnvironmentPlan, { runtime }: Site): Option[] {
+  if (egress === undefined) return [];
+  return [
+    ["--ro-bind", egress, egressInside],
+    ["--ro-bind", runtime, runtimeInside],
+  ];
 }
 
 function variables(added: Readonly<Record<string, string>>): Option[] {
