@@ -149,8 +149,8 @@ export const setConfig = z.object({
   key: settingKey,
   value: z.unknown(),
   layer: configLayer.default("user"),
-  /** Of a list to which every layer adds: whether the value is all of it, or what is put on it or taken off. */
-  how: z.enum(["replace", "add", "remove"]).default("replace"),
+  /** Of a list to which every layer adds: whether the value is all of it (without), or what is put on it or taken off. */
+  how: z.enum(["replace", "add", "remove"]).optional(),
   project: projectId.optional(),
 });
 export type SetConfig = z.infer<typeof setConfig>;

@@ -1,5 +1,14 @@
 import type { AdmitInput, Client } from "@corral/client";
-import { type Delta, type Gap, isKnown, newId, type SessionView, type WireEvent } from "@corral/protocol";
+import {
+  type Delta,
+  type Gap,
+  isKnown,
+  type Network,
+  network as networks,
+  newId,
+  type SessionView,
+  type WireEvent,
+} from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { lostOutcome } from "../lost-outcome.ts";
@@ -13,7 +22,7 @@ import type { World } from "../world.ts";
 
 export const run = defineCommand({
   name: "run",
-  usage: "run [--json [--deltas]] [--model PROVIDER/MODEL] [--detach] PROMPT…",
+  usage: "run [--json [--deltas]] [--model PROVIDER/MODEL] [--network off|allow|open] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone.
@@ -28,6 +37,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     json: { type: "boolean", description: "print each event as a line of JSON" },
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
+    network: {
+      type: "string",
+      valueHint: "N",
+      description: "off, allow (the hosts on the list: `corral network`) or open",
+    },
     detach: { type: "boolean", description: "print the session's id and leave it working" },
     prompt: { type: "positional", required: false },
   },
@@ -35,6 +49,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
   async run(args, world) {
     if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
+    const network = networkNamed(args.network);
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
@@ -42,6 +57,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       projectId: project.id,
       worktree: project.worktree,
       model: args.model,
+      ...(network === undefined ? {} : { environment: { network } }),
     });
     const input = { id: newId("input"), text: prompt };
     await client.sessions.admit(session.id, input);
@@ -53,6 +69,13 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     return watch(client, session, input, world, show);
   },
 });
+
+function networkNamed(name: string | undefined): Network | undefined {
+  if (name === undefined) return undefined;
+  const { success, data } = networks.safeParse(name);
+  if (success) return data;
+  throw new UsageError(`--network is one of ${networks.options.join(", ")}, not ${JSON.stringify(name)}`);
+}
 
 interface Show {
   event(event: WireEvent): void;

@@ -26,7 +26,7 @@ export class Editor {
   }
 
   /** Throws `config.invalid`, `config.broken`, `trust.needed`. */
-  async set({ key, value, layer, project, how }: SetConfig, by: By): Promise<void> {
+  async set({ key, value, layer, project, how = "replace" }: SetConfig, by: By): Promise<void> {
     const given = value === null ? undefined : acceptable(key, value);
     if (layer !== "user" && settings[key].scope === "machine") throw machineOnly(key);
     const { file, text, document } = await this.#open(layer, project);
@@ -106,10 +106,10 @@ function changedList(key: SettingKey, before: unknown, given: unknown, how: "add
     throw new CorralError("config.invalid", `${key} is no list that can be added to.`, {
       hint: settings[key].description,
     });
-  const list = Array.isArray(before) ? before : [];
+  const [list, some] = [(before ?? []) as readonly unknown[], given as readonly unknown[]];
   return acceptable(
     key,
-    how === "add" ? [...new Set([...list, ...given])] : list.filter((each) => !given.includes(each)),
+    how === "add" ? [...new Set([...list, ...some])] : list.filter((each) => !some.includes(each)),
   );
 }
 

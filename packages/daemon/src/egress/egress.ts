@@ -20,7 +20,7 @@ export interface Egress {
   /** Opens the ways of the environments on record, and removes what is left of others. */
   begin(): Promise<void>;
   /** The session's way out, open when this resolves. `folder` holds its socket, called `proxy`. */
-  hold(session: SessionId): Promise<{ readonly folder: string; release(): void }>;
+  hold(session: SessionId): Promise<{ readonly folder: string; readonly release: () => void }>;
   /** What was reached, or was to be, newest last. */
   view(session?: SessionId): Promise<NetworkView>;
   /** Ends all connections and writes down what is left to write. */

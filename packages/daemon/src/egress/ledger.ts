@@ -197,8 +197,8 @@ export function keyOf({ host, port, verdict, reason }: Kind): string {
   return `${verdict} ${reason} ${host} ${port}`;
 }
 
-function contactOf({ live, isNew, recorded, ...entry }: Entry): NetworkContact {
-  const { host, port, verdict, reason, connections, bytesOut, bytesIn, address, serverNames } = entry;
+function contactOf(entry: Entry): NetworkContact {
+  const { live, host, port, verdict, reason, connections, bytesOut, bytesIn, address, serverNames } = entry;
   const sum = (of: keyof Figures) => [...live].reduce((total, figures) => total + figures[of], 0);
   return {
     host,

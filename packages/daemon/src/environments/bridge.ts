@@ -89,6 +89,6 @@ async function startBridge(environment: Environment): Promise<Running | undefine
 }
 
 function bothCases(variables: Readonly<Record<string, string>>): Record<string, string> {
-  const upper = Object.entries(variables).map(([name, value]) => [name.toUpperCase(), value]);
+  const upper = Object.entries(variables).map(([name, value]) => [name.toUpperCase(), value] as const);
   return { ...variables, ...Object.fromEntries(upper) };
 }

@@ -20,7 +20,7 @@ export interface RunnerHost {
 /** Opens sessions' ways out. */
 export interface WaysOut {
   /** Open when this resolves, until it is released and no environment needs it. */
-  hold(session: SessionId): Promise<{ readonly folder: string; release(): void }>;
+  hold(session: SessionId): Promise<{ readonly folder: string; readonly release: () => void }>;
 }
 
 /** All a run needs to know at its start. */

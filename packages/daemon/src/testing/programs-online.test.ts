@@ -9,8 +9,8 @@ import { type CommandResult, newId } from "@corral/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BridgeKeeping, type Environment, planOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
-import { makeRepository } from "../testing/repository.ts";
-import { loopback, openStage, type Stage } from "./testing/stage.ts";
+import { makeRepository } from "./repository.ts";
+import { loopback, openStage, type Stage } from "../egress/testing/stage.ts";
 
 /** Real programs in a real jail, through the bridge and the proxy, to servers on loopback under names of their own. */
 const cleanUps: (() => unknown)[] = [];
