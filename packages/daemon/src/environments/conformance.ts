@@ -1,14 +1,30 @@
-import { type CommandResult, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import {
+  type CommandResult,
+  type EnvironmentLimits,
+  type EnvironmentState,
+  newId,
+  type ProcessIdentity,
+} from "@corral/protocol";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { spoolInside } from "./keeper.ts";
-import { planOf } from "./plan.ts";
+import { defaultLimits, planOf } from "./plan.ts";
 import type { Environment, EnvironmentDriver } from "./port.ts";
 import { identify, isAlive } from "./process-identity.ts";
 
@@ -17,8 +33,8 @@ export interface DriverUnderTest {
   open(home: string): EnvironmentDriver;
   /** Module that exports `openDriver(home)`, for the process that gets killed. */
   readonly module: string;
-  /** What a `break` outside of every loop does; without: nothing. */
-  readonly strayBreak?: "ends the shell";
+  /** What its shell cannot live through, by the names that this suite has for it. The next result says so. */
+  readonly fatal?: readonly string[];
   /** Whom workspaces must belong to. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -41,9 +57,9 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       return { home, workspace, driver: subject.open(home) };
     }
 
-    async function open(): Promise<Opened> {
+    async function open(limits: Partial<EnvironmentLimits> = {}): Promise<Opened> {
       const { home, workspace, driver } = newPlace();
-      const plan = planOf({ id: newId("environment"), workspace });
+      const plan = planOf({ id: newId("environment"), workspace, limits: { ...defaultLimits, ...limits } });
       const environment = await driver.open(plan);
       cleanUps.push(() => environment.end());
       return { home, workspace, driver, environment, run: runner(environment) };
@@ -71,9 +87,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       ["an open quote", `echo "never closed`, 2],
       ["a syntax error", "if then fi )", 2],
       ["a return", "return 4", 4],
-      ...(subject.strayBreak === "ends the shell"
-        ? []
-        : ([["a break and a continue", "break; continue 3; (exit 5)", 5]] as [string, string, number][])),
+      ["a break and a continue", "break; continue 3; (exit 5)", 5],
       ["a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; cd /tmp", 0],
       ["signals that it ignores or handles", "trap '' TERM HUP INT; trap 'echo caught' USR1 USR2 CHLD CONT", 0],
       ["a here-document without an end", "cat >/dev/null <<END\nnever ended", 0],
@@ -93,7 +107,8 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
         8,
       ],
     ];
-    test.each(survived)("the shell lives through %s", async (_, text, exitCode) => {
+    const promised = survived.filter(([what]) => subject.fatal?.includes(what) !== true);
+    test.each(promised)("the shell lives through %s", async (_, text, exitCode) => {
       const { run } = await open();
       await run("kept=value; cd /tmp");
       expect(await run(text)).toMatchObject({ exitCode, shellRespawned: false });
@@ -163,6 +178,57 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(long.stdout.length).toBeLessThan(70_000);
       expect(long.stdout).toMatch(/^begin\né€\n[^]*\[… \d+ bytes left out …\][^]*\nend\n$/);
       expect(long.stdout).not.toContain("\uFFFD");
+    });
+
+    test("what a result leaves out can be read, for a while also when it was forgotten", async () => {
+      const { environment, run } = await open();
+      await run("seq 1 100000; printf tail >&2", "long");
+      environment.shell.forget("long");
+      const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join("");
+      const middle = await environment.shell.readWhole("long", "stdout", { from: 300_000, bytes: 1_000 });
+      expect(middle).toEqual({ bytes: Buffer.from(whole.slice(300_000, 301_000)), size: whole.length });
+      const { bytes } = await environment.shell.readWhole("long", "stderr");
+      expect(bytes.toString()).toBe("tail");
+      expect(await environment.shell.readWhole("other", "stdout")).toEqual({ bytes: Buffer.alloc(0), size: 0 });
+    });
+
+    test("a command that writes without end is ended, and the result names the limit", async () => {
+      const { environment, driver, run } = await open({ outputBytes: 1_000_000 });
+      const endless = await run("echo begin; yes");
+      expect(endless).toMatchObject({ limit: "output", timedOut: false, shellRespawned: true });
+      expect(endless.stdoutBytes).toBeGreaterThan(1_000_000);
+      expect(endless.stdout).toMatch(/^begin\ny\n/);
+      const line = await run("head -c 900000 /dev/zero | tr '\\0' x");
+      expect(line).toMatchObject({ exitCode: 0, stdoutBytes: 900_000 });
+      environment.detach();
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      expect(await runner(reopened.environment)("yes >&2")).toMatchObject({ limit: "output" });
+      reopened.environment.detach();
+    });
+
+    test("what goes on writing in the background is kept from filling the disk", async () => {
+      const { environment, home, run } = await open({ outputBytes: 1_000_000 });
+      const text = "(while sleep 0.01; do head -c 100000 /dev/zero; done) & echo $!";
+      const [pid] = (await run(text, "writer")).stdout.split("\n");
+      environment.shell.forget("writer");
+      const output = join(home, "environments", environment.state.id, "spool", "writer.out");
+      await expect.poll(() => statSync(output).size, { timeout: 20_000 }).toBeGreaterThan(1_000_000);
+      // Truncated, it is a file with a hole at its beginning.
+      await expect
+        .poll(() => statSync(output).size - statSync(output).blocks * 512, { timeout: 20_000 })
+        .toBeGreaterThan(500_000);
+      await run(`kill ${pid}`);
+    });
+
+    test("a command whose shell does not take it up in time is given up, and the shell is replaced", async () => {
+      const { environment, run } = await open();
+      const pid = (await run("(sleep 0.2; kill -s STOP $$) & echo $$")).stdout.trim();
+      const isStopped = `until grep -q 'State:.T' /proc/${pid}/status; do sleep 0.01; done`;
+      await environment.openShell("beside").run(command(isStopped));
+      const stuck = environment.shell.run({ ...command("echo never"), timeoutMs: 500 });
+      expect(await stuck).toMatchObject({ timedOut: true, limit: "time", stdout: "", shellRespawned: true });
+      expect((await run("echo on")).stdout).toBe("on\n");
     });
 
     test("live output comes while the command runs, in order, and complete", async () => {
@@ -463,6 +529,32 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(() => readFileSync(join(home, "environments", environment.state.id, "spool", "go"))).toThrow("ENOENT");
     });
 
+    test("many environments and shells, opened and ended, leave no process, no mount, no descriptor and no file", async () => {
+      const { home, workspace, driver } = newPlace();
+      const openOne = async () => {
+        const environment = await driver.open(planOf({ id: newId("environment"), workspace }));
+        const beside = environment.openShell("beside");
+        const cat = await environment.spawn({ argv: ["cat"] });
+        const ran = [environment.shell, beside].map((shell) =>
+          shell.run(command("sleep 1000 & setsid sleep 1000 & echo on")),
+        );
+        expect((await Promise.all(ran)).map(({ stdout }) => stdout)).toEqual(["on\n", "on\n"]);
+        const inside = processesIn(environment.state);
+        await environment.end();
+        await cat.ended.catch(() => undefined);
+        return inside;
+      };
+      // Whatever is made once is made by the first.
+      await openOne();
+      const before = leftBehind();
+      const inside: ProcessIdentity[] = [];
+      for (let i = 0; i < 50; i++) inside.push(...(await Promise.all([openOne(), openOne()])).flat());
+      expect(inside.length).toBeGreaterThan(500);
+      await expect.poll(leftBehind, { timeout: 20_000 }).toEqual(before);
+      expect(inside.filter(isAlive)).toEqual([]);
+      expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+    }, 180_000);
+
     test("what an agent links into the spool is not read outside", async () => {
       const { environment, run } = await open();
       await run(`ln -sf /etc/shadow ${spoolInside}/linked.out; ln -sf /etc/shadow ${spoolInside}/planted.rc`, "linked");
@@ -566,11 +658,33 @@ async function spawnAndDie(
   await exited;
 }
 
+/** What this process has of the machine: descriptors (told apart by kind, since a pool of them comes and goes) and mounts. */
+function leftBehind(): { fifos: number; mounts: string } {
+  const targets = readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+  const fifos = targets.filter((target) => target.includes("corral-environment-")).length;
+  return { fifos, mounts: readFileSync("/proc/self/mountinfo", "utf8") };
+}
+
 /** All that descends from the environment's first process, as the host sees it. */
 function processesIn({ supervisor }: EnvironmentState): ProcessIdentity[] {
   const below = (pid: number): number[] => {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
+    const children = childrenOf(pid).split(" ").filter(Boolean).map(Number);
     return children.flatMap((child) => [child, ...below(child)]);
   };
   return below(supervisor.pid).flatMap((pid) => identify(pid) ?? []);
+}
+
+/** None, when it has ended meanwhile. */
+function childrenOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+  } catch {
+    return "";
+  }
 }

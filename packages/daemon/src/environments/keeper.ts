@@ -11,7 +11,7 @@ import { quoted } from "./quoting.ts";
  * 3. `ID.rc` is written by the worker (`CODE`), or, when the worker died, by the keeper (`CODE WHY`), after everything
  *    that had to end has ended.
  * 4. Whoever asks something of the keeper adds a line to `control` and sends USR1. The keeper reads it as a file, from where
- *    it stopped, so nobody can make it wait there.
+ *    it stopped, so nobody can make it wait there. Its own helpers do the same: lines have an order, signals that wait have none.
  * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap
  *    that another trap interrupts would get the wrong exit codes from some shells.)
  * 6. Words on `words` and `done` are hints. A process of its own says them, so a reader who hangs holds nobody up.
@@ -110,7 +110,7 @@ ${reach.check}
 read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
-grace=$1 interrupted= target= partial= presence= alone= over= watcher= timers= shells= programs= guards=
+grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= shells= programs= guards=
 
 signal_everyone() {
   ${reach.signalEveryone}
@@ -135,7 +135,7 @@ nap() {
 
 say() {
   where=$1 word=$2
-  command eval 'echo "$word" 8<&- 9<&- 1<>"$where" &'
+  command eval 'echo "$word" 7<&- 8<&- 9<&- 1<>"$where" &'
 }
 
 end_everyone() {
@@ -235,19 +235,23 @@ timer() {
   trap '[ -z "$nap" ] || kill $nap; exit' TERM
   sleep "$1" & nap=$!
   wait $nap || exit
-  [ -z "$3" ] || echo "$3" >>control
-  kill -s "$2" $$
+  tell "$2"
 }
 
 start_timer() {
-  seconds=$1 signal=$2 line=$3
-  command eval 'timer "$seconds" "$signal" "$line" 8<&- 9<&- & timers="$timers $!"'
+  seconds=$1 line=$2
+  [ "$seconds" -ge 0 ] || seconds=0
+  command eval 'timer "$seconds" "$line" 7<&- 8<&- 9<&- & timers="$timers $!"'
 }
 
+# Armed again, because the grace is over or a command has killed a timer, the time that has passed still counts.
 arm() {
-  disarm
-  alone=1
-  start_timer "$grace" ALRM
+  stop_timers
+  read -r now rest </proc/uptime
+  now=\${now%%.*}
+  [ -n "$alone" ] || since= away=$now
+  alone=1 since=\${since:-$now}
+  start_timer $((grace - now + since)) "over $watches"
   for entry in $shells; do
     name=\${entry%:*}
     locate "$name"
@@ -255,38 +259,65 @@ arm() {
     limit=
     [ -f "$at$id.limit" ] && read -r limit <"$at$id.limit"
     case $limit in '' | *[!0-9]*) limit=$grace ;; esac
-    start_timer "$limit" USR1 "stop $name time"
+    start_timer $((limit - now + away)) "stop $name time"
   done
 }
 
-disarm() {
+keep_timers() {
+  [ -n "$alone" ] || return 0
+  for each in $timers; do
+    look "$each" || { arm; return; }
+  done
+}
+
+stop_timers() {
   [ -z "$timers" ] || kill $timers
-  timers= alone=
+  timers=
+}
+
+disarm() {
+  stop_timers
+  alone=
 }
 
 # Present is who holds the writing end of "here": its opening and its end are all there is to see.
 watch() {
   while :; do
-    { kill -s CONT $$; while read -r word; do :; done; } <here
-    kill -s HUP $$
+    { tell "back $1"; while read -r word; do :; done; } <here
+    tell "left $1"
   done
+}
+
+tell() {
+  echo "$1" >>control
+  kill -s USR1 $$
 }
 
 # Alone until the watch says otherwise: whoever opened the environment may have died since. Commands can end the watch.
 keep_watch() {
   [ -z "$watcher" ] || ! look "$watcher" || return 0
-  presence=
+  watches=$((watches + 1))
   arm
-  command eval 'watch 8<&- 9<&- & watcher=$!'
+  command eval 'watch "$watches" 7<&- 8<&- 9<&- & watcher=$!'
+}
+
+# A signal that comes while bash waits can make it lose the process that ended at that moment, and wait for it ever after. There the keeper rests
+# for short times at a FIFO that nobody else has.
+rest() {
+  if [ -z "$BASH_VERSION" ]; then
+    wait "$target"
+  elif [ "$target" != $$ ]; then
+    read -r -t 0.2 word <&7
+  fi
 }
 
 mind_presence() {
-  word=$presence presence=
-  case $word in left) arm ;; back) disarm ;; esac
   [ -n "$over" ] || return 0
   over=
   [ -n "$alone" ] || return 0
-  if is_busy; then arm; else leave; fi
+  is_busy || leave
+  since=
+  arm
 }
 
 leave() {
@@ -301,7 +332,7 @@ collect() {
     interrupted=
     wait "$1"
     code=$?
-    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1142 | 1145 | 1146) ;; *) status=$code ;; esac
+    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1145 | 1146) ;; *) status=$code ;; esac
     [ -n "$interrupted" ] || break
   done
 }
@@ -343,7 +374,7 @@ become_worker() {
 start_worker() {
   locate "$1"
   pid=
-  until command eval 'become_worker "$spool/\${at#./}" 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
+  until command eval 'become_worker "$spool/\${at#./}" 7<&- 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
     signal_everyone KILL
     nap
   done
@@ -359,10 +390,11 @@ replace_worker() {
     echo "$status $3" >"$at$id.rc"
     word=$id
   else
-    word=lost
+    # Of a stop the one who asked for it is told.
+    case $3 in respawned) word=lost ;; *) word= ;; esac
   fi
   start_worker "$1"
-  say "\${at}done" "$word"
+  [ -z "$word" ] || say "\${at}done" "$word"
 }
 
 stop_shell() {
@@ -396,14 +428,14 @@ start_program() {
   ! pick "$1" $programs || return 0
   name=$1 pid= guard=
   command eval 'mkfifo -m 600 "$name.stdin" "$name.stdout" "$name.stderr" "$name.life"' &&
-    command eval 'become_program "$name" 8<&- 9<&- <"$name.stdin" >"$name.stdout" 2>"$name.stderr" & pid=$!'
+    command eval 'become_program "$name" 7<&- 8<&- 9<&- <"$name.stdin" >"$name.stdout" 2>"$name.stderr" & pid=$!'
   if [ -z "$pid" ]; then
     echo 126 >"$name.ended"
     say words "ended $name"
     return
   fi
   programs="$programs $name:$pid"
-  command eval 'guard "$name" 8<&- 9<&- & guard=$!'
+  command eval 'guard "$name" 7<&- 8<&- 9<&- & guard=$!'
   guards="$guards $name:$guard"
   say words "made $name"
 }
@@ -411,8 +443,7 @@ start_program() {
 # Its owner holds "life" open, and with it the program lives.
 guard() {
   while read -r word; do :; done <"$1.life"
-  echo "end $1" >>control
-  kill -s USR1 $$
+  tell "end $1"
 }
 
 end_program() {
@@ -470,18 +501,23 @@ hear() {
       close) close_shell "$2" ;;
       run) start_program "$2" ;;
       end) end_program "$2" ;;
+      # Of a watch that was replaced nothing counts any more.
+      back) [ "$2" != "$watches" ] || { over= && disarm; } ;;
+      over) over=1 ;;
+      left) [ "$2" != "$watches" ] || arm ;;
     esac
   done
 }
 
 : >control && mkfifo -m 600 go done words here || exit 1
 exec 8<>words 9<control
+if [ -n "$BASH_VERSION" ]; then
+  mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1
+fi
 
 # Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
-trap 'target=$$ interrupted=1' CHLD USR1
-trap 'target=$$ interrupted=1 presence=left' HUP
-trap 'target=$$ interrupted=1 presence=back' CONT
-trap 'target=$$ interrupted=1 over=1' ALRM
+trap 'target=$$ interrupted=1' USR1 HUP CONT
+[ -n "$BASH_VERSION" ] || trap 'target=$$ interrupted=1' CHLD
 
 echo '${readyLine}' >&2
 exec 2>/dev/null
@@ -494,7 +530,8 @@ while [ -p words ] && [ -p here ] && [ -f control ]; do
   look_after
   keep_watch
   mind_presence
-  wait "$target"
+  keep_timers
+  rest
 done
 leave
 `;
@@ -513,19 +550,17 @@ _corral_run() {
   command . "$_corral_at$_corral_id.cmd" </dev/null
 }
 ulimit -f 4194304
-_corral_again=
 exec 9<>"\${_corral_at}go"
 # A loop that also ends when the agent has told the shell to do nothing more (set -n): then another one takes its place.
 until ! :; do
   IFS= command read -r _corral_id <&9 || {
     # Above 128: interrupted by a signal that the agent traps.
     command test $? -gt 128 && continue
-    case $_corral_again in 1) exit 1 ;; esac
-    _corral_again=1
+    # The agent may have closed it. Anything else only a new worker can mend.
+    command test -p /proc/self/fd/9 && exit 1
     exec 9<>"\${_corral_at}go"
     continue
   }
-  _corral_again=
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
   if ! command test -e "$_corral_at$_corral_id.out"; then
     # Whoever makes the file first decides whether the command runs: the worker here, or the runner that gave it up.

@@ -10,12 +10,15 @@ export interface KeptSite {
   /** The spool's folder, seen from outside. */
   readonly spool: string;
   readonly keeper: Keeper;
+  /** What one command may write before it is ended. */
+  readonly outputBytes: number;
 }
 
 /** What an environment with a keeper can do, whatever its walls are. Throws when it cannot be talked to. */
 export function keptEnvironment({
   spool: folder,
   keeper,
+  outputBytes,
 }: KeptSite): Pick<Environment, "shell" | "openShell" | "closeShell" | "spawn" | "isOpen" | "detach"> {
   const spool = new Spool(folder);
   const line = new KeeperLine(spool, keeper);
@@ -24,7 +27,7 @@ export function keptEnvironment({
     const known = shells.get(name);
     if (known !== undefined) return known;
     if (!shellName.test(name)) throw new CorralError("internal", `A shell cannot be called ${JSON.stringify(name)}.`);
-    const shell = new SpoolShell(new Spool(folder, { prefix: shellPrefix(name) }), line, name);
+    const shell = new SpoolShell(new Spool(folder, { prefix: shellPrefix(name) }), line, { name, outputBytes });
     shells.set(name, shell);
     return shell;
   };

@@ -147,6 +147,24 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
+  /**
+   * A part of a command's whole output, also of what its result left out; at most a mebibyte at once. It stays for a while after
+   * `forget`; then there is nothing more, and `size` is 0.
+   */
+  readWhole(id: string, stream: "stdout" | "stderr", range?: OutputRange): Promise<OutputRead>;
+}
+
+export interface OutputRange {
+  /** First byte, from 0 on. */
+  readonly from?: number;
+  /** At most so many bytes. */
+  readonly bytes?: number;
+}
+
+export interface OutputRead {
+  readonly bytes: Buffer;
+  /** Of the whole output, so far. */
+  readonly size: number;
 }
 
 export interface Command {

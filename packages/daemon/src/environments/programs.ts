@@ -33,7 +33,7 @@ export async function spawnProgram(line: KeeperLine, program: Program): Promise<
 }
 
 const startPatience = { deadlineMs: 20_000, slowestMs: 20 };
-const endPatience = { deadlineMs: Number.POSITIVE_INFINITY, slowestMs: 500 };
+const endPatience = { deadlineMs: Number.POSITIVE_INFINITY, slowestMs: 2_000 };
 
 interface Pipes {
   readonly stdin: number;
@@ -60,6 +60,7 @@ class RunningProgram implements Spawned {
     this.stderr = quiet(new Socket({ fd: pipes.stderr, readable: true, writable: false }));
     const kill = () => this.kill();
     signal?.addEventListener("abort", kill, { once: true });
+    this.stdout.once("close", () => line.poke());
     this.ended = this.#end().finally(() => {
       signal?.removeEventListener("abort", kill);
       this.#letGo();
@@ -85,11 +86,14 @@ class RunningProgram implements Spawned {
     }
   }
 
-  /** What it wrote last can still be read, unless the environment was let go: then it may never end. */
+  /** What it wrote last can still be read. An environment that was let go may never end, and one that has gone is read by who began to. */
   #letGo(): void {
     closeSync(this.#life);
     this.stdin.destroy();
-    if (this.#line.state === "detached") for (const stream of [this.stdout, this.stderr]) stream.destroy();
+    for (const stream of [this.stdout, this.stderr]) {
+      const isUnread = stream.readableFlowing === null;
+      if (this.#line.state === "detached" || (this.#line.state === "gone" && isUnread)) stream.destroy();
+    }
     this.#line.spool.removeProgram(this.#id);
   }
 }

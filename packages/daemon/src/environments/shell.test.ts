@@ -118,7 +118,7 @@ class WatchedSpool extends Spool {
 
 function openShell(spool: Spool): SpoolShell {
   line = new KeeperLine(spool, { signal: () => undefined, kill: () => void killed++ });
-  return new SpoolShell(spool, line, mainShell);
+  return new SpoolShell(spool, line, { name: mainShell, outputBytes: 2 ** 20 });
 }
 
 function write(name: string, text: string): void {

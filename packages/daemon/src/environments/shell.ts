@@ -6,8 +6,9 @@ import { Hearing } from "./hearing.ts";
 import { mainShell } from "./keeper.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
-import type { Command, CommandResults, Shell } from "./port.ts";
-import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
+import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "./port.ts";
+import { Retained } from "./retained.ts";
+import { givenUpCode, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /**
  * A persistent shell of an environment, seen from outside.
@@ -27,6 +28,9 @@ export class SpoolShell implements Shell {
   readonly #name: string;
   readonly #flights = new Map<string, Flight>();
   readonly #forgotten: string[] = [];
+  readonly #retained: Retained;
+  readonly #outputBytes: number;
+  readonly #unlisten: () => void;
   /** Undefined: the keeper has not opened the shell yet, or it was left. */
   #channel: Channel | undefined;
   #current: Airborne | undefined;
@@ -36,14 +40,16 @@ export class SpoolShell implements Shell {
   #state: "open" | "gone" | "detached" = "open";
 
   /** Throws when the main shell's FIFOs are not there; another shell is opened by the keeper first. */
-  constructor(spool: Spool, line: KeeperLine, name: string) {
+  constructor(spool: Spool, line: KeeperLine, { name, outputBytes }: ShellOptions) {
     this.#spool = spool;
     this.#line = line;
     this.#name = name;
     this.#state = line.state;
+    this.#outputBytes = outputBytes;
+    this.#retained = new Retained(spool, { outputBytes });
     if (name === mainShell) this.#channel = this.#openChannel();
     else void this.#open();
-    line.onLeave((state) => this.#leave(state));
+    this.#unlisten = line.onLeave((state) => this.#leave(state));
   }
 
   get isOpen(): boolean {
@@ -64,13 +70,25 @@ export class SpoolShell implements Shell {
     return findIn(this.#spool, id);
   }
 
+  async readWhole(
+    id: string,
+    stream: OutputStream,
+    { from = 0, bytes = mostAtOnce }: OutputRange = {},
+  ): Promise<OutputRead> {
+    try {
+      return this.#spool.readOutput(id, stream, Math.max(0, from), Math.min(bytes, mostAtOnce));
+    } catch (error) {
+      throw goneIfUnreadable(error);
+    }
+  }
+
   /**
-   * Large output goes at once, the files themselves with the environment or after very many commands:
+   * Output goes when there is much of it, the files themselves with the environment or after very many commands:
    * ext4 looks at every file deleted in the last minutes whenever it creates one, so that deleting
    * after each command would make every command several times as slow.
    */
   forget(id: string): void {
-    setImmediate(() => this.#guard(() => this.#spool.shrink(id))).unref();
+    setImmediate(() => this.#state === "open" && this.#retained.add(id)).unref();
     if (this.#forgotten.push(id) >= mostForgotten) this.#tidy();
   }
 
@@ -175,6 +193,8 @@ export class SpoolShell implements Shell {
     // Answered, and yet no ending: the stop came before the worker had taken the command up.
     if (current.stop === "answered" || (current.stop === "none" && current.isOverdue()))
       this.#giveUpOrStop(current, "time");
+    else if (current.stop === "none" && this.#spool.outputBytes(current.flight.id) > this.#outputBytes)
+      this.#stop(current, "output");
     else if (current.isDueForAnotherWord()) this.#tellAgain(current.flight.id);
     current.flight.follow();
   }
@@ -210,8 +230,11 @@ export class SpoolShell implements Shell {
   }
 
   #giveUpOrStop(current: Airborne, why: StopReason): void {
-    if (this.#spool.giveUp(current.flight.id)) this.#landOn(current.flight, neverBegun);
-    else this.#stop(current, why);
+    // A shell that does not take a command up in its time never will: it is replaced.
+    const isStuck = current.stop === "none" && why !== "aborted";
+    const begun = !this.#spool.giveUp(current.flight.id, ...(isStuck ? [why] : []));
+    if (begun || isStuck) this.#stop(current, why);
+    else this.#landOn(current.flight, neverBegun);
   }
 
   #stop(current: Airborne, why: StopReason): void {
@@ -236,7 +259,10 @@ export class SpoolShell implements Shell {
   }
 
   #tidy(): void {
-    for (const id of this.#forgotten.splice(0)) this.#spool.remove(id);
+    for (const id of this.#forgotten.splice(0)) {
+      this.#retained.drop(id);
+      this.#spool.remove(id);
+    }
   }
 
   #rest(): void {
@@ -246,12 +272,20 @@ export class SpoolShell implements Shell {
   #leave(state: "gone" | "detached"): void {
     if (this.#state !== "open") return;
     this.#state = state;
+    this.#unlisten();
+    this.#retained.close();
     this.#channel?.close();
     this.#channel = undefined;
     this.#current?.clear();
     this.#current = undefined;
     this.#takeOff();
   }
+}
+
+export interface ShellOptions {
+  readonly name: string;
+  /** What one command may write before it is ended. */
+  readonly outputBytes: number;
 }
 
 /** The two FIFOs of a shell. */
@@ -281,6 +315,8 @@ class Channel {
 
 const openPatience = { deadlineMs: 20_000, slowestMs: 25 };
 const mostForgotten = 2_000;
+/** What can be read of an output in one go. */
+const mostAtOnce = 2 ** 20;
 /** How long a machine may be short of something before its environments are given up. */
 const blindMs = 10_000;
 

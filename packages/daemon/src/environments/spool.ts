@@ -65,13 +65,13 @@ export class Spool {
    * Gives a command up that has not begun: from now on it never will. False when it began first. A stop may have
    * taken its id from the worker in the middle of reading it, so waiting for it to begin is of no use.
    */
-  giveUp(id: string): boolean {
+  giveUp(id: string, why?: LimitHit): boolean {
     try {
       writeNew(this.#path(id, "out"), "");
     } catch {
       return false;
     }
-    attempt(() => writeNew(this.#path(id, "rc"), `${givenUpCode}\n`));
+    attempt(() => writeNew(this.#path(id, "rc"), `${givenUpCode}${why === undefined ? "" : ` ${why}`}\n`));
     return true;
   }
 
@@ -92,6 +92,11 @@ export class Spool {
       return { bytes: readRange(fd, from, Math.min(limit, size - from)), size };
     };
     return withRegularFile(this.#path(id, extensions[stream]), read) ?? { bytes: Buffer.alloc(0), size: 0 };
+  }
+
+  /** What a command's output takes now, both streams together. */
+  outputBytes(id: string): number {
+    return (look(this.#path(id, "out"))?.size ?? 0) + (look(this.#path(id, "err"))?.size ?? 0);
   }
 
   /** Gives back what a command's output takes on the disk, when that is much and can be done. */

@@ -1,7 +1,8 @@
-import { type ProcessIdentity, processIdentity } from "@corral/protocol";
+import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, processIdentity } from "@corral/protocol";
 import { randomUUID } from "node:crypto";
 import { chownSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { defaultLimits } from "../plan.ts";
 import { endProcess, identify, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 
@@ -38,6 +39,18 @@ export class JailFolder {
 
   recordSupervisor(supervisor: ProcessIdentity): void {
     this.#write("supervisor", supervisor);
+  }
+
+  recordLimits(limits: EnvironmentLimits): void {
+    writeFileSync(join(this.path, "limits.json"), JSON.stringify(limits), { mode: 0o600 });
+  }
+
+  limits(): EnvironmentLimits {
+    try {
+      return environmentLimits.parse(JSON.parse(readFileSync(join(this.path, "limits.json"), "utf8")));
+    } catch {
+      return defaultLimits;
+    }
   }
 
   /** Whether a living process opened it, or is about to. */

@@ -73,6 +73,7 @@ class JailDriver implements EnvironmentDriver {
     for (const path of plan.readable) this.#checkReadable(path);
     const folder = this.#folder(plan.id);
     folder.make(jailOwner());
+    folder.recordLimits(plan.limits);
     try {
       const supervisor = await this.#start(bubblewrap, plan, folder);
       const { id, network, access, workspace } = plan;
@@ -156,6 +157,7 @@ function environmentAt(folder: JailFolder, state: EnvironmentState): Environment
   const { supervisor } = state;
   const kept = keptEnvironment({
     spool: folder.spool,
+    outputBytes: folder.limits().outputBytes,
     keeper: {
       signal: (name) => void signal(supervisor, name),
       kill: () => void signal(supervisor, "SIGKILL"),

@@ -4,17 +4,21 @@ import { describeEnvironment } from "../conformance.ts";
 import { jailOwner } from "./jail.ts";
 import { openDriverWith, shells } from "./testing/driver.ts";
 
+/** A break leaves the loops around a function in one of them; the other one sometimes aborts after what was never ended. */
+const fatal: Readonly<Record<string, readonly string[]>> = {
+  bash: ["a substitution without an end"],
+  busybox: ["a break and a continue"],
+};
+
 /** The promises hold whatever shell a system has as its /bin/sh. */
-for (const [name, shell] of Object.entries(shells)) {
-  if (realpathSync("/bin/sh") === shell[0]) continue;
-  if (existsSync(shell[0])) {
+const others = Object.entries(shells).filter(([, [path]]) => realpathSync("/bin/sh") !== path);
+describe.each(others)("%s as sh (NOT TRIED where it is not installed)", (name, shell) => {
+  describe.skipIf(!existsSync(shell[0]))("if it is there", () =>
     describeEnvironment(`jail with ${name}`, {
       open: openDriverWith(shell),
       module: new URL(`testing/driver.ts?shell=${name}`, import.meta.url).href,
       owner: jailOwner(),
-      ...(name === "busybox" ? { strayBreak: "ends the shell" as const } : {}),
-    });
-  } else {
-    describe.skip(`jail with ${name}: NOT TRIED, ${shell[0]} is not installed`, () => undefined);
-  }
-}
+      fatal: fatal[name] ?? [],
+    }),
+  );
+});
