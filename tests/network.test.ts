@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function inJail(stage: Stage, command: string): Promise<string> {
     .split("\n")
     .map((line) => JSON.parse(line) as { type: string; data: { result: unknown } });
   const settled = events.find(({ type }) => type === "call.settled");
-  return (settled?.data.result as { stdout: string }).stdout;
+  return (settled?.data.result as { stdout: string } | undefined)?.stdout ?? "";
 }
 
 test("an agent is told which host to ask for, its owner sees it and allows it, and that counts at once", async () => {
@@ -77,7 +77,6 @@ test("a way out is there again for a command that outlived its daemon, and goes 
   await expect.poll(() => found(workspaces, "ready"), { timeout: 20_000 }).toBeDefined();
   await daemon.kill();
   await stage.serve();
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(found(workspaces, "gate") ?? "", "go\n");
   const second = await stage.model.nextRequest();
   expect(JSON.stringify(second.toolResults)).toContain("host a.example.test is not on the list");
