@@ -33,7 +33,7 @@ export const commands = {
   network: {
     group: "work",
     summary: "show which hosts agents have reached or were refused, or let them reach one",
-    example: "corral network allow packages.acme.test",
+    example: "corral network allow example.org",
   },
   token: {
     group: "settings",

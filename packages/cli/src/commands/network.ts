@@ -30,8 +30,8 @@ network is never reached. A change counts for the next request. Your own list an
   ],
   args: {
     session: { type: "string", valueHint: "ID", description: "only of this session" },
-    project: { type: "boolean", description: "with allow and deny: in .corral/config.json of this repository" },
-    local: { type: "boolean", description: "with allow and deny: in .corral/config.local.json of this repository" },
+    project: { type: "boolean", description: "with allow and deny: for this repository" },
+    local: { type: "boolean", description: "with allow and deny: for this repository, for you alone" },
     json: { type: "boolean", description: "print each as a line of JSON" },
   },
   words: "any",
