@@ -17,7 +17,7 @@ export type Access = z.infer<typeof access>;
 /** What a session asks of its environment. */
 export const environmentWish = z.object({
   kind: environmentKind.default("jail"),
-  network: network.default("off"),
+  network: network.default("allow"),
   /** Without: write. */
   access: access.optional(),
   /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
