@@ -21,6 +21,7 @@ import type {
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
+  NetworkView,
   OpenShellWish,
   ProjectId,
   ProjectView,
@@ -106,6 +107,8 @@ export interface Client {
     interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
   };
+  /** Which hosts sessions have reached, or were refused. */
+  network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
     create(wish: CreateToken, sending?: Sending): Promise<CreatedToken>;
@@ -200,6 +203,7 @@ export function createClient({
       interrupt: (id, sending) => ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id } }),
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
     },
+    network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/tokens", { ...waiting })).tokens,

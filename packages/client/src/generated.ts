@@ -143,6 +143,7 @@ export interface Api {
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -191,6 +192,7 @@ export interface Api {
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
+        | "network.allow"
         | "runners"
         | "drainSeconds"
         | "retention.days"
@@ -203,6 +205,7 @@ export interface Api {
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
+      how?: "replace" | "add" | "remove" | undefined;
       project?: `prj_${string}` | undefined;
     };
     answer: {
@@ -214,6 +217,7 @@ export interface Api {
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -315,8 +319,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
       workspace?: "copy" | undefined;
@@ -328,7 +333,12 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy";
       state:
         | { state: "idle" }
@@ -349,7 +359,12 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
         workspace: "copy";
         state:
           | { state: "idle" }
@@ -370,7 +385,12 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy";
       state:
         | { state: "idle" }
@@ -430,8 +450,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | "scratch" | undefined;
@@ -439,7 +460,12 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -455,7 +481,12 @@ export interface Api {
       shells: {
         id: `shl_${string}`;
         projectId?: `prj_${string}` | undefined;
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
         workspace: "copy" | "in-place" | "scratch";
         path: string;
         actor: string;
@@ -471,7 +502,12 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -565,6 +601,28 @@ export interface Api {
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "interrupted" | "nothing-running" };
+  };
+  /** Tells which hosts sessions have reached, or were refused */
+  "GET /api/network": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined };
+    body: undefined;
+    answer: {
+      contacts: {
+        host: string;
+        port: number;
+        verdict: "allowed" | "refused";
+        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        connections: number;
+        bytesOut: number;
+        bytesIn: number;
+        address?: string | undefined;
+        serverNames?: string[] | undefined;
+        session: `ses_${string}`;
+        approximateLastTime: string;
+      }[];
+      seq: number;
+    };
   };
   /** What happened */
   "GET /api/events": {
@@ -735,6 +793,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/shells/{id}/commands": [],
   "GET /api/shells/{id}/commands/{command}": [],
   "POST /api/shells/{id}/interrupt": ["kind"],
+  "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
+import { egressProjections, openEgress } from "../egress/index.ts";
 import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
@@ -72,6 +73,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...shellProjections,
       ...tokenProjections,
       ...requestProjections,
+      ...egressProjections,
     ],
   });
   const meter = openMeter();
@@ -97,6 +99,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
+  const egress = openEgress({
+    log,
+    home: folder,
+    owner: undefined,
+    list: () => Promise.resolve([]),
+    onDefect: (what) => logged.push({ what }),
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -115,6 +124,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     shells,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",
@@ -185,6 +195,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       for (const { id } of await shells.list()) await shells.close(id, { actor: "person:test" });
       shells.stop();
       await gateway.close();
+      await egress.close();
       tokens.close();
       meter.close();
       await config.close();
