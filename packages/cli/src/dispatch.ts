@@ -18,6 +18,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   setup: async () => (await import("./commands/setup.ts")).setup,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
+  network: async () => (await import("./commands/network.ts")).network,
   token: async () => (await import("./commands/token.ts")).token,
   status: async () => (await import("./commands/status.ts")).status,
   projects: async () => (await import("./commands/projects.ts")).projects,

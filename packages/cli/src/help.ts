@@ -44,6 +44,11 @@ export const commands = {
     summary: "print what happened, as JSON lines",
     example: "corral events --follow",
   },
+  network: {
+    group: "work",
+    summary: "show which hosts agents have reached or were refused, or let them reach one",
+    example: "corral network allow example.org",
+  },
   token: {
     group: "settings",
     summary: "make, list and revoke tokens for programs and other people",

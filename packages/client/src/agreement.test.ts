@@ -27,6 +27,7 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.LoginAnswer>().toEqualTypeOf<protocol.LoginAnswer>();
   expectTypeOf<api.LoginCode>().toEqualTypeOf<protocol.LoginCode>();
   expectTypeOf<api.LogoutAnswer>().toEqualTypeOf<protocol.LogoutAnswer>();
+  expectTypeOf<api.NetworkView>().toEqualTypeOf<protocol.NetworkView>();
   expectTypeOf<Problem>().toEqualTypeOf<protocol.Problem>();
   expectTypeOf<api.ProjectId>().toEqualTypeOf<protocol.ProjectId>();
   expectTypeOf<api.ProjectView>().toEqualTypeOf<protocol.ProjectView>();

@@ -40,6 +40,7 @@ export type InterruptAnswer = AnswerOf<"POST /api/sessions/{id}/interrupt">;
 export type LoginAnswer = AnswerOf<"POST /api/login">;
 export type LoginCode = AnswerOf<"POST /api/login/codes">;
 export type LogoutAnswer = AnswerOf<"POST /api/logout">;
+export type NetworkView = AnswerOf<"GET /api/network">;
 export type OpenShellWish = BodyOf<"POST /api/shells">;
 export type MergeAnswer = AnswerOf<"POST /api/sessions/{id}/merge">;
 export type MergeWorkspace = BodyOf<"POST /api/sessions/{id}/merge">;

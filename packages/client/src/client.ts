@@ -26,6 +26,7 @@ import type {
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
+  NetworkView,
   OpenShellWish,
   MergeAnswer,
   MergeWorkspace,
@@ -124,6 +125,8 @@ export interface Client {
     interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
   };
+  /** Which hosts sessions have reached, or were refused. */
+  network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
     create(wish: CreateToken, sending?: Sending): Promise<CreatedToken>;
@@ -224,6 +227,7 @@ export function createClient({
       interrupt: (id, sending) => ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id } }),
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
     },
+    network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/tokens", { ...waiting })).tokens,

@@ -149,6 +149,7 @@ export interface Api {
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -203,6 +204,7 @@ export interface Api {
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
+        | "network.allow"
         | "runners"
         | "drainSeconds"
         | "retention.days"
@@ -215,6 +217,7 @@ export interface Api {
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
+      how?: "replace" | "add" | "remove" | undefined;
       project?: `prj_${string}` | undefined;
     };
     answer: {
@@ -232,6 +235,7 @@ export interface Api {
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -333,8 +337,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | undefined;
@@ -347,7 +352,12 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
@@ -368,7 +378,12 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
         workspace: "copy" | "in-place";
         state:
           | { state: "idle" }
@@ -389,7 +404,12 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
@@ -449,8 +469,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | "scratch" | undefined;
@@ -458,7 +479,12 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -474,7 +500,12 @@ export interface Api {
       shells: {
         id: `shl_${string}`;
         projectId?: `prj_${string}` | undefined;
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
         workspace: "copy" | "in-place" | "scratch";
         path: string;
         actor: string;
@@ -490,7 +521,12 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -646,6 +682,28 @@ export interface Api {
     query: Record<string, never>;
     body: { decision: "cancel" | "again" | "skip" };
     answer: { kind: "requested" | "nothing-to-decide" };
+  };
+  /** Tells which hosts sessions have reached, or were refused */
+  "GET /api/network": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined };
+    body: undefined;
+    answer: {
+      contacts: {
+        host: string;
+        port: number;
+        verdict: "allowed" | "refused";
+        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        connections: number;
+        bytesOut: number;
+        bytesIn: number;
+        address?: string | undefined;
+        serverNames?: string[] | undefined;
+        session: `ses_${string}`;
+        approximateLastTime: string;
+      }[];
+      seq: number;
+    };
   };
   /** What happened */
   "GET /api/events": {
@@ -821,6 +879,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/merge": [],
   "POST /api/sessions/{id}/discard": ["kind"],
   "POST /api/sessions/{id}/setup": ["kind"],
+  "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

@@ -6,10 +6,12 @@ import {
   type DaemonStatus,
   type DoctorReport,
   type EnvironmentKind,
+  type SessionId,
 } from "@corral/protocol";
 import type { Logger } from "pino";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
+import { egressProjections, openEgress } from "./egress/index.ts";
 import { type EnvironmentDrivers, limitsFrom, wishOf } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
@@ -71,6 +73,7 @@ const projections = [
   ...workspaceProjections,
   ...tokenProjections,
   ...requestProjections,
+  ...egressProjections,
 ];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
@@ -105,9 +108,17 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     parts.setLevel(level);
     host.setLevel(level);
   });
+  const egress = openEgress({
+    log,
+    home: home.folder,
+    owner: parts.drivers.of("jail").owner,
+    list: (session) => hostsFor(session),
+    onDefect: complainingTo(parts.logger.child({ component: "egress" })),
+  });
   const foreman = openForeman({
     log,
     host,
+    egress,
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
@@ -178,6 +189,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     config,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
     version,
@@ -192,6 +204,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
+  await egress.begin();
   await foreman.begin();
   await shells.begin();
   writeDaemonInfo(home, info);
@@ -205,6 +218,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await workspaces.begin();
   void workspaces.cleanUp();
   return { info, token, stop, stopped: stopped.promise };
+
+  /** What the settings list, and what the session was given besides. */
+  async function hostsFor(session: SessionId): Promise<readonly string[]> {
+    const view = await sessions.get(session);
+    if (view === undefined) return [];
+    const values = await config.valuesFor(view.projectId);
+    return [...values["network.allow"], ...(view.environment.allow ?? [])];
+  }
 
   async function status(): Promise<DaemonStatus> {
     return {
@@ -234,6 +255,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     // A runner may have been in the middle of opening one.
     await sweepEnvironments(log, parts.drivers, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
+    await egress.close();
     tokens.close();
     meter.close();
     await config.close();

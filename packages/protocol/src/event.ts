@@ -4,6 +4,7 @@ import { environmentState, environmentWish } from "./environment.ts";
 import { activityId, callId, commandId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
+import { networkContact } from "./network.ts";
 import { mode } from "./session.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { tokenFacts } from "./token.ts";
@@ -111,6 +112,9 @@ export const eventData = {
   "environment.opened": z.object({ state: environmentState }),
   /** The environment was found ended (or was ended); a later command opens another. */
   "environment.closed": z.object({ id: environmentId, reason: z.string() }),
+
+  /** Somebody in the session's environment reached a host, or tried to. In place of what was recorded of the same before. */
+  "network.reached": networkContact,
 
   "input.admitted": z.object({ id: inputId, text: z.string(), attachments: z.array(attachment), delivery }),
   "input.promoted": z.object({ id: inputId, activityId }),

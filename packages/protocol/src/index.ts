@@ -143,6 +143,17 @@ export {
   logoutAnswer,
 } from "./login.ts";
 export {
+  hostPattern,
+  type NetworkContact,
+  networkContact,
+  type NetworkReason,
+  networkReason,
+  type NetworkVerdict,
+  networkVerdict,
+  type NetworkView,
+  networkView,
+} from "./network.ts";
+export {
   type ForgetAnswer,
   forgetAnswer,
   type ProjectList,

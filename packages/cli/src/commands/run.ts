@@ -15,7 +15,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|local] [--network off|open] [--workspace copy|in-place] [--dirty] [--detach] PROMPT…",
+    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|local] [--network off|allow|open] [--workspace copy|in-place] [--dirty] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone.
@@ -32,7 +32,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
     env: { type: "string", valueHint: "jail|local", description: "jail, unless you want no walls (UNSAFE)" },
-    network: { type: "string", valueHint: "off|open", description: "off, unless you open it" },
+    network: {
+      type: "string",
+      valueHint: "off|allow|open",
+      description: "off, allow (the hosts on the list: `corral network`) or open",
+    },
     workspace: {
       type: "string",
       valueHint: "copy|in-place",

@@ -29,8 +29,20 @@ export const workspaceInside = "/workspace";
 /** Where the scripts are, seen from inside a jail; read-only. */
 export const scriptsInside = "/run/keeper";
 
+/** Where the folder with the proxy's socket is, seen from inside a jail whose network is `allow`; read-only. */
+export const egressInside = "/run/egress";
+
+/** Where the program is that runs the bridge to it; read-only. */
+export const runtimeInside = "/run/runtime";
+
 /** Where environments show something of their own, whatever the host has there. */
-export const placesInside: readonly string[] = [workspaceInside, spoolInside, scriptsInside];
+export const placesInside: readonly string[] = [
+  workspaceInside,
+  spoolInside,
+  scriptsInside,
+  egressInside,
+  runtimeInside,
+];
 
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";

@@ -47,6 +47,8 @@ export const access: Readonly<Record<string, Access>> = {
   "PUT /api/config": ["admin", "whole"],
   "POST /api/config/upgrade": ["admin", "whole"],
 
+  "GET /api/network": ["read", "route"],
+
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],
   "GET /api/sessions/:id": ["read", "session"],

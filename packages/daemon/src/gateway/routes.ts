@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
@@ -37,6 +38,7 @@ export interface RouteParts {
   readonly streams: Streams;
   readonly sockets: Sockets;
   readonly meter: Meter;
+  readonly egress: Pick<Egress, "view">;
   readonly backups: Backups;
   readonly visits: Visits;
   readonly pages: Pages;

@@ -11,6 +11,7 @@ import {
 } from "fastify-type-provider-zod";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
@@ -37,6 +38,7 @@ import { metricRoutes } from "./metrics.ts";
 import { completeDocument } from "./openapi.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
+import { networkRoutes } from "./network.ts";
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
@@ -60,6 +62,7 @@ export interface GatewayParts {
   readonly config: Config;
   readonly tokens: Tokens;
   readonly meter: Meter;
+  readonly egress: Pick<Egress, "view">;
   readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
@@ -168,6 +171,7 @@ const nouns = [
   sessionRoutes,
   shellRoutes,
   workspaceRoutes,
+  networkRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

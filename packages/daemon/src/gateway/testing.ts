@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
+import { egressProjections, openEgress } from "../egress/index.ts";
 import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
@@ -75,6 +76,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...workspaceProjections,
       ...tokenProjections,
       ...requestProjections,
+      ...egressProjections,
     ],
   });
   const meter = openMeter();
@@ -111,6 +113,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     terms: () => ({ idleDays: null, discardedDays: 1 }),
     onDefect,
   });
+  const egress = openEgress({
+    log,
+    home: folder,
+    owner: undefined,
+    list: () => Promise.resolve([]),
+    onDefect,
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -130,6 +139,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     shells,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",
@@ -202,6 +212,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       await gateway.close();
       await workspaces.close();
       await spares.close();
+      await egress.close();
       tokens.close();
       meter.close();
       await config.close();

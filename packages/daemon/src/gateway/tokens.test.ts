@@ -127,6 +127,7 @@ describe("scopes", () => {
     "GET /api/config": { path: "/api/config" },
     "PUT /api/config": { path: "/api/config", method: "PUT", body: { key: "turnLimit", value: 7 } },
     "POST /api/config/upgrade": { path: "/api/config/upgrade", body: {} },
+    "GET /api/network": { path: "/api/network" },
     "GET /api/sessions": { path: "/api/sessions" },
     "POST /api/sessions": { path: "/api/sessions", body: { projectId: project } },
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },

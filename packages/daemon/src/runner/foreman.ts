@@ -9,7 +9,7 @@ import {
 import { defaultLimits } from "../environments/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
-import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
+import type { Assignment, Office, RunEnd, RunnerHost, Running, WaysOut } from "./port.ts";
 import { setAside } from "./set-aside.ts";
 
 /**
@@ -39,6 +39,8 @@ export interface ForemanOptions {
   readonly onDefect: (what: string, error?: unknown) => void;
   /** What environments opened from now on may use. */
   readonly limits?: () => EnvironmentLimits;
+  /** Without: sessions whose network is `allow` reach nothing. */
+  readonly egress?: WaysOut;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -56,7 +58,7 @@ interface Post {
   isStoreAtFault: boolean;
 }
 
-export function openForeman({ log, host, onDefect, ...options }: ForemanOptions): Foreman {
+export function openForeman({ log, host, egress, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
     patience = 5,
@@ -156,9 +158,12 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
 
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
     const lease = await log.takeLease(session, "runner");
+    let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
-      const assignment = await assign(log, session, lease, { company, limits: limits() });
+      const assigned = await assign(log, session, lease, { company, limits: limits() });
+      if (wantsOut(assigned)) way = await egress?.hold(session);
+      const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
         officeOf(log, assignment, lease, (error) => noteFault(post, error)),
@@ -170,6 +175,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       return await running.ended;
     } finally {
       post.running = undefined;
+      way?.release();
       await log
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
@@ -246,6 +252,10 @@ async function assign(
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);
   const repository = created.data.worktree ?? (project?.["path"] as string | undefined) ?? "";
   return { session, fence: lease.fence, repository, events, ...terms };
+}
+
+function wantsOut({ events: [created] }: Assignment): boolean {
+  return created?.type === "session.created" && created.data.environment.network === "allow";
 }
 
 /** All that a run records is of the trace of the input it took up last. */

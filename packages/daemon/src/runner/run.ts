@@ -31,7 +31,8 @@ export interface HostedRun extends Running {
  */
 export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
   const bell = new Bell();
-  const place = { ...world, repository: assignment.repository, limits: assignment.limits };
+  const { repository, limits, egress } = assignment;
+  const place = { ...world, repository, limits, egress };
   const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),

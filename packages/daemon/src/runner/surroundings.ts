@@ -1,6 +1,7 @@
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
 import {
+  BridgeKeeping,
   type CommandResults,
   type Environment,
   type EnvironmentDriver,
@@ -23,6 +24,7 @@ export class SessionSurroundings implements Surroundings {
   readonly #setup: SetupRun;
   #found: Promise<Found> | undefined;
   #current: Promise<Environment> | undefined;
+  readonly #bridge = new BridgeKeeping();
 
   constructor(desk: Desk, world: SurroundingsWorld) {
     this.#desk = desk;
@@ -30,8 +32,15 @@ export class SessionSurroundings implements Surroundings {
     this.#setup = new SetupRun(desk);
   }
 
-  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  /** Programs in it find the way out, if there is one, from the first command on. */
   async environment(): Promise<Environment> {
+    const environment = await this.#opened();
+    if (this.#world.egress !== undefined) await this.#bridge.ready(environment);
+    return environment;
+  }
+
+  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  async #opened(): Promise<Environment> {
     const current = await this.#current?.catch(() => undefined);
     if (current?.isOpen === true && this.#isOnRecord(current)) return current;
     if (current !== undefined) this.#closed(current);
@@ -122,6 +131,7 @@ export class SessionSurroundings implements Surroundings {
         readable: workspace.readable,
         network: wish.network,
         limits: this.#world.limits,
+        ...(this.#world.egress === undefined ? {} : { egress: this.#world.egress }),
         variables: workspace.variables,
       }),
     );
@@ -184,6 +194,8 @@ export interface SurroundingsWorld {
   readonly repository: string;
   readonly limits: EnvironmentLimits;
   readonly drivers: EnvironmentDrivers;
+  /** The folder with the socket of the session's proxy, where its network is `allow`. */
+  readonly egress?: string | undefined;
 }
 
 type Found =
