@@ -62,7 +62,7 @@ test("the next session of a project gets the spare that is kept ready, and there
   for (let nth = 0; nth < 2; nth++) {
     const session = await work(stage, "cat README.md");
     const events = await eventsUntil(stage.client(), "workspace.prepared", { session });
-    ways.push((events.at(-1)?.data as { way?: unknown }).way);
+    ways.push((events.at(-1)!.data as { way?: unknown }).way);
     // Nobody is told of a spare: it is there or not.
     await expect.poll(ready, { timeout: 10_000 }).toBe(true);
   }
