@@ -91,7 +91,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
     async begin() {
       try {
-        for (const row of await log.rows("workspaces", { where: { pending: 1 } })) bringSoon(row["key"] as SessionId);
+        for (const row of await log.rows("workspaces", { where: { pending: 1 } }))
+          bringSoon(row["key"] as SessionId, { actor: "corral" });
       } catch (error) {
         onDefect("workspaces that wait to be brought back stay so", error);
       }
@@ -168,10 +169,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     },
   };
 
-  function notice({ type, stream, data }: StoredEvent): void {
+  function notice({ type, stream, data, traceId }: StoredEvent): void {
     const session = stream as SessionId;
     if (type === "call.started") touched.add(session);
-    else if (type === "activity.settled" && touched.has(session)) bringSoon(session);
+    else if (type === "activity.settled" && touched.has(session))
+      bringSoon(session, { actor: "corral", ...(traceId !== undefined && { traceId }) });
     else if (type === "workspace.prepared" && data.way !== "in place") void refill(session);
   }
 
@@ -183,19 +185,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     }
   }
 
-  function bringSoon(session: SessionId): void {
+  /** What comes of an activity is of its trace. */
+  function bringSoon(session: SessionId, by: By): void {
     void inLine(session, async () => {
       if (enough.signal.aborted) return;
       const record = await known(session);
       if (record.prepared === undefined) return;
       try {
-        const brought = await bringNow(session, record, { actor: "corral" });
-        if (brought.kind === "nothing-new")
-          await append(session, { actor: "corral" }, event("workspace.unchanged", {}));
+        const brought = await bringNow(session, record, by);
+        if (brought.kind === "nothing-new") await append(session, by, event("workspace.unchanged", {}));
       } catch (error) {
         if (enough.signal.aborted || isOfNoSession(error)) return;
         const message = error instanceof Error ? error.message : String(error);
-        await append(session, { actor: "corral" }, event("workspace.bring-back-failed", { message }));
+        await append(session, by, event("workspace.bring-back-failed", { message }));
       }
     }).catch((error: unknown) => {
       if (!isOfNoSession(error)) onDefect(`the work of ${session} was not brought back`, error);
