@@ -6,7 +6,13 @@ const entries: Readonly<Record<string, readonly string[]>> = {
   "packages/protocol": [],
   "packages/client": ["src/index.ts"],
   "packages/cli": ["src/bin.ts", "src/main.ts"],
-  "packages/daemon": ["src/main.ts", "src/runner-main.ts", "src/database-main.ts", "src/testing/index.ts"],
+  "packages/daemon": [
+    "src/main.ts",
+    "src/runner-main.ts",
+    "src/database-main.ts",
+    "src/index.ts",
+    "src/testing/index.ts",
+  ],
   "packages/dashboard": ["src/main.tsx"],
 };
 const isWritten = (folder: string): boolean =>
@@ -16,8 +22,15 @@ const config: KnipConfig = {
   workspaces: {
     ".": {
       // The floors are programs that the benchmarks start by their name.
-      entry: ["scripts/*.ts", "bench/*.ts", "bench/floors/*.ts", "tests/**/*.test.ts", "tests/build-once.ts"],
-      project: ["scripts/**/*.ts", "bench/**/*.ts", "tests/**/*.ts", "*.ts"],
+      entry: [
+        "scripts/*.ts",
+        "examples/*.ts",
+        "bench/*.ts",
+        "bench/floors/*.ts",
+        "tests/**/*.test.ts",
+        "tests/build-once.ts",
+      ],
+      project: ["scripts/**/*.ts", "examples/**/*.ts", "bench/**/*.ts", "tests/**/*.ts", "*.ts"],
       // The runtime itself, one for each platform; the packages that stories use by their workspace links; the
       // type-aware half of oxlint; the vendor's SDK that the scripted model is held to in its package's tests; the
       // dashboard's library, which tsconfig.json names for everybody.

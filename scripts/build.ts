@@ -14,6 +14,8 @@ const programs: Readonly<Record<string, string>> = {
   daemon: "packages/daemon/src/main.ts",
   runner: "packages/daemon/src/runner-main.ts",
   database: "packages/daemon/src/database-main.ts",
+  // Not a program but a library, for the programs of others.
+  shell: "packages/daemon/src/index.ts",
 };
 
 export interface Built {
@@ -55,6 +57,7 @@ async function writePackage(folder: string, version: string, inputs: readonly st
     license: "Apache-2.0",
     type: "module",
     bin: { corral: "cli.js" },
+    exports: { "./shell": "./shell.js", "./package.json": "./package.json" },
     engines: { node: ">=24.15" },
   };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);

@@ -22,6 +22,7 @@ export const rootFolders: Readonly<Record<string, readonly string[]>> = {
   scripts: [testKit],
   tests: ["client", "protocol", testKit, "scripts"],
   bench: ["client", "protocol", testKit, "scripts"],
+  examples: ["daemon"],
 };
 
 /** Packages that run in a browser too and name all that they may import from outside. */
@@ -34,7 +35,7 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   home: [],
   logging: [],
-  doctor: [],
+  doctor: ["environments"],
   git: [],
   log: [],
   environments: [],
@@ -50,6 +51,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   sessions: ["log"],
   retention: ["log", "sessions"],
   workspaces: ["log", "environments", "git"],
+  shells: ["log", "environments", "workspaces"],
   questions: ["log"],
   rules: ["log", "questions", "config"],
   tasks: ["log"],
@@ -72,8 +74,11 @@ export const drivers: Readonly<Record<string, readonly string[] | "every folder"
   runner: ["inline", "process"],
 };
 
-/** The daemon's programs, which choose the drivers. Nobody imports them. */
-export const programs: readonly string[] = ["main.ts", "runner-main.ts", "database-main.ts"];
+/**
+ * The daemon's programs, which choose the drivers. Nobody in the daemon imports them; `index.ts` is the package's door for
+ * programs of other people.
+ */
+export const programs: readonly string[] = ["main.ts", "runner-main.ts", "database-main.ts", "index.ts"];
 
 /**
  * What else stands outside of the slices, for the programs and the test kit: `daemon.ts` puts the slices together and

@@ -31,7 +31,7 @@ export function unlistedImports(sources: Sources): readonly string[] {
 
 /** The sources of the checkout. */
 export function readSources(root: string): Sources {
-  const paths = globSync("{packages/*/src,tests,bench,scripts}/**/*.{ts,tsx}", { cwd: root });
+  const paths = globSync("{packages/*/src,tests,bench,examples,scripts}/**/*.{ts,tsx}", { cwd: root });
   return new Map(paths.toSorted().map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")]));
 }
 

@@ -22,6 +22,10 @@ describe("corral doctor", () => {
     expect(await doctor.exit).toBe(0);
     const findings = findingsIn(doctor.stdout());
     expect(findings.get("jail")).toMatchObject({ state: "ok", found: "one was opened and ended" });
+    for (const name of ["processes limit", "memory limit", "cpu limit", "disk limit"]) {
+      expect(findings.get(name)).toMatchObject({ found: expect.stringMatching(/^(hard|soft), /) as string });
+    }
+    expect([...findings.keys()]).toEqual(expect.arrayContaining(["cgroups", "container engine"]));
     expect(findings.get("provider keys")).toMatchObject({ state: "ok", found: "ANTHROPIC_API_KEY" });
     expect(doctor.stdout()).not.toContain("sk-story-secret");
     expect(existsSync(stage.home)).toBe(false);

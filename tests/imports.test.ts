@@ -57,25 +57,25 @@ describe("an edge that the table does not list is found", () => {
       "a driver named by a slice that may import its seam",
       "packages/daemon/src/runner/turn.ts",
       'import { openLog } from "../log/sqlite/index.ts";',
-      "packages/daemon/src/runner/turn.ts:1 imports ../log/sqlite/index.ts: the driver log/sqlite is named only by main.ts, runner-main.ts, database-main.ts",
+      "packages/daemon/src/runner/turn.ts:1 imports ../log/sqlite/index.ts: the driver log/sqlite is named only by main.ts, runner-main.ts, database-main.ts, index.ts",
     ],
     [
       "a driver named by the door of its own seam",
       "packages/daemon/src/environments/index.ts",
       'export { openJail } from "./jail/index.ts";',
-      "packages/daemon/src/environments/index.ts:1 imports ./jail/index.ts: the driver environments/jail is named only by main.ts, runner-main.ts, database-main.ts",
+      "packages/daemon/src/environments/index.ts:1 imports ./jail/index.ts: the driver environments/jail is named only by main.ts, runner-main.ts, database-main.ts, index.ts",
     ],
     [
       "a driver named by another driver of the seam",
       "packages/daemon/src/environments/container/open.ts",
       'import { walls } from "../jail/walls.ts";',
-      "packages/daemon/src/environments/container/open.ts:1 imports ../jail/walls.ts: the driver environments/jail is named only by main.ts, runner-main.ts, database-main.ts",
+      "packages/daemon/src/environments/container/open.ts:1 imports ../jail/walls.ts: the driver environments/jail is named only by main.ts, runner-main.ts, database-main.ts, index.ts",
     ],
     [
       "a driver named by the gateway",
       "packages/daemon/src/gateway/models.ts",
       'import { anthropic } from "../providers/anthropic/index.ts";',
-      "packages/daemon/src/gateway/models.ts:1 imports ../providers/anthropic/index.ts: the driver providers/anthropic is named only by main.ts, runner-main.ts, database-main.ts",
+      "packages/daemon/src/gateway/models.ts:1 imports ../providers/anthropic/index.ts: the driver providers/anthropic is named only by main.ts, runner-main.ts, database-main.ts, index.ts",
     ],
     [
       "the inside of a driver entered by the wiring",
@@ -117,7 +117,7 @@ describe("an edge that the table does not list is found", () => {
       "a driver named where the slices are put together",
       "packages/daemon/src/daemon.ts",
       'import { openSqliteLog } from "./log/sqlite/index.ts";',
-      "packages/daemon/src/daemon.ts:1 imports ./log/sqlite/index.ts: the driver log/sqlite is named only by main.ts, runner-main.ts, database-main.ts",
+      "packages/daemon/src/daemon.ts:1 imports ./log/sqlite/index.ts: the driver log/sqlite is named only by main.ts, runner-main.ts, database-main.ts, index.ts",
     ],
     [
       "a driver's test support used by the driver",

@@ -50,6 +50,7 @@ describe("the tarball, installed into an empty folder without a network", () => 
       license: "Apache-2.0",
       type: "module",
       bin: { corral: "cli.js" },
+      exports: { "./shell": "./shell.js", "./package.json": "./package.json" },
       engines: { node: ">=24.15" },
     });
     expect(readFileSync(join(installed(), "LICENSE"), "utf8")).toContain("Apache License");
@@ -73,6 +74,19 @@ describe("the tarball, installed into an empty folder without a network", () => 
     expect((await corral("run", "--json", "go")).stdout).toContain('"stdout":"packed\\n"');
     expect(JSON.parse((await corral("status", "--json")).stdout)).toMatchObject({ running: true, ...info });
     await corral("stop");
+  });
+
+  test("opens a shell in a jail for a program that imports it", () => {
+    const script = `
+      import { openShell } from "corral/shell";
+      const shell = await openShell({ environment: { kind: "jail", network: "off" } });
+      console.log((await shell.run("id -un; pwd")).stdout);
+      await shell.close();`;
+    const env = { PATH: path(), CORRAL_HOME: join(folder, "home") };
+    const words = ["--input-type=module", "--eval", script];
+    expect(execFileSync(process.execPath, words, { cwd: project, env, encoding: "utf8" })).toBe(
+      "agent\n/workspace\n\n",
+    );
   });
 
   test("says which Node it needs when the one in PATH is too old", () => {

@@ -9,9 +9,16 @@ import type { World } from "./world.ts";
 /** Each command's code is loaded when it is used: help and mistakes are quick. */
 const load: Record<CommandName, () => Promise<Command>> = {
   run: async () => (await import("./commands/run.ts")).run,
+  shell: async () => (await import("./commands/shell.ts")).shell,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
+  diff: async () => (await import("./commands/diff.ts")).diff,
+  merge: async () => (await import("./commands/merge.ts")).merge,
+  discard: async () => (await import("./commands/discard.ts")).discard,
+  edit: async () => (await import("./commands/edit.ts")).edit,
+  setup: async () => (await import("./commands/setup.ts")).setup,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
+  network: async () => (await import("./commands/network.ts")).network,
   token: async () => (await import("./commands/token.ts")).token,
   status: async () => (await import("./commands/status.ts")).status,
   projects: async () => (await import("./commands/projects.ts")).projects,

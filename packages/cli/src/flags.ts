@@ -13,17 +13,23 @@ export class UsageError extends Error {
 /** Throws for flags that the command does not have, and for values missing. */
 export function checkFlags(rawArgs: readonly string[], definitions: ArgsDef): void {
   const known = new Map(Object.entries(definitions).filter(([, { type }]) => type !== "positional"));
+  const short = new Map(
+    [...known.values()].flatMap((definition) =>
+      "alias" in definition ? [[`-${String(definition.alias)}`, definition]] : [],
+    ),
+  );
   for (let index = 0; index < rawArgs.length; index++) {
     const raw = rawArgs[index] ?? "";
     if (raw === "--") return;
     if (!raw.startsWith("-") || raw === "-") continue;
     const [flag = ""] = raw.split("=", 1);
-    const definition = known.get(flag.replace(/^--/, ""));
+    const definition = short.get(flag) ?? known.get(flag.replace(/^--/, ""));
     if (definition === undefined) throw unknownFlag(flag, [...known.keys()]);
     if (definition.type === "boolean" && raw.includes("=")) throw new UsageError(`${flag} takes no value`);
     if (definition.type !== "string" || raw.includes("=")) continue;
     const value = rawArgs[++index];
-    if (value === undefined || value.startsWith("--")) throw new UsageError(`${flag} needs a value`);
+    if (value === undefined || (value.startsWith("--") && !short.has(flag)))
+      throw new UsageError(`${flag} needs a value`);
   }
 }
 
@@ -38,6 +44,19 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   const ranked = candidates.map((candidate) => ({ candidate, distance: distance(word, candidate) }));
   const best = ranked.toSorted((a, b) => a.distance - b.distance)[0];
   return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+}
+
+/** One of the words that the schema takes, or a complaint about the flag. */
+export function oneOf<T>(
+  flag: string,
+  given: string | boolean | undefined,
+  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
+  expected: string,
+): T | undefined {
+  if (given === undefined) return undefined;
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) throw new UsageError(`--${flag} needs ${expected}, not ${JSON.stringify(given)}`);
+  return parsed.data;
 }
 
 /** A whole number, or a complaint about the flag. */

@@ -23,12 +23,31 @@ export const commands = {
     summary: "give an agent a task in this repository and watch it work",
     example: 'corral run "add a test for the parser"',
   },
+  shell: {
+    group: "work",
+    summary: "a shell of your own in a jail, on a copy of this repository",
+    example: "corral shell -c 'npm test'",
+  },
   sessions: { group: "work", summary: "list sessions and what each is doing, or delete one" },
+  diff: { group: "work", summary: "show what a session changed", example: "corral diff --stat" },
+  merge: {
+    group: "work",
+    summary: "merge what a session did into your branch; conflicts are told before anything is touched",
+    example: "corral merge --squash",
+  },
+  discard: { group: "work", summary: "throw away what a session did; it can be undone" },
+  edit: { group: "work", summary: "change a session's files by hand, as yourself" },
+  setup: { group: "work", summary: "show how a session's workspace was set up, or have it done again" },
   dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
   events: {
     group: "work",
     summary: "print what happened, as JSON lines",
     example: "corral events --follow",
+  },
+  network: {
+    group: "work",
+    summary: "show which hosts agents have reached or were refused, or let them reach one",
+    example: "corral network allow example.org",
   },
   token: {
     group: "settings",
@@ -98,8 +117,8 @@ export interface Taught {
 }
 
 export function commandHelp({ usage, summary, details, examples = [], args }: Taught, out: Output): string {
-  const flags = flagsOf(args).map(({ name, value, description }): [string, string] => [
-    `--${name}${value === undefined ? "" : ` ${value}`}`,
+  const flags = flagsOf(args).map(({ name, short, value, description }): [string, string] => [
+    `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`,
     description,
   ]);
   const sections = [
@@ -119,14 +138,18 @@ function reflowed(text: string): string {
 
 export interface Flag {
   readonly name: string;
+  /** Its one letter, if it has one. */
+  readonly short: string | undefined;
   /** What stands for its value in the help; undefined when it takes none. */
   readonly value: string | undefined;
   readonly description: string;
 }
 
 export function flagsOf(args: ArgsDef): Flag[] {
-  return Object.entries(args).flatMap(([name, { type, description = "", valueHint }]) => {
+  return Object.entries(args).flatMap(([name, definition]) => {
+    const { type, description = "", valueHint } = definition;
     if (type === "positional") return [];
-    return [{ name, value: type === "string" ? (valueHint ?? "VALUE") : undefined, description }];
+    const short = "alias" in definition ? String(definition.alias) : undefined;
+    return [{ name, short, value: type === "string" ? (valueHint ?? "VALUE") : undefined, description }];
   });
 }

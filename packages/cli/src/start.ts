@@ -25,7 +25,9 @@ export function daemonEnvironment(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
-  return { NODE_COMPILE_CACHE: join(home, "cache"), ...env };
+  // A daemon is of no environment, wherever it was started: it must not end with one.
+  const { CORRAL_ENVIRONMENT: _environment, ...own } = env;
+  return { NODE_COMPILE_CACHE: join(home, "cache"), ...own };
 }
 
 /** What a daemon exits with when another one has the home. */

@@ -8,6 +8,10 @@ import type { Problem } from "./generated.ts";
 test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.Admission>().toEqualTypeOf<protocol.Admission>();
   expectTypeOf<api.BackupView>().toEqualTypeOf<protocol.BackupView>();
+  expectTypeOf<api.ClosedShell>().toEqualTypeOf<protocol.ClosedShell>();
+  expectTypeOf<api.CommandId>().toEqualTypeOf<protocol.CommandId>();
+  expectTypeOf<api.CommandView>().toEqualTypeOf<protocol.CommandView>();
+  expectTypeOf<api.AnswerOf<"POST /api/shells/{id}/commands">>().toEqualTypeOf<protocol.CommandView>();
   expectTypeOf<api.ConfigView>().toEqualTypeOf<protocol.ConfigView>();
   expectTypeOf<api.CreatedToken>().toEqualTypeOf<protocol.CreatedToken>();
   expectTypeOf<api.DaemonStatus>().toEqualTypeOf<protocol.DaemonStatus>();
@@ -23,6 +27,7 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.LoginAnswer>().toEqualTypeOf<protocol.LoginAnswer>();
   expectTypeOf<api.LoginCode>().toEqualTypeOf<protocol.LoginCode>();
   expectTypeOf<api.LogoutAnswer>().toEqualTypeOf<protocol.LogoutAnswer>();
+  expectTypeOf<api.NetworkView>().toEqualTypeOf<protocol.NetworkView>();
   expectTypeOf<Problem>().toEqualTypeOf<protocol.Problem>();
   expectTypeOf<api.ProjectId>().toEqualTypeOf<protocol.ProjectId>();
   expectTypeOf<api.ProjectView>().toEqualTypeOf<protocol.ProjectView>();
@@ -33,12 +38,22 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.SessionView>().toEqualTypeOf<protocol.SessionView>();
   expectTypeOf<api.AnswerOf<"POST /api/sessions">>().toEqualTypeOf<protocol.SessionView>();
   expectTypeOf<api.AnswerOf<"GET /api/sessions">>().toEqualTypeOf<protocol.SessionList>();
+  expectTypeOf<api.ShellId>().toEqualTypeOf<protocol.ShellId>();
+  expectTypeOf<api.ShellInterruptAnswer>().toEqualTypeOf<protocol.ShellInterruptAnswer>();
+  expectTypeOf<api.ShellView>().toEqualTypeOf<protocol.ShellView>();
+  expectTypeOf<api.AnswerOf<"POST /api/shells">>().toEqualTypeOf<protocol.ShellView>();
+  expectTypeOf<api.AnswerOf<"GET /api/shells">>().toEqualTypeOf<protocol.ShellList>();
   expectTypeOf<api.StopAnswer>().toEqualTypeOf<protocol.StopAnswer>();
   expectTypeOf<api.StreamMessage>().toEqualTypeOf<protocol.StreamMessage>();
   expectTypeOf<api.TokenId>().toEqualTypeOf<protocol.TokenId>();
   expectTypeOf<api.TokenView>().toEqualTypeOf<protocol.TokenView>();
   expectTypeOf<api.TrustView>().toEqualTypeOf<protocol.TrustView>();
   expectTypeOf<api.UpgradeAnswer>().toEqualTypeOf<protocol.UpgradeAnswer>();
+  expectTypeOf<api.BringBackAnswer>().toEqualTypeOf<protocol.BringBackAnswer>();
+  expectTypeOf<api.DiscardAnswer>().toEqualTypeOf<protocol.DiscardAnswer>();
+  expectTypeOf<api.MergeAnswer>().toEqualTypeOf<protocol.MergeAnswer>();
+  expectTypeOf<api.SetupAnswer>().toEqualTypeOf<protocol.SetupAnswer>();
+  expectTypeOf<api.WorkspaceDiff>().toEqualTypeOf<protocol.WorkspaceDiff>();
   expectTypeOf<api.WireEvent>().toEqualTypeOf<protocol.WireEvent>();
 });
 
@@ -47,8 +62,14 @@ test("what may be asked for is what the protocol's schemas take", () => {
   expectTypeOf<api.CreateSession>().toEqualTypeOf<input<typeof protocol.createSession>>();
   expectTypeOf<api.CreateToken>().toEqualTypeOf<input<typeof protocol.createToken>>();
   expectTypeOf<api.DecideRecovery>().toEqualTypeOf<input<typeof protocol.decideRecovery>>();
+  expectTypeOf<api.OpenShellWish>().toEqualTypeOf<input<typeof protocol.openShellWish>>();
+  expectTypeOf<api.BringBackWorkspace>().toEqualTypeOf<input<typeof protocol.bringBackWorkspace>>();
+  expectTypeOf<api.DecideSetup>().toEqualTypeOf<input<typeof protocol.decideSetup>>();
+  expectTypeOf<api.DiscardWorkspace>().toEqualTypeOf<input<typeof protocol.discardWorkspace>>();
+  expectTypeOf<api.MergeWorkspace>().toEqualTypeOf<input<typeof protocol.mergeWorkspace>>();
   expectTypeOf<api.RegisterProject>().toEqualTypeOf<input<typeof protocol.registerProject>>();
   expectTypeOf<api.SetConfig>().toEqualTypeOf<input<typeof protocol.setConfig>>();
+  expectTypeOf<api.StartCommand>().toEqualTypeOf<input<typeof protocol.startCommand>>();
   expectTypeOf<api.StopDaemon>().toEqualTypeOf<input<typeof protocol.stopDaemon>>();
   expectTypeOf<api.TrustFiles>().toEqualTypeOf<input<typeof protocol.trustFiles>>();
 });

@@ -138,13 +138,13 @@ function worded({ project, types, deltas }: Omit<Wish, "session">): object {
 }
 
 /** Rethrows what another attempt cannot mend. */
-function mendable(error: unknown): CorralError {
+export function mendable(error: unknown): CorralError {
   if (!(error instanceof CorralError)) return connectionLost(error);
   if (error.retry === "never" && errorStatus[error.code] < 500) throw error;
   return error;
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   return unlessAborted(signal, promise).finally(() => clearTimeout(timer));

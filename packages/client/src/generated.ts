@@ -140,13 +140,25 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "limits.pids"
+          | "limits.memoryMb"
+          | "limits.cpus"
+          | "limits.diskMb"
+          | "limits.outputMb"
           | "logs.level";
         value: unknown;
         origin:
@@ -183,16 +195,29 @@ export interface Api {
       key:
         | "model"
         | "turnLimit"
+        | "workspace.spare"
+        | "workspace.copy"
+        | "workspace.setup"
+        | "workspace.setupFailure"
+        | "workspace.idleDays"
+        | "workspace.discardedDays"
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
+        | "network.allow"
         | "runners"
         | "drainSeconds"
         | "retention.days"
         | "retention.events"
+        | "limits.pids"
+        | "limits.memoryMb"
+        | "limits.cpus"
+        | "limits.diskMb"
+        | "limits.outputMb"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
+      how?: "replace" | "add" | "remove" | undefined;
       project?: `prj_${string}` | undefined;
     };
     answer: {
@@ -201,13 +226,25 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "limits.pids"
+          | "limits.memoryMb"
+          | "limits.cpus"
+          | "limits.diskMb"
+          | "limits.outputMb"
           | "logs.level";
         value: unknown;
         origin:
@@ -297,8 +334,16 @@ export interface Api {
       worktree?: string | undefined;
       model?: string | undefined;
       mode?: "auto" | undefined;
-      environment?: { kind?: "jail" | undefined; network?: "off" | undefined } | undefined;
-      workspace?: "copy" | undefined;
+      environment?:
+        | {
+            kind?: "jail" | "local" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
+            access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
+          }
+        | undefined;
+      workspace?: "copy" | "in-place" | undefined;
+      base?: "head" | "dirty" | undefined;
       turnLimit?: number | undefined;
     };
     answer: {
@@ -307,8 +352,13 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail"; network: "off" };
-      workspace: "copy";
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -328,8 +378,13 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail"; network: "off" };
-        workspace: "copy";
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
+        workspace: "copy" | "in-place";
         state:
           | { state: "idle" }
           | { state: "thinking"; activityId: `act_${string}` }
@@ -349,8 +404,13 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail"; network: "off" };
-      workspace: "copy";
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -398,6 +458,252 @@ export interface Api {
     query: Record<string, never>;
     body: { call: `cal_${string}`; decision: "retry" | "abandon" };
     answer: { kind: "decided" };
+  };
+  /** Opens a shell */
+  "POST /api/shells": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      projectId?: `prj_${string}` | undefined;
+      worktree?: string | undefined;
+      environment?:
+        | {
+            kind?: "jail" | "local" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
+            access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
+          }
+        | undefined;
+      workspace?: "copy" | "in-place" | "scratch" | undefined;
+    };
+    answer: {
+      id: `shl_${string}`;
+      projectId?: `prj_${string}` | undefined;
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
+      workspace: "copy" | "in-place" | "scratch";
+      path: string;
+      actor: string;
+      state: "open" | "resting" | "closed";
+      seq: number;
+    };
+  };
+  "GET /api/shells": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      shells: {
+        id: `shl_${string}`;
+        projectId?: `prj_${string}` | undefined;
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
+        workspace: "copy" | "in-place" | "scratch";
+        path: string;
+        actor: string;
+        state: "open" | "resting" | "closed";
+        seq: number;
+      }[];
+    };
+  };
+  "GET /api/shells/{id}": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `shl_${string}`;
+      projectId?: `prj_${string}` | undefined;
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
+      workspace: "copy" | "in-place" | "scratch";
+      path: string;
+      actor: string;
+      state: "open" | "resting" | "closed";
+      seq: number;
+    };
+  };
+  /** Ends a shell; its files go unless something in them would be lost */
+  "DELETE /api/shells/{id}": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: { id: `shl_${string}`; kept?: string | undefined };
+  };
+  /** Starts a command; sent again with its id, it is the same one */
+  "POST /api/shells/{id}/commands": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: { id: `cmd_${string}`; text: string; timeoutMs?: number | undefined };
+    answer:
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "running" }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "ended";
+          result: {
+            exitCode: number;
+            stdout: string;
+            stderr: string;
+            stdoutBytes: number;
+            stderrBytes: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+          };
+        }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "past";
+          facts: {
+            exitCode: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+            stdoutBytes: number;
+            stderrBytes: number;
+          };
+        }
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
+  };
+  /** How a command stands */
+  "GET /api/shells/{id}/commands/{command}": {
+    path: { id: `shl_${string}`; command: `cmd_${string}` };
+    query: { wait?: number | undefined; follow?: "0" | "1" | undefined };
+    body: undefined;
+    answer:
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "running" }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "ended";
+          result: {
+            exitCode: number;
+            stdout: string;
+            stderr: string;
+            stdoutBytes: number;
+            stderrBytes: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+          };
+        }
+      | {
+          id: `cmd_${string}`;
+          shell: `shl_${string}`;
+          state: "past";
+          facts: {
+            exitCode: number;
+            timedOut: boolean;
+            limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+            shellRespawned: boolean;
+            stdoutBytes: number;
+            stderrBytes: number;
+          };
+        }
+      | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
+  };
+  "POST /api/shells/{id}/interrupt": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "interrupted" | "nothing-running" };
+  };
+  "GET /api/sessions/{id}/diff": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      path: string;
+      base: string;
+      branch?: string | undefined;
+      commit?: string | undefined;
+      files: { path: string; insertions: number | null; deletions: number | null }[];
+      patch: string;
+      truncated: boolean;
+    };
+  };
+  "POST /api/sessions/{id}/bring-back": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { edited?: boolean | undefined };
+    answer:
+      | {
+          kind: "brought";
+          branch: string;
+          commit: string;
+          before?: string | undefined;
+          commits: number;
+          files: number;
+          insertions: number;
+          deletions: number;
+          leftovers: boolean;
+          skipped: { path: string; why: string }[];
+          edited?: true | undefined;
+        }
+      | { kind: "nothing-new" };
+  };
+  "POST /api/sessions/{id}/merge": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { how?: "squash" | "no-ff" | undefined };
+    answer:
+      | {
+          kind: "merged";
+          branch: string;
+          commit: string;
+          worktree: string;
+          from: string;
+          to: string;
+          how: "fast-forward" | "merge" | "squash";
+        }
+      | { kind: "nothing-to-merge" };
+  };
+  "POST /api/sessions/{id}/discard": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { undo?: boolean | undefined };
+    answer: { kind: "discarded" | "restored"; branch?: string | undefined; commit?: string | undefined };
+  };
+  "POST /api/sessions/{id}/setup": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { decision: "cancel" | "again" | "skip" };
+    answer: { kind: "requested" | "nothing-to-decide" };
+  };
+  /** Tells which hosts sessions have reached, or were refused */
+  "GET /api/network": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined };
+    body: undefined;
+    answer: {
+      contacts: {
+        host: string;
+        port: number;
+        verdict: "allowed" | "refused";
+        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        connections: number;
+        bytesOut: number;
+        bytesIn: number;
+        address?: string | undefined;
+        serverNames?: string[] | undefined;
+        session: `ses_${string}`;
+        approximateLastTime: string;
+      }[];
+      seq: number;
+    };
   };
   /** What happened */
   "GET /api/events": {
@@ -561,6 +867,19 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
   "POST /api/sessions/{id}/interrupt": ["kind"],
   "POST /api/sessions/{id}/recovery": ["kind"],
+  "POST /api/shells": ["id", "environment", "workspace", "path", "actor", "state", "seq"],
+  "GET /api/shells": ["shells"],
+  "GET /api/shells/{id}": ["id", "environment", "workspace", "path", "actor", "state", "seq"],
+  "DELETE /api/shells/{id}": ["id"],
+  "POST /api/shells/{id}/commands": [],
+  "GET /api/shells/{id}/commands/{command}": [],
+  "POST /api/shells/{id}/interrupt": ["kind"],
+  "GET /api/sessions/{id}/diff": ["path", "base", "files", "patch", "truncated"],
+  "POST /api/sessions/{id}/bring-back": [],
+  "POST /api/sessions/{id}/merge": [],
+  "POST /api/sessions/{id}/discard": ["kind"],
+  "POST /api/sessions/{id}/setup": ["kind"],
+  "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

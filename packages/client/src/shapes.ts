@@ -1,3 +1,4 @@
+import type { CommandNews } from "@corral/protocol";
 import type { Delta, Gap, WireEvent } from "./api.ts";
 import type { Problem } from "./generated.ts";
 
@@ -28,6 +29,13 @@ export function isDelta(value: unknown): value is Delta {
 }
 
 const kindsOfDelta: Readonly<Record<Delta["kind"], true>> = { text: true, reasoning: true, stdout: true, stderr: true };
+
+export function isCommandNews(value: unknown): value is CommandNews {
+  if (!isRecord(value)) return false;
+  const { kind, stream, text, command } = value;
+  if (kind === "output") return (stream === "stdout" || stream === "stderr") && isText(text);
+  return kind === "command" && isRecord(command) && isText(command["id"]) && isText(command["state"]);
+}
 
 export function isProblem(value: unknown): value is Problem {
   return isRecord(value) && isText(value["code"]) && isText(value["title"]) && isText(value["retry"]);

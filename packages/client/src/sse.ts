@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Connecting, parsed, type Said, Silence } from "./connection.ts";
 
 /** A newer daemon may send others, which are skipped. */
-const kinds: ReadonlySet<string> = new Set(["event", "delta", "gap", "heartbeat"]);
+const kinds: ReadonlySet<string> = new Set(["event", "delta", "gap", "heartbeat", "output", "command"]);
 
 /** Messages over server-sent events. */
 export async function* connectSse({

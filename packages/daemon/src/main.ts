@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
-import { openJailDriver } from "./environments/jail/index.ts";
+import { driversOf } from "./environments/index.ts";
+import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
+import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
@@ -68,7 +70,8 @@ try {
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,
       }),
-    driver: openJailDriver({ home }),
+    drivers: driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: process.env })),
+    owner: jailOwner(),
     doctor: () => examineHere(home),
   });
   process.stdout.write(

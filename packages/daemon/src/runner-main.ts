@@ -1,7 +1,9 @@
 import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { openLoop } from "./agents/loop/index.ts";
-import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
+import { driversOf } from "./environments/index.ts";
+import { openJailDriver } from "./environments/jail/index.ts";
+import { openLocalDriver } from "./environments/local/index.ts";
 import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
@@ -23,8 +25,7 @@ serveRuns(
   {
     home,
     agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox([shellTool]) }),
-    driver: openJailDriver({ home }),
-    owner: jailOwner(),
+    drivers: driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: process.env })),
   },
   lifeline,
   logging.setLevel,

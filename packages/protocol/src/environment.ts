@@ -1,16 +1,39 @@
 import * as z from "zod";
 import { environmentId } from "./id.ts";
+import { hostPattern } from "./network.ts";
 
-export const environmentKind = z.enum(["jail"]);
+/** `local`: no walls at all, only where a person chose it. */
+export const environmentKind = z.enum(["jail", "local"]);
 export type EnvironmentKind = z.infer<typeof environmentKind>;
 
-export const network = z.enum(["off"]);
+/** `allow`: the hosts on the list, through Corral's proxy. `open`: the machine's own network. */
+export const network = z.enum(["off", "allow", "open"]);
 export type Network = z.infer<typeof network>;
 
-/** What a session asks of its environment. */
+/** Whether the workspace can be changed from inside. */
+export const access = z.enum(["read", "write"]);
+export type Access = z.infer<typeof access>;
+
+/** What is asked of an environment. */
+export const environmentAsked = z.object({
+  kind: environmentKind.default("jail"),
+  /** Without, in a jail: allow for sessions, off for shells. `local` cannot keep anything from the network: open. */
+  network: network.optional(),
+  /** Without: write. */
+  access: access.optional(),
+  /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
+  allow: z.array(hostPattern).max(100).optional(),
+});
+export type EnvironmentAsked = z.infer<typeof environmentAsked>;
+
+/** What a session's environment is to be like. */
 export const environmentWish = z.object({
   kind: environmentKind.default("jail"),
-  network: network.default("off"),
+  network: network.default("allow"),
+  /** Without: write. */
+  access: access.optional(),
+  /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
+  allow: z.array(hostPattern).max(100).optional(),
 });
 export type EnvironmentWish = z.infer<typeof environmentWish>;
 
@@ -25,14 +48,35 @@ export type ProcessIdentity = z.infer<typeof processIdentity>;
 
 /** All that is needed to reopen an environment after a restart or from another runner. */
 export const environmentState = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   id: environmentId,
   kind: environmentKind,
   network,
+  access,
   workspace: z.string(),
   supervisor: processIdentity,
+  /** The cgroups that hold its processes, one for each hierarchy; none where there are no cgroups to be had. */
+  cgroups: z.array(z.string()),
 });
 export type EnvironmentState = z.infer<typeof environmentState>;
+
+/** What an environment may use. Each is kept by the best means there is on the machine. */
+export const environmentLimits = z.object({
+  /** Processes and threads at once. */
+  pids: z.int().positive(),
+  memoryBytes: z.int().positive(),
+  /** How many processors' worth of time. */
+  cpus: z.number().positive(),
+  /** What it may add to the disk: workspace and spool together. */
+  diskBytes: z.int().positive(),
+  /** What one command may write to its output before it is ended. */
+  outputBytes: z.int().positive(),
+});
+export type EnvironmentLimits = z.infer<typeof environmentLimits>;
+
+/** A limit that a command ran into. */
+export const limitHit = z.enum(["time", "memory", "pids", "disk", "output"]);
+export type LimitHit = z.infer<typeof limitHit>;
 
 /** What a shell command ended with. Output is cut in the middle when long; `bytes` is its whole size. */
 export const commandResult = z.object({
@@ -42,6 +86,8 @@ export const commandResult = z.object({
   stdoutBytes: z.int(),
   stderrBytes: z.int(),
   timedOut: z.boolean(),
+  /** The limit that it ran into, if any: the one that ended it, or kept it from getting something. */
+  limit: limitHit.optional(),
   /** The shell died with or during the command and a new one took its place: cwd and variables are lost. */
   shellRespawned: z.boolean(),
 });

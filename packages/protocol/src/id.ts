@@ -11,6 +11,8 @@ const prefixes = {
   call: "cal",
   environment: "env",
   token: "tok",
+  shell: "shl",
+  command: "cmd",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -24,6 +26,8 @@ export type PartId = Id<"part">;
 export type CallId = Id<"call">;
 export type EnvironmentId = Id<"environment">;
 export type TokenId = Id<"token">;
+export type ShellId = Id<"shell">;
+export type CommandId = Id<"command">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -59,3 +63,5 @@ export const partId = idSchema("part");
 export const callId = idSchema("call");
 export const environmentId = idSchema("environment");
 export const tokenId = idSchema("token");
+export const shellId = idSchema("shell");
+export const commandId = idSchema("command");

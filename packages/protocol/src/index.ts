@@ -43,14 +43,22 @@ export {
 } from "./daemon.ts";
 export { type DoctorReport, doctorReport, type Finding, finding } from "./doctor.ts";
 export {
+  type Access,
+  access,
   type CommandResult,
   commandResult,
+  type EnvironmentAsked,
+  environmentAsked,
   type EnvironmentKind,
   environmentKind,
+  type EnvironmentLimits,
+  environmentLimits,
   type EnvironmentState,
   environmentState,
   type EnvironmentWish,
   environmentWish,
+  type LimitHit,
+  limitHit,
   type Network,
   network,
   type ProcessIdentity,
@@ -88,6 +96,8 @@ export {
   activityId,
   type CallId,
   callId,
+  type CommandId,
+  commandId,
   type EnvironmentId,
   environmentId,
   type Id,
@@ -101,6 +111,8 @@ export {
   projectId,
   type SessionId,
   sessionId,
+  type ShellId,
+  shellId,
   type TokenId,
   tokenId,
   type TurnId,
@@ -130,6 +142,17 @@ export {
   type LogoutAnswer,
   logoutAnswer,
 } from "./login.ts";
+export {
+  hostPattern,
+  type NetworkContact,
+  networkContact,
+  type NetworkReason,
+  networkReason,
+  type NetworkVerdict,
+  networkVerdict,
+  type NetworkView,
+  networkView,
+} from "./network.ts";
 export {
   type ForgetAnswer,
   forgetAnswer,
@@ -167,9 +190,30 @@ export {
   sessionState,
   type SessionView,
   sessionView,
-  type WorkspaceKind,
-  workspaceKind,
 } from "./session.ts";
+export {
+  type ClosedShell,
+  closedShell,
+  type CommandFacts,
+  commandFacts,
+  type CommandNews,
+  commandNews,
+  type CommandView,
+  commandView,
+  longestCommandMs,
+  type OpenShellWish,
+  openShellWish,
+  type ShellInterruptAnswer,
+  shellInterruptAnswer,
+  type ShellList,
+  shellList,
+  type ShellView,
+  shellView,
+  type ShellWorkspace,
+  shellWorkspace,
+  type StartCommand,
+  startCommand,
+} from "./shell.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
   type StreamFilter,
@@ -199,3 +243,26 @@ export {
 } from "./token.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";
+export {
+  type BringBackAnswer,
+  bringBackAnswer,
+  type BringBackWorkspace,
+  bringBackWorkspace,
+  type BroughtBack,
+  type DecideSetup,
+  decideSetup,
+  type DiscardAnswer,
+  discardAnswer,
+  type Discarded,
+  type DiscardWorkspace,
+  discardWorkspace,
+  type MergeAnswer,
+  mergeAnswer,
+  type MergeWorkspace,
+  mergeWorkspace,
+  type SetupAnswer,
+  setupAnswer,
+  type WorkspaceDiff,
+  workspaceDiff,
+  type WorkspaceMerge,
+} from "./workspace.ts";

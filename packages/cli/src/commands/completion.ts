@@ -33,6 +33,6 @@ export function completionOf(all: () => Promise<readonly Command[]>): Command {
 }
 
 function completed({ name, args, choices = [] }: Command): Completed {
-  const help = { name: "help", value: undefined, description: "tell more about the command" };
+  const help = { name: "help", short: undefined, value: undefined, description: "tell more about the command" };
   return { name, summary: commands[name as keyof typeof commands].summary, flags: [...flagsOf(args), help], choices };
 }

@@ -71,7 +71,8 @@ function idOf(word: string | undefined): SessionId {
   throw new UsageError(`${JSON.stringify(word)} is no id of a session`, "`corral sessions` lists them");
 }
 
-function line({ id, state, model, title }: SessionView): string {
+function line({ id, state, model, title, environment }: SessionView): string {
   const doing = state.state === "waiting" ? `waiting (${state.on})` : state.state;
-  return shown(`${id}  ${doing.padEnd(18)}  ${model}  ${title}`.replaceAll("\n", " ")).trimEnd() + "\n";
+  const unsafe = environment.kind === "local" ? "UNSAFE  " : "";
+  return shown(`${id}  ${doing.padEnd(18)}  ${unsafe}${model}  ${title}`.replaceAll("\n", " ")).trimEnd() + "\n";
 }

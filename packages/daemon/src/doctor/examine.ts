@@ -1,5 +1,6 @@
 import type { DoctorReport, Finding } from "@corral/protocol";
 import { database, type DatabaseTroubles } from "./database.ts";
+import { containerEngine } from "./engine.ts";
 import { jails, type Probe } from "./jail.ts";
 import { disk, home, node } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
@@ -22,14 +23,15 @@ export async function examine({
   providers,
   database: troubles,
 }: Patient): Promise<DoctorReport> {
-  const [git, walls, ripgrep, tmux] = await Promise.all([
+  const [git, walls, ripgrep, tmux, engine] = await Promise.all([
     program("git", "git", "makes a copy of the repository for each session", "failed"),
     jails(probe, process.getuid?.() === 0),
     program("rg", "ripgrep", "searches files quickly, for agents that use it", "warning"),
     program("tmux", "tmux", "keeps terminals open, for agents that use them", "warning"),
+    containerEngine(variables),
   ]);
   const machine = [node(process.version, process.execPath), home(folder), disk(folder), database(troubles)];
-  return { findings: [...machine, git, ...walls, ripgrep, tmux, keys(providers, variables)] };
+  return { findings: [...machine, git, ...walls, ripgrep, tmux, engine, keys(providers, variables)] };
 }
 
 async function program(command: string, name: string, why: string, ifMissing: Finding["state"]): Promise<Finding> {

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import type { Finding } from "@corral/protocol";
+import { cgroups, limits } from "./limits.ts";
+import type { EnvironmentDriver } from "../environments/index.ts";
 import { kernelSetting } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
 
 /** What a driver says after it has really tried. */
-export type Probe = () => Promise<
-  { readonly ok: true } | { readonly ok: false; readonly reason: string; readonly fix: string }
->;
+export type Probe = EnvironmentDriver["probe"];
 
 /** Jails, and what they stand on. A part that looks wrong does not matter when a jail opens all the same. */
 export async function jails(probe: Probe, isRoot: boolean): Promise<Finding[]> {
@@ -19,7 +19,8 @@ export async function jails(probe: Probe, isRoot: boolean): Promise<Finding[]> {
     ...(!tried.ok && { fix: tried.fix }),
   };
   if (process.platform !== "linux") return [works];
-  return [await bubblewrap(), userNamespaces(isRoot, tried.ok), appArmor(isRoot, tried.ok), works];
+  const kept = tried.ok ? limits(tried.limits ?? []) : [];
+  return [await bubblewrap(), userNamespaces(isRoot, tried.ok), appArmor(isRoot, tried.ok), works, cgroups(), ...kept];
 }
 
 async function bubblewrap(): Promise<Finding> {
@@ -46,6 +47,9 @@ function userNamespaces(isRoot: boolean, works: boolean): Finding {
   return { ...about, state: "failed", found: "off", fix };
 }
 
+/** In the words of `printf`. */
+const profile = String.raw`abi <abi/4.0>,\ninclude <tunables/global>\nprofile bwrap /usr/bin/bwrap flags=(unconfined) {\n  userns,\n}\n`;
+
 function appArmor(isRoot: boolean, works: boolean): Finding {
   const about = { name: "AppArmor", why: "may forbid user namespaces to programs without a profile" };
   const restricts = kernelSetting("kernel/apparmor_restrict_unprivileged_userns") === 1;
@@ -55,6 +59,6 @@ function appArmor(isRoot: boolean, works: boolean): Finding {
     ...about,
     state: "failed",
     found: "restricts user namespaces",
-    fix: "Add a profile for /usr/bin/bwrap with `userns,`, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    fix: `printf '${profile}' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap`,
   };
 }

@@ -1,13 +1,33 @@
-import { type CommandResult, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import {
+  type CommandResult,
+  type EnvironmentLimits,
+  type EnvironmentState,
+  newId,
+  type ProcessIdentity,
+} from "@corral/protocol";
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
-import { spoolInside } from "./keeper.ts";
-import type { Environment, EnvironmentDriver } from "./port.ts";
+import { describeFiles, openForFiles } from "./files/conformance.ts";
+import { defaultLimits, planOf } from "./plan.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan } from "./port.ts";
 import { identify, isAlive } from "./process-identity.ts";
 
 /** A driver as the suite needs it: opened on a home of its own, by this process or another one. */
@@ -15,12 +35,33 @@ export interface DriverUnderTest {
   open(home: string): EnvironmentDriver;
   /** Module that exports `openDriver(home)`, for the process that gets killed. */
   readonly module: string;
+  /** What its shell cannot live through, by the names that this suite has for it. The next result says so. */
+  readonly fatal?: readonly string[];
   /** Whom workspaces must belong to. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  /** What differs from the usual plan, for a driver that cannot keep it. */
+  readonly plan?: Partial<EnvironmentPlan>;
+  places(home: string, state: EnvironmentState): Places;
+  readonly promises: Promises;
+}
+
+export interface Places {
+  /** Seen from inside. */
+  readonly workspace: string;
+  /** Seen from inside. */
+  readonly spool: string;
+  readonly spoolOutside: string;
+}
+
+/** Where drivers differ: what is kept, or why it is not. */
+export interface Promises {
+  /** No signal from inside reaches anybody outside, and nobody inside escapes the end. Never tried where it is not kept. */
+  readonly walledProcesses: "kept" | { readonly weaker: string };
 }
 
 /** What every environment promises, whatever its walls are made of. */
 export function describeEnvironment(name: string, subject: DriverUnderTest): void {
+  describeFiles(name, { open: () => openForFiles(subject) });
   describe(`${name} environment`, () => {
     const cleanUps: (() => Promise<void> | void)[] = [];
     afterEach(async () => {
@@ -37,13 +78,54 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       return { home, workspace, driver: subject.open(home) };
     }
 
-    async function open(): Promise<Opened> {
+    async function open(limits: Partial<EnvironmentLimits> = {}): Promise<Opened> {
       const { home, workspace, driver } = newPlace();
-      const plan = { id: newId("environment"), workspace, readable: [], network: "off", variables: {} } as const;
+      const plan = planOf({
+        id: newId("environment"),
+        workspace,
+        limits: { ...defaultLimits, ...limits },
+        ...subject.plan,
+      });
       const environment = await driver.open(plan);
       cleanUps.push(() => environment.end());
-      return { home, workspace, driver, environment, run: runner(environment) };
+      const inside = subject.places(home, environment.state);
+      return { home, workspace, driver, environment, inside, run: runner(environment) };
     }
+
+    test("files are read and written while a command runs", async () => {
+      const { environment, run } = await open();
+      const { files } = environment;
+      const running = run("until [ -e go ]; do sleep 0.01; done; cat go");
+      await files.write("file", "text");
+      expect((await files.read("file")).bytes.toString()).toBe("text");
+      await files.write("go", "gone on");
+      expect((await running).stdout).toBe("gone on");
+    });
+
+    test("files go on after a time limit ended everything", async () => {
+      const { environment } = await open();
+      const { files } = environment;
+      await files.write("file", "text");
+      for (const id of ["one", "two"]) {
+        const limited = environment.shell.run({ id, text: "sleep 1000", timeoutMs: 50 });
+        const over = new AbortController();
+        void limited.finally(() => over.abort());
+        const seen = new Set<string>();
+        while (!over.signal.aborted) seen.add((await files.read("file")).bytes.toString());
+        expect([...seen]).toEqual(["text"]);
+        expect(await limited).toMatchObject({ shellRespawned: true });
+        await files.edit("file", (text) => text);
+      }
+    });
+
+    test("files of an environment that ended say that it is gone", async () => {
+      const { environment } = await open();
+      await environment.files.write("file", "text");
+      await environment.kill();
+      await expect(environment.files.read("file")).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(environment.files.write("file", "new")).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(environment.files.glob("*")).rejects.toMatchObject({ code: "environment.gone" });
+    });
 
     test("stdout, stderr and exit code are told apart", async () => {
       const { run } = await open();
@@ -68,6 +150,10 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       ["a syntax error", "if then fi )", 2],
       ["a return", "return 4", 4],
       ["a break and a continue", "break; continue 3; (exit 5)", 5],
+      ["a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; cd /tmp", 0],
+      ["signals that it ignores or handles", "trap '' TERM HUP INT; trap 'echo caught' USR1 USR2 CHLD CONT", 0],
+      ["a here-document without an end", "cat >/dev/null <<END\nnever ended", 0],
+      ["a substitution without an end", "echo $(echo", 2],
       ["an unset PATH", "unset PATH", 0],
       ["closed descriptors", "exec <&- >&- 2>&-; (exit 6)", 6],
       ["redirected descriptors", "exec >/dev/null 2>&1; exec 7<&- 8<&- 9<&-; (exit 3)", 3],
@@ -83,7 +169,8 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
         8,
       ],
     ];
-    test.each(survived)("the shell lives through %s", async (_, text, exitCode) => {
+    const promised = survived.filter(([what]) => subject.fatal?.includes(what) !== true);
+    test.each(promised)("the shell lives through %s", async (_, text, exitCode) => {
       const { run } = await open();
       await run("kept=value; cd /tmp");
       expect(await run(text)).toMatchObject({ exitCode, shellRespawned: false });
@@ -97,9 +184,11 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       ["exec", "echo out; exec sh -c 'exit 4'", 4],
       ["an error under set -e", "set -e; echo out; false; echo not reached", 1],
       ["a signal to itself", "echo out; kill -9 $$", 137],
-      ["a signal to everyone by another process", "echo out; sh -c 'kill -9 -1'; wait", 137],
       ["a limit on its files of nothing", "echo out; ulimit -f 0", 153],
     ];
+    // Where it is not kept, this would end everything that the tester runs.
+    if (subject.promises.walledProcesses === "kept")
+      respawned.push(["a signal to everyone by another process", "echo out; sh -c 'kill -9 -1'; wait", 137]);
     test.each(respawned)("a shell ended by %s is replaced, and the result says so", async (_, text, exitCode) => {
       const { run } = await open();
       await run("kept=value");
@@ -107,10 +196,35 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(await run('echo "[$kept]"')).toEqual(result({ stdout: "[]\n" }));
     });
 
-    test("no printed bytes and no words to the daemon's own channel end a command", async () => {
+    test("a shell that was told to do nothing more, or not to hear, does the next command", async () => {
+      const { run, environment } = await open();
+      expect(await run("echo out; set -n; echo not reached")).toMatchObject({ exitCode: 0, stdout: "out\n" });
+      expect(await run("echo on; readonly _corral_id")).toMatchObject({ exitCode: 0, stdout: "on\n" });
+      const starved = environment.shell.run({ ...command("echo again; ulimit -n 5"), timeoutMs: 3_000 });
+      expect(await starved).toMatchObject({ stdout: "again\n", shellRespawned: true });
+      expect((await run("echo and again")).stdout).toBe("and again\n");
+    });
+
+    test("a command may be a megabyte long, have the ends of lines of another system, and bytes that no text has", async () => {
       const { run } = await open();
+      const long = "é".repeat(600_000);
+      expect(await run(`printf %s "${long}" | wc -c`)).toMatchObject({ exitCode: 0, stdout: "1200000\n" });
+      expect(await run("printf %s one\r\nprintf two")).toMatchObject({ exitCode: 0, stdout: "one\rtwo" });
+      expect((await run("echo a; # \0 b\necho c")).exitCode).toBeLessThan(128);
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
+    test("processes in the background hold nobody up, wherever they went and whatever they hold", async () => {
+      const { run } = await open();
+      const text = "sleep 1000 & setsid sleep 1000 & (setsid sh -c 'sleep 1000; :' &); nohup sleep 1000 & echo out";
+      expect(await run(text)).toEqual(result({ stdout: "out\n" }));
+      expect((await run("echo on")).stdout).toBe("on\n");
+    });
+
+    test("no printed bytes and no words to the daemon's own channel end a command", async () => {
+      const { run, inside } = await open();
       const forged = await run(
-        `echo forged >${spoolInside}/done; echo stopped >${spoolInside}/done; sleep 0.1; echo true`,
+        `echo forged >${inside.spool}/done; echo stopped >${inside.spool}/done; sleep 0.1; echo true`,
       );
       expect(forged).toEqual(result({ stdout: "true\n" }));
     });
@@ -128,6 +242,57 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(long.stdout.length).toBeLessThan(70_000);
       expect(long.stdout).toMatch(/^begin\né€\n[^]*\[… \d+ bytes left out …\][^]*\nend\n$/);
       expect(long.stdout).not.toContain("\uFFFD");
+    });
+
+    test("what a result leaves out can be read, for a while also when it was forgotten", async () => {
+      const { environment, run } = await open();
+      await run("seq 1 100000; printf tail >&2", "long");
+      environment.shell.forget("long");
+      const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join("");
+      const middle = await environment.shell.readWhole("long", "stdout", { from: 300_000, bytes: 1_000 });
+      expect(middle).toEqual({ bytes: Buffer.from(whole.slice(300_000, 301_000)), size: whole.length });
+      const { bytes } = await environment.shell.readWhole("long", "stderr");
+      expect(bytes.toString()).toBe("tail");
+      expect(await environment.shell.readWhole("other", "stdout")).toEqual({ bytes: Buffer.alloc(0), size: 0 });
+    });
+
+    test("a command that writes without end is ended, and the result names the limit", async () => {
+      const { environment, driver, run } = await open({ outputBytes: 1_000_000 });
+      const endless = await run("echo begin; yes");
+      expect(endless).toMatchObject({ limit: "output", timedOut: false, shellRespawned: true });
+      expect(endless.stdoutBytes).toBeGreaterThan(1_000_000);
+      expect(endless.stdout).toMatch(/^begin\ny\n/);
+      const line = await run("head -c 900000 /dev/zero | tr '\\0' x");
+      expect(line).toMatchObject({ exitCode: 0, stdoutBytes: 900_000 });
+      environment.detach();
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      expect(await runner(reopened.environment)("yes >&2")).toMatchObject({ limit: "output" });
+      reopened.environment.detach();
+    });
+
+    test("what goes on writing in the background is kept from filling the disk", async () => {
+      const { environment, inside, run } = await open({ outputBytes: 1_000_000 });
+      const text = "(while sleep 0.01; do head -c 100000 /dev/zero; done) & echo $!";
+      const [pid] = (await run(text, "writer")).stdout.split("\n");
+      environment.shell.forget("writer");
+      const output = join(inside.spoolOutside, "writer.out");
+      await expect.poll(() => statSync(output).size, { timeout: 20_000 }).toBeGreaterThan(1_000_000);
+      // Truncated, it is a file with a hole at its beginning.
+      await expect
+        .poll(() => statSync(output).size - statSync(output).blocks * 512, { timeout: 20_000 })
+        .toBeGreaterThan(500_000);
+      await run(`kill ${pid}`);
+    });
+
+    test("a command whose shell does not take it up in time is given up, and the shell is replaced", async () => {
+      const { environment, run } = await open();
+      const pid = (await run("(sleep 0.2; kill -s STOP $$) & echo $$")).stdout.trim();
+      const isStopped = `until grep -q 'State:.T' /proc/${pid}/status; do sleep 0.01; done`;
+      await environment.openShell("beside").run(command(isStopped));
+      const stuck = environment.shell.run({ ...command("echo never"), timeoutMs: 500 });
+      expect(await stuck).toMatchObject({ timedOut: true, limit: "time", stdout: "", shellRespawned: true });
+      expect((await run("echo on")).stdout).toBe("on\n");
     });
 
     test("live output comes while the command runs, in order, and complete", async () => {
@@ -157,15 +322,15 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
 
     test("a time limit ends a tree that left its session and ignores TERM; the shell goes on", async () => {
       const { environment, run } = await open();
-      const stubborn = "setsid sh -c 'trap \"\" TERM; sleep 4321; sleep 4322' & setsid sleep 4323 & echo out; wait";
+      const stubborn = `setsid sh -c 'trap "" TERM; sleep ${nap}21; sleep ${nap}22' & setsid sleep ${nap}23 & echo out; wait`;
       const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 200 });
-      expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, shellRespawned: true });
+      expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
       // The probe finds what is there; processes that end while it looks are none of its business.
-      const probe = "grep -alE 'sleep.432[1-4]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
+      const probe = `grep -alE 'sleep.${nap}2[1-4]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;
       expect((await run(probe)).stdout.trim()).toBe("0");
-      expect((await run(`sh -c 'sleep 4324; :' & until [ $(${probe}) -gt 0 ]; do :; done; echo found`)).stdout).toBe(
-        "found\n",
-      );
+      expect(
+        (await run(`sh -c 'sleep ${nap}24; :' & until [ $(${probe}) -gt 0 ]; do :; done; echo found`)).stdout,
+      ).toBe("found\n");
     });
 
     test("a command aborted the moment the environment opened ends, and the next one runs", async () => {
@@ -226,7 +391,8 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
     test("a command in flight outlives a kill -9 of the process that opened the environment, and ran once", async () => {
       const { home, workspace, driver } = newPlace();
       const text = "echo begun; echo x >>count; mkfifo go-on; chmod 666 go-on; read x <go-on; cat count; exit 5";
-      const state = await openRunAndDie(subject.module, { home, workspace, text });
+      const plan = planOf({ id: newId("environment"), workspace, ...subject.plan });
+      const state = await openRunAndDie(subject.module, { home, plan, text });
       const reopened = await driver.reopen(state);
       if (reopened.kind !== "open") throw new Error("it did not live on");
       cleanUps.push(() => reopened.environment.end());
@@ -279,21 +445,191 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect((await run("echo on")).stdout).toBe("on\n");
     });
 
+    test("shells stand side by side, each with a state and ids of its own", async () => {
+      const { environment, inside, run } = await open();
+      const build = environment.openShell("build");
+      expect(environment.openShell("build")).toBe(build);
+      expect(environment.openShell("main")).toBe(environment.shell);
+      const [held, release] = [
+        command("mkfifo go-on; chmod 666 go-on; where=main; echo main; read x <go-on"),
+        "echo >go-on",
+      ];
+      const running = environment.shell.run({ ...held, id: "same" });
+      await build.run(command(`where=build; cd /tmp; until [ -p ${inside.workspace}/go-on ]; do sleep 0.01; done`));
+      expect(await build.find("same")).toEqual({ kind: "absent" });
+      expect(await build.run({ ...command("echo $where $PWD"), id: "same" })).toEqual(
+        result({ stdout: "build /tmp\n" }),
+      );
+      expect(await environment.shell.find("same")).toEqual({ kind: "begun" });
+      await build.run(command(`cd ${inside.workspace}; ${release}`));
+      expect(await running).toEqual(result({ stdout: "main\n" }));
+      expect((await run("echo $where")).stdout).toBe("main\n");
+    });
+
+    test("a shell is found again by its name", async () => {
+      const { environment, driver } = await open();
+      await environment.openShell("build").run(command("kept=value"));
+      environment.detach();
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      const found = reopened.environment.openShell("build");
+      expect(await found.run(command("echo $kept"))).toEqual(result({ stdout: "value\n" }));
+      reopened.environment.detach();
+    });
+
+    test("a closed shell leaves no process, and its name is a new shell", async () => {
+      const { environment, run } = await open();
+      const build = environment.openShell("build");
+      const begun = Promise.withResolvers<void>();
+      const running = build.run({ ...command(`kept=value; echo; sleep ${nap}25`), onOutput: () => begun.resolve() });
+      const failed = running.catch((error: unknown) => error);
+      await begun.promise;
+      await environment.closeShell("build");
+      expect(await failed).toMatchObject({ code: "environment.gone" });
+      expect((await run(`grep -al 'sleep.${nap}2[5]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`)).stdout.trim()).toBe(
+        "0",
+      );
+      expect(await environment.openShell("build").run(command("echo [$kept]"))).toEqual(result({ stdout: "[]\n" }));
+    });
+
+    test("a limit in one shell ends its tree, and neither the command of another nor a program", async () => {
+      const { environment, workspace } = await open();
+      const build = environment.openShell("build");
+      const cat = await environment.spawn({ argv: ["cat"] });
+      const begun = Promise.withResolvers<void>();
+      const text = "kept=value; echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on; echo $kept";
+      const beside = build.run({ ...command(text), onOutput: () => begun.resolve() });
+      await begun.promise;
+      const stubborn = `setsid sh -c 'trap "" TERM; sleep ${nap}26; sleep ${nap}27' & (setsid sleep ${nap}28 &) ; wait; sleep ${nap}29`;
+      const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 300 });
+      expect(limited).toMatchObject({ timedOut: true, limit: "time", shellRespawned: true });
+      await tellFifo(join(workspace, "go-on"));
+      expect(await beside).toEqual(result({ stdout: "begun\nvalue\n" }));
+      const probe = `grep -alE 'sleep.${nap}2[6-9]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;
+      expect((await build.run(command(probe))).stdout.trim()).toBe("0");
+      cat.stdin.end("still there");
+      expect(await textOf(cat.stdout)).toBe("still there");
+    });
+
+    test("a program has pipes, variables, a folder and an exit code of its own", async () => {
+      const { environment } = await open();
+      const script = 'cat; printf "%s|" "$PWD" "$WORD" "$1" >&2; exit 7';
+      const argv = ["sh", "-c", script, "sh", 'it\'s $HOME "quoted"\n*'] as const;
+      const program = await environment.spawn({ argv, folder: "/tmp", variables: { WORD: "a 'b' $c" } });
+      const [out, err] = [textOf(program.stdout), textOf(program.stderr)];
+      const long = "é€\n".repeat(200_000);
+      program.stdin.end(long);
+      expect(await out).toBe(long);
+      expect(await err).toBe("/tmp|a 'b' $c|it's $HOME \"quoted\"\n*|");
+      expect(await program.ended).toEqual({ exitCode: 7 });
+    });
+
+    test("a program that is not there ends with 127, one that is killed with the signal's number", async () => {
+      const { environment } = await open();
+      expect(await (await environment.spawn({ argv: ["not-there"] })).ended).toEqual({ exitCode: 127 });
+      const sleeping = await environment.spawn({ argv: ["sleep", "1000"] });
+      sleeping.kill();
+      expect(await sleeping.ended).toEqual({ exitCode: 143 });
+      const aborted = new AbortController();
+      const stubborn = await environment.spawn({
+        argv: ["sh", "-c", `trap '' TERM; echo on; while :; do sleep ${nap}30; done`],
+        signal: aborted.signal,
+      });
+      await once(stubborn.stdout, "data");
+      aborted.abort();
+      expect(await stubborn.ended).toEqual({ exitCode: 137 });
+      const probe = `grep -al 'sleep.${nap}3[0]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;
+      expect((await runner(environment)(probe)).stdout.trim()).toBe("0");
+    });
+
+    test("programs run beside the shell, and one that nobody reads holds nobody up", async () => {
+      const { environment, run, workspace, inside } = await open();
+      const begun = Promise.withResolvers<void>();
+      const text = "echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on";
+      const running = environment.shell.run({ ...command(text), onOutput: () => begun.resolve() });
+      await begun.promise;
+      const unread = await environment.spawn({ argv: ["yes"] });
+      const programs = await Promise.all(Array.from({ length: 10 }, () => environment.spawn({ argv: ["cat"] })));
+      for (const [index, { stdin }] of programs.entries()) stdin.end(String(index));
+      const said = await Promise.all(programs.map(({ stdout }) => textOf(stdout)));
+      await Promise.all(programs.map(({ ended }) => ended));
+      expect(said).toEqual(Array.from({ length: 10 }, (_, index) => String(index)));
+      await tellFifo(join(workspace, "go-on"));
+      expect(await running).toMatchObject({ exitCode: 0 });
+      unread.kill();
+      expect(await unread.ended).toEqual({ exitCode: 143 });
+      expect((await run(`ls -a ${inside.spool} | grep -c prg_`)).stdout).toBe("0\n");
+    });
+
+    test("a program of a process that was killed ends, even if it does not read", async () => {
+      const { environment, driver, home } = await open();
+      environment.detach();
+      const argv = ["sh", "-c", `trap '' TERM HUP; echo begun; while :; do sleep ${nap}31; done`];
+      await spawnAndDie(subject.module, { home, state: environment.state, argv });
+      const reopened = await driver.reopen(environment.state);
+      if (reopened.kind !== "open") throw new Error("it did not live on");
+      const probe = `grep -al 'sleep.${nap}3[1]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;
+      await expect
+        .poll(async () => (await runner(reopened.environment)(probe)).stdout.trim(), { timeout: 20_000 })
+        .toBe("0");
+      reopened.environment.detach();
+    });
+
+    test("what a program waits for fails when the environment ends", async () => {
+      const { environment } = await open();
+      const cat = await environment.spawn({ argv: ["cat"] });
+      await environment.kill();
+      await expect(cat.ended).rejects.toMatchObject({ code: "environment.gone" });
+      await expect(environment.spawn({ argv: ["cat"] })).rejects.toMatchObject({ code: "environment.gone" });
+    });
+
     test("its end leaves no process, can be repeated, and takes what an agent hid in the spool", async () => {
-      const { environment, home, run } = await open();
-      await run(`cd ${spoolInside}; mkdir -p deep/er; touch deep/er/file; chmod 000 deep; setsid sleep 1000 &`);
-      const inside = processesIn(environment.state);
-      expect(inside.length).toBeGreaterThan(2);
+      const { environment, inside, run } = await open();
+      await run(`cd ${inside.spool}; mkdir -p deep/er; touch deep/er/file; chmod 000 deep; setsid sleep 1000 &`);
+      const processes = processesIn(environment.state);
+      expect({ processes: processes.length > 2, spool: existsSync(inside.spoolOutside) }).toEqual({
+        processes: true,
+        spool: true,
+      });
       await environment.end();
       await environment.end();
       expect(isAlive(environment.state.supervisor)).toBe(false);
-      expect(inside.filter(isAlive)).toEqual([]);
-      expect(() => readFileSync(join(home, "environments", environment.state.id, "spool", "go"))).toThrow("ENOENT");
+      expect(processes.filter(isAlive)).toEqual([]);
+      expect(existsSync(inside.spoolOutside)).toBe(false);
     });
 
+    test("many environments and shells, opened and ended, leave no process, no mount, no descriptor and no file", async () => {
+      const { home, workspace, driver } = newPlace();
+      let environments = home;
+      const openOne = async () => {
+        const environment = await driver.open(planOf({ id: newId("environment"), workspace, ...subject.plan }));
+        const beside = environment.openShell("beside");
+        const cat = await environment.spawn({ argv: ["cat"] });
+        const ran = [environment.shell, beside].map((shell) =>
+          shell.run(command("sleep 1000 & setsid sleep 1000 & echo on")),
+        );
+        expect((await Promise.all(ran)).map(({ stdout }) => stdout)).toEqual(["on\n", "on\n"]);
+        const inside = processesIn(environment.state);
+        await environment.end();
+        await cat.ended.catch(() => undefined);
+        environments = dirname(dirname(subject.places(home, environment.state).spoolOutside));
+        return inside;
+      };
+      // Whatever is made once is made by the first.
+      await openOne();
+      const before = leftBehind();
+      const inside: ProcessIdentity[] = [];
+      for (let i = 0; i < 50; i++) inside.push(...(await Promise.all([openOne(), openOne()])).flat());
+      expect(inside.length).toBeGreaterThan(500);
+      await expect.poll(leftBehind, { timeout: 20_000 }).toEqual(before);
+      expect(inside.filter(isAlive)).toEqual([]);
+      expect(readdirSync(environments).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+    }, 180_000);
+
     test("what an agent links into the spool is not read outside", async () => {
-      const { environment, run } = await open();
-      await run(`ln -sf /etc/shadow ${spoolInside}/linked.out; ln -sf /etc/shadow ${spoolInside}/planted.rc`, "linked");
+      const { environment, inside, run } = await open();
+      const { spool } = inside;
+      await run(`ln -sf /etc/shadow ${spool}/linked.out; ln -sf /etc/shadow ${spool}/planted.rc`, "linked");
       expect(await environment.shell.find("linked")).toEqual({ kind: "done", result: result({}) });
       expect(await environment.shell.find("planted")).toEqual({ kind: "absent" });
     });
@@ -301,12 +637,16 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
 }
 
 interface Opened {
+  readonly inside: Places;
   readonly home: string;
   readonly workspace: string;
   readonly driver: EnvironmentDriver;
   readonly environment: Environment;
   readonly run: (text: string, id?: string) => Promise<CommandResult>;
 }
+
+/** Nobody else on the machine sleeps for so long: where there are no walls, everybody is seen. */
+const nap = String(randomInt(10_000_000, 99_999_999));
 
 let commands = 0;
 
@@ -332,6 +672,10 @@ function result(expected: Partial<CommandResult>): CommandResult {
   };
 }
 
+function textOf(stream: Readable): Promise<string> {
+  return stream.setEncoding("utf8").reduce((all: string, chunk: string) => all + chunk, "");
+}
+
 /** Lets a command go on that reads from a FIFO in its workspace. */
 async function tellFifo(path: string): Promise<void> {
   const writer = spawn("/bin/sh", ["-c", 'until [ -p "$0" ]; do sleep 0.01; done; echo >"$0"', path]);
@@ -339,10 +683,9 @@ async function tellFifo(path: string): Promise<void> {
 }
 
 const openRunAndDieScript = `
-const [module, home, workspace, text] = process.argv.slice(1);
+const [module, home, plan, text] = process.argv.slice(1);
 const { openDriver } = await import(module);
-const plan = { id: "env_orphan", workspace, readable: [], network: "off", variables: {} };
-const environment = await openDriver(home).open(plan);
+const environment = await openDriver(home).open(JSON.parse(plan));
 const onOutput = () => console.log(JSON.stringify(environment.state));
 await environment.shell.run({ id: "orphan", text, timeoutMs: 60_000, onOutput });
 `;
@@ -350,9 +693,9 @@ await environment.shell.run({ id: "orphan", text, timeoutMs: 60_000, onOutput })
 /** Another process opens an environment and is killed when its command has begun. */
 async function openRunAndDie(
   module: string,
-  { home, workspace, text }: { home: string; workspace: string; text: string },
+  { home, plan, text }: { home: string; plan: EnvironmentPlan; text: string },
 ): Promise<EnvironmentState> {
-  const args = ["--input-type=module", "--eval", openRunAndDieScript, module, home, workspace, text];
+  const args = ["--input-type=module", "--eval", openRunAndDieScript, module, home, JSON.stringify(plan), text];
   const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(opener, "exit");
   const [line] = (await once(createInterface(opener.stdout), "line")) as [string];
@@ -361,11 +704,63 @@ async function openRunAndDie(
   return JSON.parse(line) as EnvironmentState;
 }
 
+const spawnAndDieScript = `
+const [module, home, state, argv] = process.argv.slice(1);
+const { openDriver } = await import(module);
+const { environment } = await openDriver(home).reopen(JSON.parse(state));
+const program = await environment.spawn({ argv: JSON.parse(argv) });
+program.stdout.pipe(process.stdout);
+`;
+
+/** Another process starts a program in an open environment and is killed when it has begun. */
+async function spawnAndDie(
+  module: string,
+  { home, state, argv }: { home: string; state: EnvironmentState; argv: readonly string[] },
+): Promise<void> {
+  const args = [
+    "--input-type=module",
+    "--eval",
+    spawnAndDieScript,
+    module,
+    home,
+    JSON.stringify(state),
+    JSON.stringify(argv),
+  ];
+  const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(opener, "exit");
+  await once(createInterface(opener.stdout), "line");
+  opener.kill("SIGKILL");
+  await exited;
+}
+
+/** What this process has of the machine: descriptors (told apart by kind, since a pool of them comes and goes) and mounts. */
+function leftBehind(): { fifos: number; mounts: string[] } {
+  const targets = readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+  const fifos = targets.filter((target) => target.includes("corral-environment-")).length;
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  return { fifos, mounts: mounts.filter((line) => line.includes("corral-environment-")) };
+}
+
 /** All that descends from the environment's first process, as the host sees it. */
 function processesIn({ supervisor }: EnvironmentState): ProcessIdentity[] {
   const below = (pid: number): number[] => {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number);
+    const children = childrenOf(pid).split(" ").filter(Boolean).map(Number);
     return children.flatMap((child) => [child, ...below(child)]);
   };
   return below(supervisor.pid).flatMap((pid) => identify(pid) ?? []);
+}
+
+/** None, when it has ended meanwhile. */
+function childrenOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+  } catch {
+    return "";
+  }
 }

@@ -1,4 +1,5 @@
 import type { CommandResult } from "@corral/protocol";
+import type { CommandWatch } from "./limits/index.ts";
 import { LiveOutput } from "./output.ts";
 import type { Command } from "./port.ts";
 import { type Spool, SpoolUnreadable } from "./spool.ts";
@@ -16,6 +17,7 @@ export class Flight {
   readonly #reject: (error: unknown) => void;
   /** Asked for while it waited; kept when it takes off. */
   abortAsked = false;
+  watch: CommandWatch | undefined;
   #settled = false;
 
   constructor(command: Command, spool: Spool) {
@@ -64,6 +66,7 @@ export class Flight {
 
   #settle(): void {
     this.#settled = true;
+    this.watch?.end();
     for (const unlisten of this.#unlisten) unlisten();
   }
 }

@@ -1,3 +1,7 @@
+export { BridgeKeeping } from "./bridge.ts";
+export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
 export { placesInside } from "./keeper.ts";
+export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
+export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
 export { removeFolder } from "./remove-folder.ts";
-export type { CommandResults, Environment, EnvironmentDriver, Sweep } from "./port.ts";
+export { shellWishOf, wishOf } from "./wish.ts";

@@ -1,32 +1,48 @@
+import { quoted } from "./quoting.ts";
+
 /**
- * The keeper is the first process of an environment (pid 1 of its namespace) and the worker is the
- * shell that evaluates the agent's commands. Both are POSIX sh and rest in blocking system calls.
+ * The keeper is the first process of an environment. It starts the workers, which are the shells that evaluate the agent's
+ * commands, and programs, and it writes down how they ended. All are POSIX sh and rest in blocking system calls.
  *
  * Invariants
- * 1. The keeper never evaluates text that an agent wrote, and as pid 1 no signal from inside ends it.
+ * 1. The keeper never evaluates text that an agent wrote, and as pid 1 of a namespace no signal from inside ends it.
  * 2. `ID.out` exists: the command began, or was given up before it could (then its ending is there, too). `ID.rc` ends with a newline: it is over, and this is how.
- *    An id whose `.out` exists never begins again.
- * 3. `ID.rc` is written by the worker (`CODE`), or, when the worker died, by the keeper
- *    (`CODE respawned`, `CODE limit`, `CODE aborted`) after everything that had to end has ended.
- * 4. The keeper holds `go` and `done` open both ways, so nobody who opens one of them blocks and
- *    nothing written is lost while the other side is away.
- * 5. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
+ *    An id whose `.out` exists never begins again, so telling a worker an id twice is harmless.
+ * 3. `ID.rc` is written by the worker (`CODE`), or, when the worker died, by the keeper (`CODE WHY`), after everything
+ *    that had to end has ended.
+ * 4. Whoever asks something of the keeper adds a line to `control` and sends USR1. The keeper reads it as a file, from where
+ *    it stopped, so nobody can make it wait there. Its own helpers do the same: lines have an order, signals that wait have none.
+ * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap
+ *    that another trap interrupts would get the wrong exit codes from some shells.)
+ * 6. Words on `words` and `done` are hints. A process of its own says them, so a reader who hangs holds nobody up.
+ * 7. The keeper holds `words` open both ways: it ends when the keeper has gone, and not before. A worker holds its `go` both ways.
+ * 8. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
  *    once, so there is no environment that a sweep could not find.
- * 6. The worker's loop uses reserved words, special builtins and `command` only: those are what no
- *    function or alias of an agent can replace (`unset` is special, and it brings `command` back).
  */
 
-/** Where the spool is, seen from inside. */
+/** Where the spool is, seen from inside a jail. */
 export const spoolInside = "/run/corral";
 
-/** Where the workspace is, seen from inside. */
+/** Where the workspace is, seen from inside a jail. */
 export const workspaceInside = "/workspace";
 
-/** Where the two scripts are, seen from inside; read-only. */
+/** Where the scripts are, seen from inside a jail; read-only. */
 export const scriptsInside = "/run/keeper";
 
+/** Where the folder with the proxy's socket is, seen from inside a jail whose network is `allow`; read-only. */
+export const egressInside = "/run/egress";
+
+/** Where the program is that runs the bridge to it; read-only. */
+export const runtimeInside = "/run/runtime";
+
 /** Where environments show something of their own, whatever the host has there. */
-export const placesInside: readonly string[] = [workspaceInside, spoolInside, scriptsInside];
+export const placesInside: readonly string[] = [
+  workspaceInside,
+  spoolInside,
+  scriptsInside,
+  egressInside,
+  runtimeInside,
+];
 
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
@@ -34,38 +50,204 @@ export const readyLine = "corral: ready";
 /** What the keeper is told on its standard input, once, when it may begin. */
 export const beginLine = "begin";
 
-/** What the runner tells the keeper by signal. */
-export const keeperSignals = { limit: "SIGUSR1", aborted: "SIGUSR2" } as const;
+/** Says that there is something new in `control`. */
+export const askSignal = "SIGUSR1";
 
-/** The keeper takes one argument: the seconds that an idle environment waits for somebody to come back. */
-export const keeperScript = `
-cd ${spoolInside} || exit 1
-# Signals to everyone must never leave the environment.
-[ "$$" = 1 ] || exit 1
-read -r word && [ "$word" = ${beginLine} ] || exit 1
-exec </dev/null
-grace=$1 mark= timers= watcher= ending= interrupted=
+/** The shell that every environment has. */
+export const mainShell = "main";
 
-end_everyone() {
-  mark=$1 ending=1
-  kill -s TERM -- -1
-  kill -s CONT -- -1
-  n=0
-  while [ $n -lt 20 ] && kill -s 0 -- -1; do
-    n=$((n + 1))
-    # In eval, so that a fork refused by a limit is an error and not the end of the keeper.
-    command eval 'sleep 0.05'
-  done
-  kill -s KILL -- -1
-  timers= ending=
+/**
+ * What the names of a shell's files begin with. There are no folders in a spool: an agent could put a link in the place of one.
+ * No id has a dot, so no shell takes a file of another one for its own.
+ */
+export function shellPrefix(name: string): string {
+  return name === mainShell ? "" : `${name}.`;
 }
 
+/** What runs a script in POSIX sh. */
+export type ShellCommand = readonly [string, ...string[]];
+
+/** Where a keeper is and what it can do there. Paths are as the keeper sees them. */
+export interface KeeperSite {
+  readonly spool: string;
+  readonly workspace: string;
+  readonly scripts: string;
+  readonly shell: ShellCommand;
+  readonly reach: KeeperReach;
+}
+
+/** How a keeper reaches the processes of its environment, in POSIX sh. Nobody outside is ever reached. */
+export interface KeeperReach {
+  /** Ends the keeper unless it is where it should be. */
+  readonly check: string;
+  /** Sends signal `$1` to everyone but the keeper. Fails when there is nobody; signal 0 only finds that out. */
+  readonly signalEveryone: string;
+  /** Sets `all` to `PID:PARENT` of everyone, also of the keeper, with `look PID`, which sets `parent` or fails. */
+  readonly listEveryone: string;
+}
+
+/** In a pid namespace whose first process the keeper is. */
+export const reachOfNamespace: KeeperReach = {
+  check: `
+[ "$$" = 1 ] || exit 1
+# Some shells need it before a number below zero, and some do not know it.
+if kill -s 0 -- "$$" 2>/dev/null; then dashes=--; else dashes=; fi`,
+  signalEveryone: `kill -s "$1" $dashes -1`,
+  listEveryone: `
+  all=
+  for each in /proc/[0-9]*; do
+    each=\${each#/proc/}
+    look "$each" && all="$all $each:$parent"
+  done`,
+};
+
+/**
+ * The keeper takes two arguments: the seconds that an idle environment waits for somebody to come back, and shell words
+ * that set limits for it and for all that it starts.
+ */
+export function keeperScript({ spool, workspace, scripts, shell, reach }: KeeperSite): string {
+  const sh = shell.map(quoted).join(" ");
+  return `
+cd ${quoted(spool)} || exit 1
+${reach.check}
+read -r word && [ "$word" = ${beginLine} ] || exit 1
+exec </dev/null
+command eval "$2" 2>/dev/null
+spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
+grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= shells= programs= guards=
+
+signal_everyone() {
+  ${reach.signalEveryone}
+}
+
+list_everyone() {
+  ${reach.listEveryone}
+}
+
+# Whether it runs: a zombie that nobody collected yet has ended. A name may look like anything, so fields count from its end.
+look() {
+  read -r line <"/proc/$1/stat" || return 1
+  line=\${line##*) }
+  case $line in [ZX]*) return 1 ;; esac
+  line=\${line#* } parent=\${line%% *}
+}
+
+# In eval, so that a fork refused by a limit is an error and not the end of the keeper.
+nap() {
+  command eval 'sleep 0.01'
+}
+
+# When memory runs out, all that the keeper starts goes before the keeper.
+go_first() {
+  echo 500 >/proc/self/oom_score_adj
+}
+
+say() {
+  where=$1 word=$2
+  command eval 'echo "$word" 7<&- 8<&- 9<&- 1<>"$where" &'
+}
+
+# Sets "up" to a clock in seconds; rounds are counted too, for a round may take long and a clock may be missing.
+look_at_clock() {
+  up=0
+  read -r up rest </proc/uptime
+  up=\${up%.*}
+}
+
+end_everyone() {
+  signal_everyone TERM
+  signal_everyone CONT
+  n=0
+  look_at_clock
+  started=$up
+  while [ $n -lt 80 ] && [ $((up - started)) -lt 3 ] && signal_everyone 0; do
+    n=$((n + 1))
+    nap
+    look_at_clock
+  done
+  signal_everyone KILL
+  n=0
+  while [ $n -lt 200 ] && signal_everyone 0; do
+    n=$((n + 1))
+    nap
+  done
+  timers= guards=
+}
+
+# Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named.
+find_others() {
+  list_everyone
+  spared=" $watcher $timers $* "
+  for each in $guards; do spared="$spared\${each#*:} "; done
+  grew=1
+  while [ -n "$grew" ]; do
+    grew=
+    for each in $all; do
+      case $spared in *" \${each%:*} "*) continue ;; esac
+      case $spared in *" \${each#*:} "*) spared="$spared\${each%:*} " grew=1 ;; esac
+    done
+  done
+  found=
+  for each in $all; do
+    case "$spared$$ " in *" \${each%:*} "*) ;; *) found="$found \${each%:*}" ;; esac
+  done
+}
+
+# Ends all but the trees of those named. Who multiplies faster than can be looked for takes everyone along.
+end_others() {
+  find_others "$@"
+  [ -z "$found" ] || { kill -s TERM $found; kill -s CONT $found; }
+  n=0
+  look_at_clock
+  started=$up
+  while [ $n -lt 60 ] && [ $((up - started)) -lt 2 ] && [ -n "$found" ]; do
+    n=$((n + 1))
+    nap
+    find_others "$@"
+    look_at_clock
+  done
+  n=0
+  while [ -n "$found" ]; do
+    n=$((n + 1))
+    [ $n -le 20 ] || { end_everyone; return; }
+    kill -s KILL $found
+    nap
+    find_others "$@"
+  done
+}
+
+# Sets "found" to the processes named and what descends from them.
+find_trees() {
+  list_everyone
+  found=" $* " grew=1
+  while [ -n "$grew" ]; do
+    grew=
+    for each in $all; do
+      case $found in *" \${each%:*} "*) continue ;; esac
+      case $found in *" \${each#*:} "*) found="$found\${each%:*} " grew=1 ;; esac
+    done
+  done
+}
+
+locate() {
+  case $1 in ${mainShell}) at=./ ;; *) at=./${shellPrefix("$1")} ;; esac
+}
+
+# Sets "id" to the command of the shell at "at" that has begun and not ended.
 in_flight() {
-  for out in *.out; do
-    id=\${out%.out}
+  for out in "$at"*.out; do
+    id=\${out#"$at"} id=\${id%.out}
     [ -f "$out" ] || continue
     case $id in *[!A-Za-z0-9_-]*) continue ;; esac
-    { [ -f "$id.rc" ] && read -r seen <"$id.rc"; } || return 0
+    { [ -f "$at$id.rc" ] && read -r seen <"$at$id.rc"; } || return 0
+  done
+  return 1
+}
+
+is_busy() {
+  for entry in $shells; do
+    locate "\${entry%:*}"
+    in_flight && return
   done
   return 1
 }
@@ -74,114 +256,356 @@ timer() {
   nap=
   trap '[ -z "$nap" ] || kill $nap; exit' TERM
   sleep "$1" & nap=$!
-  wait $nap && kill -s "$2" 1
+  wait $nap || exit
+  tell "$2"
 }
 
+start_timer() {
+  seconds=$1 line=$2
+  [ "$seconds" -ge 0 ] || seconds=0
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; timer "$seconds" "$line"; } & timers="$timers $!"'
+}
+
+# Armed again, because the grace is over or a command has killed a timer, the time that has passed still counts.
 arm() {
-  disarm
-  timer "$grace" ALRM 7<&- 8<&- & timers=$!
-  in_flight || return
-  limit=
-  [ -f "$id.limit" ] && read -r limit <"$id.limit"
-  case $limit in '' | *[!0-9]*) limit=$grace ;; esac
-  timer "$limit" USR1 7<&- 8<&- & timers="$timers $!"
+  stop_timers
+  read -r now rest </proc/uptime
+  now=\${now%%.*}
+  [ -n "$alone" ] || since= away=$now
+  alone=1 since=\${since:-$now}
+  start_timer $((grace - now + since)) "over $watches"
+  for entry in $shells; do
+    name=\${entry%:*}
+    locate "$name"
+    in_flight || continue
+    limit=
+    [ -f "$at$id.limit" ] && read -r limit <"$at$id.limit"
+    case $limit in '' | *[!0-9]*) limit=$grace ;; esac
+    start_timer $((limit - now + away)) "stop $name time"
+  done
+}
+
+keep_timers() {
+  [ -n "$alone" ] || return 0
+  for each in $timers; do
+    look "$each" || { arm; return; }
+  done
+}
+
+stop_timers() {
+  [ -z "$timers" ] || kill $timers
+  timers=
 }
 
 disarm() {
-  [ -z "$timers" ] || kill $timers
-  timers=
+  stop_timers
+  alone=
 }
 
 # Present is who holds the writing end of "here": its opening and its end are all there is to see.
 watch() {
   while :; do
-    { kill -s CONT 1; while read -r word; do :; done; } <here
-    kill -s HUP 1
+    { tell "back $1"; while read -r word; do :; done; } <here
+    tell "left $1"
   done
 }
 
-# Alone until the watch says otherwise: whoever opened the environment may have died since. Commands can
-# end the watch; a zombie that nobody collected yet is an ended one, too.
+tell() {
+  echo "$1" >>control
+  kill -s USR1 $$
+}
+
+# Alone until the watch says otherwise: whoever opened the environment may have died since. Commands can end the watch.
 keep_watch() {
-  [ -z "$ending" ] || return
-  state=Z
-  [ -z "$watcher" ] || read -r pid name state rest </proc/$watcher/stat
-  case $state in [ZX]) ;; *) return ;; esac
+  [ -z "$watcher" ] || ! look "$watcher" || return 0
+  watches=$((watches + 1))
   arm
-  watch 7<&- 8<&- & watcher=$!
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; watch "$watches"; } & watcher=$!'
 }
 
-acknowledge() {
-  [ -n "$mark" ] || return
-  mark=
-  echo stopped >&8
+# A signal that comes while bash waits can make it lose the process that ended at that moment, and wait for it ever after. There the keeper rests
+# for short times at a FIFO that nobody else has.
+rest() {
+  if [ -z "$BASH_VERSION" ]; then
+    wait "$target"
+  elif [ "$target" != $$ ]; then
+    read -r -t 0.2 word <&7
+  fi
 }
 
-mkfifo -m 600 go done here || exit 1
-exec 7<>go 8<>done
+mind_presence() {
+  [ -n "$over" ] || return 0
+  over=
+  [ -n "$alone" ] || return 0
+  is_busy || leave
+  since=
+  arm
+}
 
-# Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
-trap 'interrupted=1; keep_watch' CHLD
-trap 'interrupted=1; end_everyone limit' USR1
-trap 'interrupted=1; end_everyone aborted' USR2
-trap 'interrupted=1; arm' HUP
-trap 'interrupted=1; disarm' CONT
-trap 'interrupted=1; if in_flight; then arm; else exit 0; fi' ALRM
+leave() {
+  signal_everyone KILL
+  exit 0
+}
 
-echo '${readyLine}' >&2
-exec 2>/dev/null
-
-while [ -p go ] && [ -p done ] && [ -p here ]; do
-  (cd ${workspaceInside}; unset OLDPWD; exec /bin/sh ${scriptsInside}/worker.sh) 7<&- 8<&- & worker=$!
-  keep_watch
-  # For a stop that came while there was no worker.
-  acknowledge
-
-  # A signal interrupts the wait; the true status comes with a later one, and then 127 for ever.
+# Sets "status" to how a process has ended. A signal interrupts the wait; the true status comes with a later one, and then 127 for ever.
+collect() {
   status=127
   while :; do
     interrupted=
-    wait $worker
+    wait "$1"
     code=$?
-    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1140 | 1142 | 1145 | 1146) ;; *) status=$code ;; esac
+    case $interrupted$code in 127 | 1127 | 1129 | 1138 | 1145 | 1146) ;; *) status=$code ;; esac
     [ -n "$interrupted" ] || break
   done
+}
 
-  if in_flight; then
-    echo "$status \${mark:-respawned}" >"$id.rc"
-    echo "$id" >&8
-  elif [ -z "$mark" ]; then
-    echo lost >&8
+# Makes room where the shell does not do so by itself; nobody asks how these ended.
+collect_helpers() {
+  [ -n "$watcher$timers" ] || wait
+  for each in $watcher $timers; do collect "$each"; done
+  watcher= timers=
+}
+
+# Sets "pid" to the entry named $1 of those that follow.
+pick() {
+  pid= wanted=$1
+  shift
+  for each in "$@"; do
+    case $each in "$wanted":*) pid=\${each#*:} ;; esac
+  done
+  [ -n "$pid" ]
+}
+
+# Sets "rest" to those that follow without the entry named $1.
+without() {
+  rest= wanted=$1
+  shift
+  for each in "$@"; do
+    case $each in "$wanted":*) ;; *) rest="$rest $each" ;; esac
+  done
+}
+
+open_shell() {
+  locate "$1"
+  if ! pick "$1" $shells; then
+    command eval 'mkfifo -m 600 "\${at}go" "\${at}done"'
+    start_worker "$1"
   fi
-  acknowledge
-done
-`;
+  say words "opened $1"
+}
 
+become_worker() {
+  go_first
+  cd "$workspace"
+  unset OLDPWD
+  exec ${sh} "$scripts/worker.sh" "$1"
+}
+
+start_worker() {
+  locate "$1"
+  pid=
+  # Who leaves no room for the worker has to go; the ended count until they are collected.
+  until command eval 'become_worker "$spool/\${at#./}" 7<&- 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
+    signal_everyone KILL
+    [ -n "$BASH_VERSION" ] || collect_helpers
+    nap
+  done
+  without "$1" $shells
+  shells="$rest $1:$pid"
+}
+
+# Writes down how the worker of $1 ended, and why, and starts another one.
+replace_worker() {
+  collect "$2"
+  locate "$1"
+  if in_flight; then
+    echo "$status $3" >"$at$id.rc"
+    word=$id
+  else
+    # Of a stop the one who asked for it is told.
+    case $3 in respawned) word=lost ;; *) word= ;; esac
+  fi
+  start_worker "$1"
+  [ -z "$word" ] || say "\${at}done" "$word"
+}
+
+stop_shell() {
+  pick "$1" $shells || return 0
+  stopped=$pid others=
+  without "$1" $shells
+  for each in $rest $programs; do others="$others \${each#*:}"; done
+  if [ -z "$others" ]; then end_everyone; else end_others $others; fi
+  replace_worker "$1" "$stopped" "$2"
+  say "\${at}done" stopped
+}
+
+close_shell() {
+  [ "$1" != ${mainShell} ] && pick "$1" $shells || return 0
+  end_tree "$pid"
+  collect "$pid"
+  without "$1" $shells
+  shells=$rest
+  locate "$1"
+  command eval 'rm -f "$at"*'
+  say words "closed $1"
+}
+
+become_program() {
+  go_first
+  cd "$workspace"
+  unset OLDPWD
+  exec ${sh} "$spool/$1.program"
+}
+
+start_program() {
+  ! pick "$1" $programs || return 0
+  name=$1 pid= guard=
+  command eval 'mkfifo -m 600 "$name.stdin" "$name.stdout" "$name.stderr" "$name.life"' &&
+    command eval 'become_program "$name" 7<&- 8<&- 9<&- <"$name.stdin" >"$name.stdout" 2>"$name.stderr" & pid=$!'
+  if [ -z "$pid" ]; then
+    echo 126 >"$name.ended"
+    say words "ended $name"
+    return
+  fi
+  programs="$programs $name:$pid"
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; guard "$name"; } & guard=$!'
+  guards="$guards $name:$guard"
+  say words "made $name"
+}
+
+# Its owner holds "life" open, and with it the program lives.
+guard() {
+  while read -r word; do :; done <"$1.life"
+  tell "end $1"
+}
+
+end_program() {
+  ! pick "$1" $programs || end_tree "$pid"
+}
+
+end_tree() {
+  find_trees "$1"
+  first=$found
+  kill -s TERM $found
+  kill -s CONT $found
+  n=0
+  while [ $n -lt 40 ] && look "$1"; do
+    n=$((n + 1))
+    nap
+  done
+  # Those who were found stay found: their parent may have gone by now. Who is stopped starts nobody.
+  n=0 found=$first before=
+  while [ $n -lt 20 ] && [ "$before" != "$found" ]; do
+    n=$((n + 1)) before=$found
+    kill -s STOP $found
+    find_trees $found
+  done
+  kill -s KILL $found
+}
+
+settle_program() {
+  collect "$2"
+  echo "$status" >"$1.ended"
+  without "$1" $programs
+  programs=$rest
+  ! pick "$1" $guards || kill "$pid"
+  without "$1" $guards
+  guards=$rest
+  say words "ended $1"
+}
+
+look_after() {
+  for entry in $shells; do
+    look "\${entry#*:}" || replace_worker "\${entry%:*}" "\${entry#*:}" respawned
+  done
+  for entry in $programs; do
+    look "\${entry#*:}" || settle_program "\${entry%:*}" "\${entry#*:}"
+  done
+}
+
+hear() {
+  while IFS= read -r line <&9 || { partial=$partial$line; false; }; do
+    line=$partial$line partial=
+    set -- $line
+    case $2 in '' | *[!A-Za-z0-9_-]*) continue ;; esac
+    case $1 in
+      shell) open_shell "$2" ;;
+      stop) stop_shell "$2" "$3" ;;
+      close) close_shell "$2" ;;
+      run) start_program "$2" ;;
+      end) end_program "$2" ;;
+      # Of a watch that was replaced nothing counts any more.
+      back) [ "$2" != "$watches" ] || { over= && disarm; } ;;
+      over) over=1 ;;
+      left) [ "$2" != "$watches" ] || arm ;;
+    esac
+  done
+}
+
+: >control && mkfifo -m 600 go done words here || exit 1
+exec 8<>words 9<control
+if [ -n "$BASH_VERSION" ]; then
+  mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1
+fi
+
+# Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
+trap 'target=$$ interrupted=1' USR1 HUP CONT
+[ -n "$BASH_VERSION" ] || trap 'target=$$ interrupted=1' CHLD
+
+echo '${readyLine}' >&2
+exec 2>/dev/null
+start_worker ${mainShell}
+
+# No trap runs between the words of one command, and a signal that has no trap run yet ends the wait: so none slips past.
+while [ -p words ] && [ -p here ] && [ -f control ]; do
+  target=$watcher
+  hear
+  look_after
+  keep_watch
+  mind_presence
+  keep_timers
+  rest
+done
+leave
+`;
+}
+
+/**
+ * The worker takes one argument: what the paths of its shell's files begin with. Its loop uses reserved words, special builtins and `command` only: those
+ * are what no function or alias of an agent can replace (`unset` is special, and it brings `command` back).
+ */
 export const workerScript = `
+readonly _corral_at="$1"
+shift
 _corral_run() {
   _corral_ran=1
   set +C
-  command . "${spoolInside}/$_corral_id.cmd" </dev/null
+  command . "$_corral_at$_corral_id.cmd" </dev/null
 }
-ulimit -f 4194304
-while :; do
-  IFS= command read -r _corral_id <${spoolInside}/go || {
+exec 9<>"\${_corral_at}go"
+# A loop that also ends when the agent has told the shell to do nothing more (set -n): then another one takes its place.
+until ! :; do
+  IFS= command read -r _corral_id <&9 || {
     # Above 128: interrupted by a signal that the agent traps.
-    command test $? -gt 128 || exit 1
+    command test $? -gt 128 && continue
+    # The agent may have closed it. Anything else only a new worker can mend.
+    command test -p /proc/self/fd/9 && exit 1
+    exec 9<>"\${_corral_at}go"
     continue
   }
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
-  if ! command test -e "${spoolInside}/$_corral_id.out"; then
+  if ! command test -e "$_corral_at$_corral_id.out"; then
     # Whoever makes the file first decides whether the command runs: the worker here, or the runner that gave it up.
     _corral_ran=
     set -C
-    _corral_run >"${spoolInside}/$_corral_id.out" 2>"${spoolInside}/$_corral_id.err"
+    _corral_run >"$_corral_at$_corral_id.out" 2>"$_corral_at$_corral_id.err" 9<&-
     _corral_rc=$?
     unset -f command
-    set +aCefuvx
+    set +aCefnuvx
     command umask 022
-    case $_corral_ran in 1) command echo "$_corral_rc" >"${spoolInside}/$_corral_id.rc" ;; esac
+    # What the worker cannot write down, the keeper can.
+    case $_corral_ran in 1) command echo "$_corral_rc" >"$_corral_at$_corral_id.rc" || exit "$_corral_rc" ;; esac
   fi
-  command echo "$_corral_id" >${spoolInside}/done
+  command echo "$_corral_id" 1<>"\${_corral_at}done"
 done
 `;

@@ -46,9 +46,14 @@ export function resultOf(spool: Spool, id: string, ending: Ending): CommandResul
     stderr: stderr.text,
     stdoutBytes: stdout.size,
     stderrBytes: stderr.size,
-    timedOut: ending.shellLost === "limit",
+    timedOut: ending.shellLost === "time",
+    ...limitOf(ending),
     shellRespawned: ending.shellLost !== undefined,
   };
+}
+
+function limitOf({ shellLost }: Ending): Pick<CommandResult, "limit"> {
+  return shellLost === undefined || shellLost === "respawned" || shellLost === "aborted" ? {} : { limit: shellLost };
 }
 
 /** Follows one output of a running command, decoding as it goes. */

@@ -1,4 +1,14 @@
-import type { CommandResult, EnvironmentId, EnvironmentKind, EnvironmentState, Network } from "@corral/protocol";
+import type {
+  Access,
+  CommandResult,
+  EnvironmentId,
+  EnvironmentKind,
+  EnvironmentLimits,
+  EnvironmentState,
+  Network,
+} from "@corral/protocol";
+import type { Readable, Writable } from "node:stream";
+import type { Files } from "./files/port.ts";
 
 /**
  * An environment driver: one way of giving a session a place to run programs in. Every driver
@@ -6,9 +16,14 @@ import type { CommandResult, EnvironmentId, EnvironmentKind, EnvironmentState, N
  */
 export interface EnvironmentDriver {
   readonly kind: EnvironmentKind;
+  /** Whom workspaces must belong to, when that is not whoever this process runs as. */
+  readonly owner: Owner | undefined;
 
   /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
-  probe(): Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string; readonly fix: string }>;
+  probe(): Promise<
+    | { readonly ok: true; readonly limits?: readonly KeptLimit[] }
+    | { readonly ok: false; readonly reason: string; readonly fix: string }
+  >;
 
   /**
    * Starts the environment with the keeper as its first process and resolves when it is ready. The
@@ -35,6 +50,21 @@ export interface EnvironmentDriver {
   sweep(sweep: Sweep): Promise<void>;
 }
 
+/** How a limit is kept on this machine, as seen on an environment that was really opened. */
+export interface KeptLimit {
+  readonly limit: "processes" | "memory" | "cpu" | "disk";
+  /** `soft`: it can be passed for a moment, or by who sets out to. */
+  readonly kept: "hard" | "soft";
+  readonly by: string;
+  /** What makes it hard; without: nothing is known to. */
+  readonly fix?: string;
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 export interface Sweep {
   readonly onRecord: ReadonlySet<EnvironmentId>;
   /** Told of each one that could not be ended or removed. It stays for a later sweep; the others go on. */
@@ -47,9 +77,16 @@ export interface EnvironmentPlan {
   readonly id: EnvironmentId;
   /** Host path of the folder that is the environment's only lasting writable place. */
   readonly workspace: string;
+  /** `read`: the workspace is there and cannot be changed. */
+  readonly access: Access;
   /** Host paths readable at the same place inside (for instance shared git objects). */
   readonly readable: readonly string[];
+  /** Workspaces of others, by name; each is to be read, and only read, below `/siblings`. */
+  readonly siblings: Readonly<Record<string, string>>;
   readonly network: Network;
+  /** Where the network is `allow`: the host folder with the socket, called `proxy`, that is the only way out. */
+  readonly egress?: string;
+  readonly limits: EnvironmentLimits;
   /** Added to the small list of variables that every environment has. Never a secret. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -57,7 +94,22 @@ export interface EnvironmentPlan {
 export interface Environment {
   /** Plain JSON, enough to reopen it. */
   readonly state: EnvironmentState;
+  /** The session's own shell. */
   readonly shell: Shell;
+  /**
+   * One of several shells side by side, each with commands and ids of its own: the same name is the same shell, also for another process
+   * that reopened the environment. Names are lower-case words; `main` is `shell`. A limit that ends a command of one shell ends
+   * those of the others only where they cannot be told apart, and their results say so.
+   */
+  openShell(name: string): Shell;
+  /** Ends a shell and what it runs, and forgets its commands. `main` stays. */
+  closeShell(name: string): Promise<void>;
+  /**
+   * Starts a program beside the shells. Resolves when it has begun; what it cannot run ends with 126 or 127, as in a shell. Rejects with
+   * `environment.gone`. When this process ends, however that comes, the program is ended as well.
+   */
+  spawn(program: Program): Promise<Spawned>;
+  readonly files: Files;
   /** False once its processes are known to be gone, or it was let go. */
   readonly isOpen: boolean;
   /** Lets go without ending it: running commands go on and can be found again. */
@@ -69,6 +121,28 @@ export interface Environment {
   kill(): Promise<void>;
   /** Kills it and takes what it wrote down away; what takes long to remove is left to a sweep. Can be repeated. */
   end(): Promise<void>;
+}
+
+export interface Program {
+  /** What to run, found by the environment's own PATH. */
+  readonly argv: readonly [string, ...string[]];
+  /** Inside path; without: the workspace. */
+  readonly folder?: string;
+  /** Added to the environment's own. Never a secret. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Aborted, it is ended. */
+  readonly signal?: AbortSignal;
+}
+
+/** A program that lives as long as whoever started it wants it: it ends when its standard input is closed from outside for good. */
+export interface Spawned {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** How it ended; 128 + N for signal N. Rejects with `environment.gone` when the environment ended first. */
+  readonly ended: Promise<{ readonly exitCode: number }>;
+  /** Ends the program and what it started, as far as that can be told apart from the rest. */
+  kill(): void;
 }
 
 /** What an environment wrote down about its commands, readable after its processes are gone too. */
@@ -95,6 +169,24 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
+  /**
+   * A part of a command's whole output, also of what its result left out; at most a mebibyte at once. It stays for a while after
+   * `forget`; then there is nothing more, and `size` is 0.
+   */
+  readWhole(id: string, stream: "stdout" | "stderr", range?: OutputRange): Promise<OutputRead>;
+}
+
+export interface OutputRange {
+  /** First byte, from 0 on. */
+  readonly from?: number;
+  /** At most so many bytes. */
+  readonly bytes?: number;
+}
+
+export interface OutputRead {
+  readonly bytes: Buffer;
+  /** Of the whole output, so far. */
+  readonly size: number;
 }
 
 export interface Command {

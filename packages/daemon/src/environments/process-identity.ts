@@ -16,6 +16,15 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return seen?.startTime === identity.startTime && !"ZX".includes(seen.state) && identity.bootId === bootId();
 }
 
+/** Whether it has let go of what it held and is on its way out, which takes a moment: its mounts go before it does. */
+export function isEnding(identity: ProcessIdentity): boolean {
+  const seen = look(identity.pid);
+  return isAlive(identity) && seen !== undefined && (seen.flags & exiting) !== 0;
+}
+
+/** PF_EXITING of the kernel. */
+const exiting = 0x4;
+
 /** Signals the process if it is still the same one; says whether it was. */
 export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false;
@@ -50,7 +59,7 @@ export function bootId(): string {
   return knownBootId;
 }
 
-function look(pid: number): { state: string; startTime: string } | undefined {
+function look(pid: number): { state: string; startTime: string; flags: number } | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -59,6 +68,6 @@ function look(pid: number): { state: string; startTime: string } | undefined {
   }
   // The name in parentheses may hold spaces and parentheses itself, so fields count from its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, startTime] = [fields[0], fields[19]];
-  return state === undefined || startTime === undefined ? undefined : { state, startTime };
+  const [state, flags, startTime] = [fields[0], Number(fields[6]), fields[19]];
+  return state === undefined || startTime === undefined ? undefined : { state, startTime, flags };
 }

@@ -3,19 +3,23 @@ import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { mainShell } from "./keeper.ts";
+import { KeeperLine } from "./keeper-line.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool, SpoolUnreadable } from "./spool.ts";
 
 /** The shell with this test in the place of its keeper. */
 let folder: string;
-let ends: { go: number; done: number };
+let ends: { go: number; done: number; words: number };
+let line: KeeperLine;
 let killed: number;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "corral-spool-"));
-  execFileSync("/usr/bin/mkfifo", ["go", "done", "here"], { cwd: folder });
+  execFileSync("/usr/bin/mkfifo", ["go", "done", "here", "words"], { cwd: folder });
+  writeFileSync(join(folder, "control"), "");
   const open = (name: string) => openSync(join(folder, name), constants.O_RDWR | constants.O_NONBLOCK);
-  ends = { go: open("go"), done: open("done") };
+  ends = { go: open("go"), done: open("done"), words: open("words") };
   killed = 0;
 });
 
@@ -38,7 +42,7 @@ test("a flood of words costs few looks and delays no result", async () => {
   expect(looks).toBeLessThan(20);
   write("it.rc", "0\n");
   expect(await running).toMatchObject({ exitCode: 0, stdout: "out", shellRespawned: true });
-  shell.detach();
+  line.detach();
 });
 
 test("an output that cannot be read for want of something is waited for, not taken for empty", async () => {
@@ -50,7 +54,7 @@ test("an output that cannot be read for want of something is waited for, not tak
   writeSync(ends.done, "it\n");
   expect(await running).toMatchObject({ stdout: "out\n", stdoutBytes: 4 });
   expect({ failing: spool.failing, killed }).toEqual({ failing: 0, killed: 0 });
-  shell.detach();
+  line.detach();
 });
 
 test("what nobody can read is begun, never absent and never done", async () => {
@@ -61,7 +65,7 @@ test("what nobody can read is begun, never absent and never done", async () => {
   write("it.rc", "0\n");
   expect(await shell.find("it")).toEqual({ kind: "begun" });
   expect(await shell.find("it")).toMatchObject({ kind: "done" });
-  shell.detach();
+  line.detach();
 });
 
 test("a folder in the place of a command's end, text or limit ends the environment or does no harm", async () => {
@@ -84,7 +88,7 @@ test("a folder in the place of a command's end, text or limit ends the environme
   mkdirSync(join(folder, "forgotten.out"));
   for (let i = 0; i < 2_000; i++) shell.forget("forgotten");
   await tick();
-  shell.detach();
+  line.detach();
 });
 
 class WatchedSpool extends Spool {
@@ -113,7 +117,8 @@ class WatchedSpool extends Spool {
 }
 
 function openShell(spool: Spool): SpoolShell {
-  return new SpoolShell(spool, { signal: () => undefined, kill: () => void killed++ });
+  line = new KeeperLine(spool, { signal: () => undefined, kill: () => void killed++ });
+  return new SpoolShell(spool, line, { name: mainShell, outputBytes: 2 ** 20 });
 }
 
 function write(name: string, text: string): void {

@@ -1,56 +1,58 @@
-import { type CommandResult, CorralError } from "@corral/protocol";
+import type { CommandResult } from "@corral/protocol";
 import { closeSync, constants, writeSync } from "node:fs";
-import { Socket } from "node:net";
+import { Airborne, type StopReason } from "./airborne.ts";
 import { Flight } from "./flight.ts";
-import { keeperSignals } from "./keeper.ts";
+import { Hearing } from "./hearing.ts";
+import { mainShell } from "./keeper.ts";
+import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
+import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, resultOf } from "./output.ts";
-import type { Command, CommandResults, Shell } from "./port.ts";
-import { givenUpCode, type Spool, SpoolUnreadable } from "./spool.ts";
+import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "./port.ts";
+import { Retained } from "./retained.ts";
+import { type Ending, givenUpCode, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /**
- * The persistent shell of an environment, seen from outside.
+ * A persistent shell of an environment, seen from outside.
  *
  * Invariants
  * 1. The spool is the truth. A line on `done` is a hint to look there, and a lost hint costs one tick.
  * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
  * 3. After a stop nothing is sent before the keeper said `stopped`, so a stop never hits a later command.
- * 4. `done` ends when the last process of the environment has gone, and not before.
- * 5. Whoever holds `here` is present. It closes with this object or with this process, whichever ends first.
- * 6. Nothing throws out of a timer, a listener or an event. An environment whose spool was meddled with is ended, and what
+ * 4. `go` and `done` are held open both ways, so what is written waits for a worker that is being replaced. A worker may die with
+ *    the word in its hand: what has not begun after a while is told again.
+ * 5. Nothing throws out of a timer, a listener or an event. An environment whose spool was meddled with is ended, and what
  *    waits for it fails when it has gone; what only the machine is short of is waited for, and not for ever.
  */
 export class SpoolShell implements Shell {
   readonly #spool: Spool;
-  readonly #keeper: Keeper;
-  readonly #go: number;
-  readonly #here: number;
-  readonly #done: Socket;
+  readonly #line: KeeperLine;
+  readonly #name: string;
+  readonly #gauge: Gauge | undefined;
   readonly #flights = new Map<string, Flight>();
-  #current: Airborne | undefined;
   readonly #forgotten: string[] = [];
-  #partialLine = "";
-  readonly #patience = new Patience();
+  readonly #retained: Retained;
+  readonly #outputBytes: number;
+  readonly #unlisten: () => void;
+  /** Undefined: the keeper has not opened the shell yet, or it was left. */
+  #channel: Channel | undefined;
+  #current: Airborne | undefined;
   #stateLost = false;
   /** Since when the spool could not be read, for want of something. */
   #blindSince: number | undefined;
   #state: "open" | "gone" | "detached" = "open";
 
-  /** Throws when the spool's FIFOs are not there or nobody is at their other end. */
-  constructor(spool: Spool, keeper: Keeper) {
+  /** Throws when the main shell's FIFOs are not there; another shell is opened by the keeper first. */
+  constructor(spool: Spool, line: KeeperLine, { name, outputBytes, gauge }: ShellOptions) {
     this.#spool = spool;
-    this.#keeper = keeper;
-    const [go, here, done] = spool.openFifos(
-      ["go", constants.O_WRONLY],
-      ["here", constants.O_RDWR],
-      ["done", constants.O_RDONLY],
-    );
-    this.#go = go;
-    this.#here = here;
-    this.#done = new Socket({ fd: done, readable: true, writable: false });
-    this.#done.on("data", (chunk: Buffer) => this.#guard(() => this.#hear(chunk)));
-    this.#done.on("error", () => this.#leave("gone"));
-    this.#done.on("close", () => this.#leave("gone"));
-    this.#done.unref();
+    this.#line = line;
+    this.#name = name;
+    this.#gauge = gauge;
+    this.#state = line.state;
+    this.#outputBytes = outputBytes;
+    this.#retained = new Retained(spool, { outputBytes });
+    if (name === mainShell) this.#channel = this.#openChannel();
+    else void this.#open();
+    this.#unlisten = line.onLeave((state) => this.#leave(state));
   }
 
   get isOpen(): boolean {
@@ -71,28 +73,72 @@ export class SpoolShell implements Shell {
     return findIn(this.#spool, id);
   }
 
+  async readWhole(
+    id: string,
+    stream: OutputStream,
+    { from = 0, bytes = mostAtOnce }: OutputRange = {},
+  ): Promise<OutputRead> {
+    try {
+      return this.#spool.readOutput(id, stream, Math.max(0, from), Math.min(bytes, mostAtOnce));
+    } catch (error) {
+      throw goneIfUnreadable(error);
+    }
+  }
+
   /**
-   * Large output goes at once, the files themselves with the environment or after very many commands:
+   * Output goes when there is much of it, the files themselves with the environment or after very many commands:
    * ext4 looks at every file deleted in the last minutes whenever it creates one, so that deleting
    * after each command would make every command several times as slow.
    */
   forget(id: string): void {
-    setImmediate(() => this.#guard(() => this.#spool.shrink(id))).unref();
+    setImmediate(() => this.#state === "open" && this.#retained.add(id)).unref();
     if (this.#forgotten.push(id) >= mostForgotten) this.#tidy();
   }
 
-  detach(): void {
-    this.#leave("detached");
+  /** Ends what runs in it, and its files go. */
+  async close(): Promise<void> {
+    this.#leave("gone");
+    this.#line.ask(`close ${this.#name}`);
+    await this.#line.answer(() => (this.#spool.hasFifo("go") ? undefined : true), openPatience);
+  }
+
+  async #open(): Promise<void> {
+    try {
+      this.#line.ask(`shell ${this.#name}`);
+      const channel = await this.#line.answer(() => this.#tryChannel(), openPatience);
+      if (this.#state === "open") this.#channel = channel;
+      else channel.close();
+    } catch (error) {
+      if (this.#state !== "open") return;
+      for (const flight of [...this.#flights.values()]) this.#remove(flight).fail(goneIfUnreadable(error));
+      this.#endIfMeddledWith(error);
+      return;
+    }
+    this.#takeOff();
+  }
+
+  #tryChannel(): Channel | undefined {
+    try {
+      return this.#openChannel();
+    } catch (error) {
+      if (error instanceof SpoolUnreadable && error.code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  #openChannel(): Channel {
+    const [go, done] = this.#spool.openFifos(["go", constants.O_RDWR], ["done", constants.O_RDWR]);
+    return new Channel(go, done, (words) => this.#guard(() => this.#hear(words)));
   }
 
   #takeOff(): void {
-    if (this.#current !== undefined) return;
+    if (this.#current !== undefined || (this.#channel === undefined && this.#state === "open")) return;
     const next = this.#flights.values().next();
     if (next.done === true) return this.#rest();
     try {
       this.#send(next.value);
     } catch (error) {
-      this.#remove(next.value).fail(error instanceof SpoolUnreadable ? gone("unusable", error) : error);
+      this.#remove(next.value).fail(goneIfUnreadable(error));
       this.#endIfMeddledWith(error);
       this.#takeOff();
     }
@@ -100,41 +146,28 @@ export class SpoolShell implements Shell {
 
   #send(flight: Flight): void {
     const ending = this.#spool.ending(flight.id);
-    if (ending !== undefined) return this.#landOn(flight, resultOf(this.#spool, flight.id, ending));
+    if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
+    flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
     if (!this.#spool.hasBegun(flight.id)) {
       this.#spool.writeCommand(flight.id, flight.text);
-      this.#tellWorker(flight.id);
+      this.#channel?.tellWorker(flight.id);
     }
-    this.#done.ref();
+    this.#channel?.done.keepAwake(true);
     this.#current = new Airborne(flight, (current) => this.#tick(current));
     if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
-  #tellWorker(id: string): void {
-    try {
-      writeSync(this.#go, `${id}\n`);
-    } catch (cause) {
-      // Nobody is there to read it, or somebody else has filled it up.
-      throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });
-    }
-  }
-
-  /** However much is said at once, there is one look. */
-  #hear(chunk: Buffer): void {
-    if (this.#patience.isTriedBy(chunk.length)) this.#listenLater();
-    const lines = (this.#partialLine + chunk.toString("latin1")).split("\n");
-    this.#partialLine = (lines.pop() ?? "").slice(0, 256);
-    const said = new Set(lines);
-    if (said.has("lost")) this.#stateLost = true;
+  #hear(said: ReadonlySet<string>): void {
+    if (said.has("lost")) this.#loseState();
     if (said.has("stopped")) this.#current?.keeperStopped();
     this.#look();
   }
 
-  /** Until then the ticks look. */
-  #listenLater(): void {
-    this.#done.pause();
-    setTimeout(() => this.#done.resume(), Patience.windowMs).unref();
+  /** The worker died outside of any command, maybe with the word of the next one in its hand. */
+  #loseState(): void {
+    this.#stateLost = true;
+    if (this.#current !== undefined) this.#tellAgain(this.#current.flight.id);
   }
 
   /** Lands the current flight if its end is written; says whether it did. */
@@ -143,11 +176,26 @@ export class SpoolShell implements Shell {
     if (current === undefined) return false;
     const ending = this.#spool.ending(current.flight.id);
     if (ending === undefined || current.stop === "asked") return false;
-    const result = resultOf(this.#spool, current.flight.id, ending);
+    const { watch } = current.flight;
+    if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
+    const result = this.#resultOf(current.flight, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
+  }
+
+  #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
+    // A shell that was ended by its own limit on files may have set it itself.
+    const limit = watch?.end(ending.shellLost === undefined ? ending.exitCode : undefined);
+    return { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, id, ending) };
+  }
+
+  /** What it started would leave no room for the next command, or for others. */
+  #stopAtLimit(flight: Flight): false {
+    const current = this.#current;
+    if (current?.flight === flight && current.stop === "none") this.#giveUpOrStop(current, "aborted");
+    return false;
   }
 
   #tick(current: Airborne): void {
@@ -159,12 +207,20 @@ export class SpoolShell implements Shell {
     const landed = this.#look();
     this.#blindSince = undefined;
     if (landed) return;
-    if (current.isSpoilt()) return this.#keeper.kill();
+    if (current.isSpoilt()) return this.#line.giveUp();
     if (current.firstTick()) this.#spool.writeLimit(current.flight.id, Math.ceil(current.flight.timeoutMs / 1000));
     // Answered, and yet no ending: the stop came before the worker had taken the command up.
     if (current.stop === "answered" || (current.stop === "none" && current.isOverdue()))
-      this.#giveUpOrStop(current, "limit");
+      this.#giveUpOrStop(current, "time");
+    else if (current.stop === "none" && this.#spool.outputBytes(current.flight.id) > this.#outputBytes)
+      this.#stop(current, "output");
+    else if (current.isDueForAnotherWord()) this.#tellAgain(current.flight.id);
     current.flight.follow();
+  }
+
+  #tellAgain(id: string): void {
+    if (!this.#spool.hasBegun(id)) this.#channel?.tellWorker(id);
+    this.#line.poke();
   }
 
   #guard(work: () => void): void {
@@ -181,8 +237,8 @@ export class SpoolShell implements Shell {
     this.#blindSince ??= performance.now();
     const mayPass = error instanceof SpoolUnreadable && error.mayPass;
     if (mayPass && performance.now() - this.#blindSince < blindMs) return;
-    this.#done.resume();
-    this.#keeper.kill();
+    this.#channel?.done.insist();
+    this.#line.giveUp();
   }
 
   #abort(flight: Flight): void {
@@ -192,13 +248,16 @@ export class SpoolShell implements Shell {
     } else if (!flight.settled && !mayHaveBegun(this.#spool, flight.id)) this.#remove(flight).land(neverBegun);
   }
 
-  #giveUpOrStop(current: Airborne, why: keyof typeof keeperSignals): void {
-    if (this.#spool.giveUp(current.flight.id)) this.#landOn(current.flight, neverBegun);
-    else this.#stop(current, why);
+  #giveUpOrStop(current: Airborne, why: StopReason): void {
+    // A shell that does not take a command up in its time never will: it is replaced.
+    const isStuck = current.stop === "none" && why !== "aborted";
+    const begun = !this.#spool.giveUp(current.flight.id, ...(isStuck ? [why] : []));
+    if (begun || isStuck) this.#stop(current, why);
+    else this.#landOn(current.flight, neverBegun);
   }
 
-  #stop(current: Airborne, why: keyof typeof keeperSignals): void {
-    this.#keeper.signal(keeperSignals[current.askToStop(why)]);
+  #stop(current: Airborne, why: StopReason): void {
+    this.#line.ask(`stop ${this.#name} ${current.askToStop(why)}`);
   }
 
   #landOn(flight: Flight, result: CommandResult): void {
@@ -219,113 +278,68 @@ export class SpoolShell implements Shell {
   }
 
   #tidy(): void {
-    for (const id of this.#forgotten.splice(0)) this.#spool.remove(id);
+    for (const id of this.#forgotten.splice(0)) {
+      this.#retained.drop(id);
+      this.#spool.remove(id);
+    }
   }
 
   #rest(): void {
-    this.#done.unref();
+    this.#channel?.done.keepAwake(false);
   }
 
   #leave(state: "gone" | "detached"): void {
     if (this.#state !== "open") return;
     this.#state = state;
-    closeSync(this.#go);
-    closeSync(this.#here);
-    this.#done.destroy();
+    this.#unlisten();
+    this.#retained.close();
+    this.#channel?.close();
+    this.#channel = undefined;
     this.#current?.clear();
     this.#current = undefined;
     this.#takeOff();
   }
 }
 
-/** The keeper as its driver reaches it. */
-export interface Keeper {
-  signal(name: NodeJS.Signals): void;
-  /** Ends the whole environment: the keeper does not answer. */
-  kill(): void;
+export interface ShellOptions {
+  readonly name: string;
+  /** What one command may write before it is ended. */
+  readonly outputBytes: number;
+  /** Tells when a command ran into a limit; without, nobody does. */
+  readonly gauge?: Gauge | undefined;
 }
 
+/** The two FIFOs of a shell. */
+class Channel {
+  readonly #go: number;
+  readonly done: Hearing;
+
+  constructor(go: number, done: number, onWords: (words: ReadonlySet<string>) => void) {
+    this.#go = go;
+    this.done = new Hearing(done, { onWords, onEnd: () => undefined });
+  }
+
+  tellWorker(id: string): void {
+    try {
+      writeSync(this.#go, `${id}\n`);
+    } catch (cause) {
+      // Somebody else has filled it up.
+      throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });
+    }
+  }
+
+  close(): void {
+    closeSync(this.#go);
+    this.done.close();
+  }
+}
+
+const openPatience = { deadlineMs: 20_000, slowestMs: 25 };
 const mostForgotten = 2_000;
+/** What can be read of an output in one go. */
+const mostAtOnce = 2 ** 20;
 /** How long a machine may be short of something before its environments are given up. */
 const blindMs = 10_000;
-
-const firstTickMs = 25;
-const slowestTickMs = 100;
-
-/** How long the keeper may take to end everyone, its own grace included. */
-const stopDeadlineMs = 10_000;
-
-/** The flight in the air, its clock and how far its stop has come. */
-class Airborne {
-  readonly flight: Flight;
-  readonly #tick: (current: Airborne) => void;
-  readonly #deadline: number;
-  #timer: NodeJS.Timeout;
-  #delay = firstTickMs;
-  #ticked = false;
-  #why: keyof typeof keeperSignals | undefined;
-  #stopDeadline = Number.POSITIVE_INFINITY;
-  stop: "none" | "asked" | "answered" = "none";
-
-  constructor(flight: Flight, tick: (current: Airborne) => void) {
-    this.flight = flight;
-    this.#tick = tick;
-    this.#deadline = performance.now() + flight.timeoutMs;
-    this.#timer = setTimeout(tick, Math.min(firstTickMs, flight.timeoutMs), this);
-  }
-
-  firstTick(): boolean {
-    const first = !this.#ticked;
-    this.#ticked = true;
-    return first;
-  }
-
-  scheduleTick(): void {
-    clearTimeout(this.#timer);
-    const untilDeadline = this.#deadline - performance.now();
-    const wait = this.stop === "none" && untilDeadline > 0 ? Math.min(this.#delay, untilDeadline) : this.#delay;
-    this.#timer = setTimeout(this.#tick, Math.ceil(wait), this);
-    this.#delay = Math.min(slowestTickMs, this.#delay * 1.25);
-  }
-
-  isOverdue(): boolean {
-    return performance.now() >= this.#deadline;
-  }
-
-  /** The first reason stays, however often it has to be asked. */
-  askToStop(why: keyof typeof keeperSignals): keyof typeof keeperSignals {
-    this.#why ??= why;
-    this.stop = "asked";
-    this.#stopDeadline = Math.min(this.#stopDeadline, performance.now() + stopDeadlineMs);
-    return this.#why;
-  }
-
-  keeperStopped(): void {
-    if (this.stop === "asked") this.stop = "answered";
-  }
-
-  isSpoilt(): boolean {
-    return performance.now() >= this.#stopDeadline;
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
-/** With what is said on `done`: keeper and worker say one short line a command, and a flood must cost the others little. */
-class Patience {
-  static readonly windowMs = 50;
-  #since = 0;
-  #spent = 0;
-
-  isTriedBy(bytes: number): boolean {
-    const now = performance.now();
-    if (now - this.#since > Patience.windowMs) [this.#since, this.#spent] = [now, 0];
-    this.#spent += Math.max(bytes, 64);
-    return this.#spent > 32_768;
-  }
-}
 
 /** Aborted before its turn came: nothing ran, and 143 is what a shell says of a command ended by TERM. */
 const neverBegun: CommandResult = {
@@ -336,14 +350,4 @@ const neverBegun: CommandResult = {
   stderrBytes: 0,
   timedOut: false,
   shellRespawned: false,
-};
-
-function gone(why: keyof typeof goneMessages, cause?: unknown): CorralError {
-  return new CorralError("environment.gone", goneMessages[why], { retry: "never", cause });
-}
-
-const goneMessages = {
-  gone: "The environment ended before the command did.",
-  detached: "The environment was let go.",
-  unusable: "The environment can no longer be talked to.",
 };

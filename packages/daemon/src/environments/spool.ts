@@ -1,3 +1,4 @@
+import type { LimitHit } from "@corral/protocol";
 import {
   closeSync,
   constants,
@@ -10,6 +11,7 @@ import {
   type Stats,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 
@@ -21,11 +23,14 @@ import { join } from "node:path";
  */
 export class Spool {
   readonly folder: string;
+  readonly #prefix: string;
   /** Commands that lasted long enough to get a limit file. */
   readonly #limited = new Set<string>();
 
-  constructor(folder: string) {
+  /** `prefix`: what the names of its files begin with, when it is one of several in the folder. */
+  constructor(folder: string, { prefix = "" }: { prefix?: string } = {}) {
     this.folder = folder;
+    this.#prefix = prefix;
   }
 
   exists(): boolean {
@@ -60,13 +65,13 @@ export class Spool {
    * Gives a command up that has not begun: from now on it never will. False when it began first. A stop may have
    * taken its id from the worker in the middle of reading it, so waiting for it to begin is of no use.
    */
-  giveUp(id: string): boolean {
+  giveUp(id: string, why?: LimitHit): boolean {
     try {
       writeNew(this.#path(id, "out"), "");
     } catch {
       return false;
     }
-    attempt(() => writeNew(this.#path(id, "rc"), `${givenUpCode}\n`));
+    attempt(() => writeNew(this.#path(id, "rc"), `${givenUpCode}${why === undefined ? "" : ` ${why}`}\n`));
     return true;
   }
 
@@ -87,6 +92,11 @@ export class Spool {
       return { bytes: readRange(fd, from, Math.min(limit, size - from)), size };
     };
     return withRegularFile(this.#path(id, extensions[stream]), read) ?? { bytes: Buffer.alloc(0), size: 0 };
+  }
+
+  /** What a command's output takes now, both streams together. */
+  outputBytes(id: string): number {
+    return (look(this.#path(id, "out"))?.size ?? 0) + (look(this.#path(id, "err"))?.size ?? 0);
   }
 
   /** Gives back what a command's output takes on the disk, when that is much and can be done. */
@@ -113,7 +123,7 @@ export class Spool {
   openFifos<const Wanted extends readonly FifoWanted[]>(...wanted: Wanted): { [Each in keyof Wanted]: number } {
     const opened: number[] = [];
     try {
-      for (const [name, access] of wanted) opened.push(openFifo(join(this.folder, name), access));
+      for (const [name, access] of wanted) opened.push(openFifo(this.#fifo(name), access));
     } catch (cause) {
       for (const fd of opened) closeSync(fd);
       throw unreadable(cause);
@@ -121,20 +131,69 @@ export class Spool {
     return opened as unknown as { [Each in keyof Wanted]: number };
   }
 
-  #path(id: string, extension: "cmd" | "limit" | "out" | "err" | "rc"): string {
+  hasFifo(name: "go"): boolean {
+    return look(this.#fifo(name)) !== undefined;
+  }
+
+  /** What the keeper is asked is written here. */
+  openControl(): number {
+    try {
+      return openRegularFile(join(this.folder, "control"), constants.O_WRONLY | constants.O_APPEND);
+    } catch (cause) {
+      throw unreadable(cause);
+    }
+  }
+
+  append(fd: number, text: string): void {
+    try {
+      writeSync(fd, text);
+    } catch (cause) {
+      throw unreadable(cause);
+    }
+  }
+
+  /** A program's script; complete when it returns. */
+  writeProgram(id: string, text: string): void {
+    try {
+      writeNew(this.#path(id, "program"), text);
+    } catch (cause) {
+      throw unreadable(cause);
+    }
+  }
+
+  /** The exit code of a program; undefined as long as that is not written down completely. */
+  programEnding(id: string): number | undefined {
+    const path = this.#path(id, "ended");
+    if (look(path) === undefined) return undefined;
+    const text = withRegularFile(path, (fd) => readRange(fd, 0, endingLimit).toString("latin1")) ?? "";
+    return parseEnding(text)?.exitCode;
+  }
+
+  removeProgram(id: string): void {
+    attempt(() => programFiles.forEach((extension) => unlinkIfThere(this.#path(id, extension))));
+  }
+
+  #path(id: string, extension: Extension): string {
     if (!safeId.test(id)) throw new TypeError(`not an id for a command: ${JSON.stringify(id)}`);
-    return `${this.folder}/${id}.${extension}`;
+    return `${this.folder}/${this.#prefix}${id}.${extension}`;
+  }
+
+  #fifo(name: FifoName): string {
+    return typeof name === "string" ? `${this.folder}/${this.#prefix}${name}` : this.#path(...name);
   }
 }
 
 /** What is in the spool, or whether it is there, cannot be found out. */
 export class SpoolUnreadable extends Error {
+  /** What the system said, if it said something. */
+  readonly code: string | undefined;
   /** The machine or this process is short of something; otherwise somebody has meddled. */
   readonly mayPass: boolean;
 
   constructor(message: string, { mayPass, cause }: { mayPass: boolean; cause?: unknown }) {
     super(message, { cause });
     this.mayPass = mayPass;
+    this.code = (cause as NodeJS.ErrnoException | undefined)?.code;
   }
 }
 
@@ -154,7 +213,7 @@ export type OutputStream = "stdout" | "stderr";
 export interface Ending {
   readonly exitCode: number;
   /** Why the shell did not live through it; undefined when it did. */
-  readonly shellLost: "respawned" | "limit" | "aborted" | undefined;
+  readonly shellLost: "respawned" | "aborted" | LimitHit | undefined;
 }
 
 const safeId = /^[A-Za-z0-9_-]{1,100}$/;
@@ -164,7 +223,7 @@ const endingLimit = 32;
 /** What a shell says of a command ended by TERM. */
 export const givenUpCode = 143;
 const keptOutput = 16_384;
-const endingShape = /^(\d{1,3})(?: (respawned|limit|aborted))?\n$/;
+const endingShape = /^(\d{1,3})(?: (respawned|aborted|time|memory|pids|disk|output))?\n$/;
 
 function parseEnding(text: string): Ending | undefined {
   const match = endingShape.exec(text);
@@ -180,13 +239,25 @@ function attempt(work: () => void): void {
   }
 }
 
-type FifoWanted = readonly [name: "go" | "done" | "here", access: number];
+type FifoName = "go" | "done" | "here" | "words" | readonly [program: string, end: (typeof programFifos)[number]];
+type FifoWanted = readonly [name: FifoName, access: number];
+
+const programFifos = ["stdin", "stdout", "stderr", "life"] as const;
+const programFiles = ["program", ...programFifos, "ended"] as const;
+type Extension = "cmd" | "limit" | "out" | "err" | "rc" | (typeof programFiles)[number];
 
 function openFifo(path: string, access: number): number {
   const fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if (fstatSync(fd).isFIFO()) return fd;
   closeSync(fd);
   throw new Error(`${path} is not a FIFO`);
+}
+
+function openRegularFile(path: string, access: number): number {
+  const fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw new Error(`${path} is not a file`);
 }
 
 function look(path: string): Stats | undefined {

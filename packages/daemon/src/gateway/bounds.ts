@@ -61,4 +61,9 @@ export function missing(noun: keyof typeof lists, id: string | undefined): Corra
   return new CorralError("not-found", `There is no ${noun} ${id}`, { hint: `\`${lists[noun]}\` lists them` });
 }
 
-const lists = { session: "corral sessions", project: "corral projects", token: "corral token list" } as const;
+const lists = {
+  session: "corral sessions",
+  project: "corral projects",
+  token: "corral token list",
+  shell: "corral shell --list",
+} as const;

@@ -38,11 +38,15 @@ function withPort(name: string, port: number): string {
 /** Whatever changes something must come as plain JSON, which no form can send. */
 export function requireJson(request: FastifyRequest): void {
   if (request.method === "GET" || request.method === "HEAD" || request.is404) return;
-  // No page can send one elsewhere without asking first, and it has nothing to say.
-  if (request.method === "DELETE" && request.headers["content-type"] === undefined) return;
+  if (request.method === "DELETE" && request.headers["content-type"] === undefined && !hasBody(request)) return;
   const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (mediaType !== "application/json" || encoding !== "identity") throw wrongMediaType();
+}
+
+/** A deletion names all that it is about; no page of another origin can send one unasked. */
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
 function strangeHost(hosts: readonly string[]): CorralError {

@@ -16,6 +16,8 @@ import {
 import { z } from "zod";
 import { missing } from "./bounds.ts";
 import type { Routes } from "./routes.ts";
+import { requireOperator } from "./shells.ts";
+import { principalOf } from "./tokens.ts";
 import type { Sessions } from "../sessions/index.ts";
 
 export const sessionParams = z.object({ id: sessionId });
@@ -26,8 +28,10 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
   app.post(
     "/api/sessions",
     { schema: { tags, body: createSession, response: { 201: sessionView } } },
-    async (request, reply) =>
-      reply.code(201).send(await sessions.create(request.body, request.by, request.newId("session"))),
+    async (request, reply) => {
+      requireOperator(principalOf(request), request.body.environment.kind);
+      return reply.code(201).send(await sessions.create(request.body, request.by, request.newId("session")));
+    },
   );
 
   app.get("/api/sessions", { schema: { tags, response: { 200: sessionList } } }, async () => ({
@@ -63,6 +67,8 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
       schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } },
     },
     async (request, reply) => {
+      const { environment } = await knownSession(sessions, request.params.id);
+      requireOperator(principalOf(request), environment.kind);
       const outcome = await sessions.admit(request.params.id, request.body, request.by);
       if (outcome.kind === "conflict") throw new CorralError("input.conflict", outcome.reason);
       const { kind, input, seq } = outcome;

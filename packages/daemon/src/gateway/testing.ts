@@ -5,14 +5,19 @@ import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import { egressProjections, openEgress } from "../egress/index.ts";
+import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
+import { openShells, shellProjections } from "../shells/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
+import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
+import { jailOwner } from "../environments/jail/index.ts";
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
 import { type GatewayParts, openGateway } from "./server.ts";
@@ -64,7 +69,15 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const folder = kept ?? mkdtempSync(join(tmpdir(), "corral-gateway-"));
   const log = await openSqliteLog({
     file: join(folder, "corral.db"),
-    projections: [...projectProjections, ...sessionProjections, ...tokenProjections, ...requestProjections],
+    projections: [
+      ...projectProjections,
+      ...sessionProjections,
+      ...shellProjections,
+      ...workspaceProjections,
+      ...tokenProjections,
+      ...requestProjections,
+      ...egressProjections,
+    ],
   });
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
@@ -80,7 +93,32 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
-    mayOpen: () => Promise.resolve(),
+    environment: (asked) => Promise.resolve(wishOf(asked)),
+  });
+  const shells = openShells({
+    log,
+    home: folder,
+    drivers: driversOf(openJailDriver({ home: folder })),
+    onDefect: (what) => logged.push({ what }),
+  });
+  await shells.begin();
+  const onDefect = (what: string) => void logged.push({ what });
+  const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
+  const workspaces = openWorkspaces({
+    log,
+    home: folder,
+    owner: jailOwner(),
+    spares,
+    endEnvironments: () => Promise.resolve(),
+    terms: () => ({ idleDays: null, discardedDays: 1 }),
+    onDefect,
+  });
+  const egress = openEgress({
+    log,
+    home: folder,
+    owner: undefined,
+    list: () => Promise.resolve([]),
+    onDefect,
   });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
@@ -91,9 +129,17 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     config,
     sessions,
-    removal: openRemoval({ log, driver: noDriver, home: folder, onFailure: (name) => logged.push({ what: name }) }),
+    workspaces,
+    removal: openRemoval({
+      log,
+      drivers: driversOf(noDriver),
+      removeFiles: (session) => workspaces.remove(session),
+      onFailure: (name) => logged.push({ what: name }),
+    }),
+    shells,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",
@@ -161,7 +207,12 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       return { project, session };
     },
     async close({ keep = false } = {}) {
+      for (const { id } of await shells.list()) await shells.close(id, { actor: "person:test" });
+      shells.stop();
       await gateway.close();
+      await workspaces.close();
+      await spares.close();
+      await egress.close();
       tokens.close();
       meter.close();
       await config.close();
@@ -174,6 +225,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
 /** Nothing runs the sessions, so none has an environment. */
 const noDriver: EnvironmentDriver = {
   kind: "jail",
+  owner: undefined,
   probe: () => Promise.reject(new Error("nothing runs here")),
   open: () => Promise.reject(new Error("nothing runs here")),
   reopen: () => Promise.reject(new Error("nothing runs here")),

@@ -32,7 +32,7 @@ beforeEach(async () => {
   });
   sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
   });
   const registered = event("project.registered", { id: "prj_1", path: "/repo", name: "repo" });
   await log.append({ stream: "prj_1", ...by, events: [registered] });

@@ -1,7 +1,15 @@
-import { CorralError, type ProjectId, type SessionId, type StoredEvent, type TraceId } from "@corral/protocol";
+import {
+  CorralError,
+  type EnvironmentLimits,
+  type ProjectId,
+  type SessionId,
+  type StoredEvent,
+  type TraceId,
+} from "@corral/protocol";
+import { defaultLimits } from "../environments/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
-import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
+import type { Assignment, Office, RunEnd, RunnerHost, Running, WaysOut } from "./port.ts";
 import { setAside } from "./set-aside.ts";
 
 /**
@@ -29,6 +37,10 @@ export interface ForemanOptions {
   readonly log: Log;
   readonly host: RunnerHost;
   readonly onDefect: (what: string, error?: unknown) => void;
+  /** What environments opened from now on may use. */
+  readonly limits?: () => EnvironmentLimits;
+  /** Without: sessions whose network is `allow` reach nothing. */
+  readonly egress?: WaysOut;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -46,8 +58,12 @@ interface Post {
   isStoreAtFault: boolean;
 }
 
-export function openForeman({ log, host, onDefect, ...options }: ForemanOptions): Foreman {
-  const { patience = 5, pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000) } = options;
+export function openForeman({ log, host, egress, onDefect, ...options }: ForemanOptions): Foreman {
+  const {
+    limits = () => defaultLimits,
+    patience = 5,
+    pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
+  } = options;
   const posts = new Map<SessionId, Post>();
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
@@ -77,6 +93,16 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       case "call.decided":
       case "activity.resumed":
         return tell(stored.stream as SessionId, stored);
+      case "setup.decided":
+      case "environment.closed":
+      case "workspace.discarded":
+      case "workspace.restored":
+      case "workspace.cleared":
+      case "workspace.prepared":
+        // What a run recorded itself it knows; one that begins later reads them from the log.
+        if (stored.actor !== agentOf(stored.stream) && posts.has(stored.stream as SessionId))
+          tell(stored.stream as SessionId, stored);
+        return;
       case "session.expired":
       case "stream.erased": {
         const post = posts.get(stored.stream as SessionId);
@@ -132,9 +158,12 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
 
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
     const lease = await log.takeLease(session, "runner");
+    let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
-      const assignment = await assign(log, session, lease, company);
+      const assigned = await assign(log, session, lease, { company, limits: limits() });
+      if (wantsOut(assigned)) way = await egress?.hold(session);
+      const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
         officeOf(log, assignment, lease, (error) => noteFault(post, error)),
@@ -146,6 +175,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       return await running.ended;
     } finally {
       post.running = undefined;
+      way?.release();
       await log
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
@@ -192,7 +222,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
   async function giveUp(session: SessionId, reason: string): Promise<void> {
     onDefect(`${session} is set aside`);
     const lease = await log.takeLease(session, "foreman");
-    const { events } = await assign(log, session, lease, "none");
+    const { events } = await assign(log, session, lease, { company: "none", limits: limits() });
     const ending = setAside(foldHistory(events), reason);
     const by = { actor: "corral", ...traced(lastTrace(events)) };
     if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
@@ -210,13 +240,22 @@ async function unfinished(log: Log): Promise<Set<SessionId>> {
   return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.map((row) => row["session"] as SessionId)]);
 }
 
-async function assign(log: Log, session: SessionId, lease: Lease, company: Assignment["company"]): Promise<Assignment> {
+async function assign(
+  log: Log,
+  session: SessionId,
+  lease: Lease,
+  terms: Pick<Assignment, "company" | "limits">,
+): Promise<Assignment> {
   const events = await historyOf(log, session);
   const [created] = events;
   if (created?.type !== "session.created") throw new CorralError("not-found", `There is no session ${session}.`);
   const project = await log.row("projects", created.data.projectId satisfies ProjectId);
   const repository = created.data.worktree ?? (project?.["path"] as string | undefined) ?? "";
-  return { session, fence: lease.fence, repository, events, company };
+  return { session, fence: lease.fence, repository, events, ...terms };
+}
+
+function wantsOut({ events: [created] }: Assignment): boolean {
+  return created?.type === "session.created" && created.data.environment.network === "allow";
 }
 
 /** All that a run records is of the trace of the input it took up last. */
@@ -233,7 +272,7 @@ function officeOf(
   };
   return {
     async append(events) {
-      const by = { actor: `agent:${session}`, ...traced(traceId) };
+      const by = { actor: agentOf(session), ...traced(traceId) };
       await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
     },
     async promote(place) {
@@ -243,6 +282,10 @@ function officeOf(
     },
     emit: (delta) => log.live.emit(delta),
   };
+}
+
+function agentOf(session: string): string {
+  return `agent:${session}`;
 }
 
 function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {

@@ -1,6 +1,6 @@
 import { type EnvironmentState, environmentState, event, type SessionId } from "@corral/protocol";
-import type { EnvironmentDriver, Sweep } from "../environments/index.ts";
-import type { Log, Row } from "../log/index.ts";
+import type { EnvironmentDrivers, Sweep } from "../environments/index.ts";
+import type { Log, Row, RowQuery } from "../log/index.ts";
 
 /**
  * Environments that nobody holds any more, when the daemon stops or has just started. They are found
@@ -14,7 +14,7 @@ import type { Log, Row } from "../log/index.ts";
  */
 export async function endEnvironments(
   log: Log,
-  driver: EnvironmentDriver,
+  drivers: Pick<EnvironmentDrivers, "reopen">,
   { which, onFailure }: { readonly which: "resting" | "all"; readonly onFailure: OnFailure },
 ): Promise<void> {
   const rows = await reported("the environments", onFailure, () => log.rows("environments"));
@@ -23,9 +23,9 @@ export async function endEnvironments(
   );
 
   async function endOne(row: Row): Promise<void> {
-    const resting = await rests(log, row["session"] as SessionId);
+    const resting = await rests(log, row["session"] as string);
     if (!resting && which === "resting") return;
-    const found = await driver.reopen(stateOf(row));
+    const found = await drivers.reopen(stateOf(row));
     if (found.kind === "open") await (resting ? found.environment.end() : found.environment.kill());
     if (resting) await recordClosed(log, row, "the daemon stopped");
   }
@@ -34,12 +34,12 @@ export async function endEnvironments(
 /** Ends and removes environments that are not on record as open. Never rejects. */
 export async function sweepEnvironments(
   log: Log,
-  driver: EnvironmentDriver,
+  drivers: Pick<EnvironmentDrivers, "sweep">,
   { onFailure, signal }: { readonly onFailure: OnFailure; readonly signal: AbortSignal },
 ): Promise<void> {
   await reported("the environments", onFailure, async () => {
     const open = await log.rows("environments");
-    await driver.sweep({ onRecord: new Set(open.map((row) => stateOf(row).id)), onFailure, signal });
+    await drivers.sweep({ onRecord: new Set(open.map((row) => stateOf(row).id)), onFailure, signal });
   });
 }
 
@@ -55,31 +55,41 @@ async function reported<T>(name: string, onFailure: OnFailure, work: () => Promi
   }
 }
 
-/** Ends the environments of one session that is about to go, and records it. Rejects when one cannot be ended. */
-export async function endEnvironmentsOf(session: SessionId, log: Log, driver: EnvironmentDriver): Promise<void> {
+/** Ends the environments of one session that is about to go, or whose workspace is, and records it. Rejects when one cannot be ended. */
+export async function endEnvironmentsOf(
+  session: SessionId,
+  log: Log,
+  drivers: Pick<EnvironmentDrivers, "reopen">,
+  reason = "the session was removed",
+): Promise<void> {
   const rows = await log.rows("environments");
   for (const row of rows.filter((each) => each["session"] === session)) {
-    const found = await driver.reopen(stateOf(row));
+    const found = await drivers.reopen(stateOf(row));
     if (found.kind === "open") await found.environment.end();
-    await recordClosed(log, row, "the session was removed");
+    await recordClosed(log, row, reason);
   }
 }
 
 async function recordClosed(log: Log, row: Row, reason: string): Promise<void> {
   const { id } = stateOf(row);
   await log.append({
-    stream: row["session"] as SessionId,
+    stream: row["session"] as string,
     actor: "corral",
     events: [event("environment.closed", { id, reason })],
     guards: [{ table: "environments", key: id, is: {} }],
   });
 }
 
-/** Nothing of it runs or will run by itself. */
-async function rests(log: Log, session: SessionId): Promise<boolean> {
-  const row = await log.row("sessions", session);
+/** Nothing of it runs or will run by itself: of a session, or of a person's shell. */
+async function rests(log: Log, stream: string): Promise<boolean> {
+  if (stream.startsWith("shl_")) return (await log.rows("shell_commands", running(stream))).length === 0;
+  const row = await log.row("sessions", stream);
   if (row === undefined) return true;
   return row["open"] === 0 || (JSON.parse(row["state"] as string) as { state: string }).state === "waiting";
+}
+
+function running(shell: string): RowQuery {
+  return { where: { shell, state: "running" }, limit: 1 };
 }
 
 function stateOf(row: Row): EnvironmentState {

@@ -1,7 +1,6 @@
 import { CorralError, event, type SessionId } from "@corral/protocol";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import type { EnvironmentDrivers } from "../environments/index.ts";
 import { type By, historyOf, type Log } from "../log/index.ts";
-import { removeWorkspace } from "../workspaces/index.ts";
 import { endEnvironmentsOf } from "./leftovers.ts";
 
 /**
@@ -22,25 +21,26 @@ export interface Removal {
 
 export interface RemovalOptions {
   readonly log: Log;
-  readonly driver: EnvironmentDriver;
-  readonly home: string;
+  readonly drivers: Pick<EnvironmentDrivers, "reopen">;
+  /** Takes its workspace away, when nothing else is done with it. */
+  readonly removeFiles: (session: SessionId) => Promise<void>;
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-export function openRemoval({ log, driver, home, onFailure }: RemovalOptions): Removal {
+export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOptions): Removal {
   return {
     async erase(session, by) {
       const row = await log.row("sessions", session);
       if (row === undefined && (await log.row("removed_sessions", session)) === undefined) throw missing(session);
       if (row?.["open"] === 1) throw busy(session);
-      await endEnvironmentsOf(session, log, driver);
+      await endEnvironmentsOf(session, log, drivers);
       await log.erase(session, by);
       await clear(session);
     },
 
     async expire(session) {
       if (await hasWork(session)) return "in-use";
-      await endEnvironmentsOf(session, log, driver);
+      await endEnvironmentsOf(session, log, drivers);
       const events = await historyOf(log, session);
       const inputs = events.flatMap((each) => (each.type === "input.admitted" ? [each.data.id] : []));
       try {
@@ -78,7 +78,7 @@ export function openRemoval({ log, driver, home, onFailure }: RemovalOptions): R
   }
 
   async function clear(session: SessionId): Promise<void> {
-    await removeWorkspace(home, session).catch((error: unknown) => onFailure(`the workspace of ${session}`, error));
+    await removeFiles(session).catch((error: unknown) => onFailure(`the workspace of ${session}`, error));
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ActivityId, CorralError, event, type StoredEvent } from "@corral/protocol";
 import { type AgentKind, RunOver } from "../agents/index.ts";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import type { EnvironmentDrivers } from "../environments/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import { RunDesk } from "./desk.ts";
 import type { Assignment, Office, RunEnd, Running } from "./port.ts";
@@ -10,8 +10,7 @@ import { SessionSurroundings } from "./surroundings.ts";
 export interface RunWorld {
   readonly home: string;
   readonly agent: AgentKind;
-  readonly driver: EnvironmentDriver;
-  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  readonly drivers: EnvironmentDrivers;
   /** How long a run with nothing to do stays ready before it lets the session go. */
   readonly idleMs?: number;
 }
@@ -32,13 +31,15 @@ export interface HostedRun extends Running {
  */
 export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
   const bell = new Bell();
-  const place = { ...world, repository: assignment.repository };
+  const { repository, limits, egress } = assignment;
+  const place = { ...world, repository, limits, egress };
   const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),
     tell: (told) => {
       if (isRemoval(told)) return bell.dismiss();
       desk.hear(told);
+      if (told.type === "setup.decided" && told.data.decision === "cancel") desk.surroundings.cancelSetup();
       bell.ring();
     },
     drain: () => bell.drain(),

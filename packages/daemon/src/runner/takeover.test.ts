@@ -52,7 +52,7 @@ test("a runner stopped for too long loses its sessions to another, and neither i
   });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
   });
   const registered = event("project.registered", { id: "prj_1", path: "/repo", name: "repo" });
   await log.append({ stream: "prj_1", actor: "test", events: [registered] });

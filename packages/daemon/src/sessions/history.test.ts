@@ -25,10 +25,12 @@ const requested = event("call.requested", {
 });
 const started = event("call.started", { id: "cal_1", attempt: 1 });
 const state = {
-  version: 1,
+  version: 2,
   id: "env_1",
   kind: "jail",
   network: "off",
+  access: "write",
+  cgroups: [] as string[],
   workspace: "/w",
   supervisor: { pid: 1, startTime: "1", bootId: "b" },
 } as const;

@@ -1,12 +1,15 @@
 import { join } from "node:path";
 import type { ProjectId } from "@corral/protocol";
-import type { Log } from "../log/index.ts";
+import type { Log, Projection } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections, type Projects } from "../projects/index.ts";
 
 /** The real log and the real projects on it, for slices that are given projects and do not know theirs. */
-export async function openTestProjects(folder: string): Promise<{ log: Log; projects: Projects }> {
-  const log = await openSqliteLog({ file: join(folder, "corral.db"), projections: projectProjections });
+export async function openTestProjects(
+  folder: string,
+  more: readonly Projection[] = [],
+): Promise<{ log: Log; projects: Projects }> {
+  const log = await openSqliteLog({ file: join(folder, "corral.db"), projections: [...projectProjections, ...more] });
   return { log, projects: openProjects(log) };
 }
 

@@ -9,12 +9,14 @@ import {
   newId,
   type ProjectId,
   type SessionId,
+  type SettingValues,
   type StoredEvent,
   type StoredEventOf,
   type TraceId,
 } from "@corral/protocol";
 import { openLoop } from "../agents/loop/index.ts";
-import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
+import { driversOf, wishOf } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
@@ -24,6 +26,7 @@ import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
+import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
 
@@ -55,7 +58,7 @@ export interface TestSession {
 }
 
 export async function startTestDaemon(
-  options: { wish?: Partial<CreateSession>; attempts?: number } = {},
+  options: { wish?: Partial<CreateSession>; attempts?: number; settings?: Partial<SettingValues> } = {},
 ): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
@@ -65,11 +68,10 @@ export async function startTestDaemon(
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
-  const driver = openJailDriver({ home });
+  const drivers = driversOf(openJailDriver({ home }));
   const host = openInlineHost({
     home,
-    driver,
-    owner: jailOwner(),
+    drivers,
     agent: openLoop({
       findModel: (named) => providers.find(named),
       toolbox: openToolbox([shellTool]),
@@ -79,8 +81,8 @@ export async function startTestDaemon(
   });
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
-    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
+    environment: (asked) => Promise.resolve(wishOf(asked)),
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
@@ -94,7 +96,12 @@ export async function startTestDaemon(
     session: await another(options.wish),
     repository,
     home,
-    removal: openRemoval({ log, driver, home, onFailure: (name) => void defects.push(`${name} stays`) }),
+    removal: openRemoval({
+      log,
+      drivers,
+      removeFiles: (session) => removeWorkspace(home, session),
+      onFailure: (name) => void defects.push(`${name} stays`),
+    }),
     defects,
     another,
     stop,

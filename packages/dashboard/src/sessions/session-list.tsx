@@ -8,6 +8,7 @@ import { Trouble } from "../connection/trouble.tsx";
 import { linkTo } from "../place.ts";
 import { shortId } from "./short-id.ts";
 import { StateBadge } from "./state-badge.tsx";
+import { UnsafeBadge } from "./unsafe-badge.tsx";
 
 export function SessionList(props: { readonly client: Client }) {
   const [views, setViews] = createStore<{ sessions: SessionView[]; projects: ProjectView[] }>({
@@ -46,6 +47,7 @@ export function SessionList(props: { readonly client: Client }) {
                   <a href={linkTo({ kind: "session", id: session.id })}>
                     <span class="name">{nameOf(session) ?? "…"}</span>
                     <StateBadge state={session.state} />
+                    <UnsafeBadge kind={session.environment.kind} />
                     <span class="facts">
                       <span>{session.model}</span>
                       <code title={session.id}>{shortId(session.id)}</code>

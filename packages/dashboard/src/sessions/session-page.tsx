@@ -11,6 +11,7 @@ import { emptyTranscript, takeDelta, takeEvent, takeGap, takeView } from "../tra
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import { shortId } from "./short-id.ts";
 import { StateBadge } from "./state-badge.tsx";
+import { UnsafeBadge } from "./unsafe-badge.tsx";
 
 export function SessionPage(props: { readonly client: Client; readonly id: SessionId }) {
   const [transcript, setTranscript] = createStore(emptyTranscript());
@@ -70,6 +71,7 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
         <span role="status">
           <StateBadge state={transcript.state} />
         </span>
+        <UnsafeBadge kind={transcript.environment} />
         <p class="facts">
           <span>{transcript.model}</span>
           <code title={props.id}>{transcript.branch ?? shortId(props.id)}</code>

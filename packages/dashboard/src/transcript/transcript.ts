@@ -3,6 +3,7 @@ import {
   type CommandResult,
   commandResult,
   type Delta,
+  type EnvironmentKind,
   type Gap,
   type InputId,
   isKnown,
@@ -24,6 +25,7 @@ export interface Transcript {
   stateSeq: number;
   isInterrupting: boolean;
   projectId: ProjectId | undefined;
+  environment: EnvironmentKind | undefined;
   model: string;
   branch: string | undefined;
   entries: Entry[];
@@ -80,6 +82,7 @@ export function emptyTranscript(): Transcript {
     stateSeq: 0,
     isInterrupting: false,
     projectId: undefined,
+    environment: undefined,
     model: "",
     branch: undefined,
     entries: [],
@@ -141,6 +144,7 @@ function takeState(transcript: Transcript, event: StoredEvent): void {
   switch (event.type) {
     case "session.created":
       transcript.projectId = event.data.projectId;
+      transcript.environment = event.data.environment.kind;
       transcript.model = event.data.model;
       return;
     case "workspace.prepared":

@@ -12,6 +12,7 @@ import type { Toolbox } from "../../tools/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import { resumeCall, takeCall } from "./calls.ts";
 import { buildRequest, hashRequest } from "./request.ts";
+import { workspaceNotes } from "./notes.ts";
 import { systemPrompt } from "./system.ts";
 
 export interface LoopParts {
@@ -43,7 +44,12 @@ export function openLoop(parts: LoopParts): AgentKind {
 
 function prepare(desk: Desk, activity: OpenActivity, toolbox: Toolbox): Turn {
   const model = desk.history.settings?.model ?? "";
-  const requestHash = hashRequest(model, systemPrompt, desk.history.entries, toolbox);
+  const requestHash = hashRequest(
+    model,
+    systemPrompt(desk.history.settings?.environment),
+    desk.history.entries,
+    toolbox,
+  );
   const id = newId("turn");
   desk.record(event("turn.prepared", { id, activityId: activity.id, model, requestHash }));
   if (activity.turn === undefined) throw new CorralError("internal", "a turn was prepared in an activity that is over");
@@ -65,7 +71,8 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
   const target = resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
-  const request = buildRequest(target.model, systemPrompt, earlier, parts.toolbox);
+  const system = systemPrompt(desk.history.settings?.environment) + workspaceNotes(desk.history);
+  const request = buildRequest(target.model, system, earlier, parts.toolbox);
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     if (desk.signal.aborted) return undefined;

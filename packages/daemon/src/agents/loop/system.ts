@@ -1,6 +1,16 @@
-/** The standing instructions of Corral's own agent. */
-export const systemPrompt = [
-  "You are a coding agent. You work in a private copy of the user's repository, in a sandbox without network.",
-  "Use the shell tool to look around, change files and run the project's checks; work until the task is done.",
-  "When it is done, say briefly what you changed and how you know that it works.",
-].join("\n");
+import type { EnvironmentWish } from "@corral/protocol";
+
+/** The standing instructions of Corral's own agent, true for where it works. */
+export function systemPrompt(environment: EnvironmentWish | undefined): string {
+  return [
+    `You are a coding agent. You work in a private copy of the user's repository, ${placeOf(environment)}.`,
+    "Use the shell tool to look around, change files and run the project's checks; work until the task is done.",
+    "When it is done, say briefly what you changed and how you know that it works.",
+  ].join("\n");
+}
+
+function placeOf(environment: EnvironmentWish | undefined): string {
+  if (environment?.kind === "local")
+    return "on the user's own machine without any sandbox: touch nothing outside of the copy";
+  return environment?.network === "open" ? "in a sandbox with network" : "in a sandbox without network";
+}

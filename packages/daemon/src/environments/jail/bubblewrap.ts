@@ -1,12 +1,22 @@
 import { CorralError } from "@corral/protocol";
-import { statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 
 /** Where systems install it. PATH is not asked: whoever can change it could put a fake one first. */
 const places = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"];
 
-/** Finds a program of the system that nobody but root can have changed. */
-export function findSystemProgram(name: string): string | undefined {
-  return places.map((place) => `${place}/${name}`).find(isRootsOwn);
+/** Finds a program of the system that nobody but root can have changed, and tells where it really is. */
+export function findSystemProgram(name: string, among = places): string | undefined {
+  return among.map((place) => rootsOwn(`${place}/${name}`)).find((path) => path !== undefined);
+}
+
+/** Throws `jail.unavailable` when there is none to be trusted. */
+export function findBubblewrap(among = places): string {
+  const found = findSystemProgram("bwrap", among);
+  if (found !== undefined) return found;
+  const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));
+  if (distrusted === undefined) throw unavailable("bubblewrap is not installed.", installFix);
+  throw unavailable(`${distrusted} could be changed by others than root.`, installFix);
 }
 
 export function unavailable(reason: string, fix: string): CorralError {
@@ -28,7 +38,25 @@ export function fixFor(complaint: string): string {
   return "See what bubblewrap says above; `corral doctor` tries again.";
 }
 
-function isRootsOwn(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.isFile() && found.uid === 0 && (found.mode & 0o022) === 0;
+/** Every folder on the way to the name, and on the way to what it links to, must be root's, too. */
+function rootsOwn(path: string): string | undefined {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return undefined;
+  }
+  const found = statSync(real, { throwIfNoEntry: false });
+  const isProgram = found !== undefined && found.isFile() && found.uid === 0 && (found.mode & writable) === 0;
+  return isProgram && isRootsAllTheWay(dirname(path)) && isRootsAllTheWay(dirname(real)) ? real : undefined;
+}
+
+const writable = 0o022;
+/** In such a folder others may add names, and cannot touch those of root. */
+const sticky = 0o1000;
+
+function isRootsAllTheWay(folder: string): boolean {
+  const { uid, mode } = statSync(folder);
+  const isRoots = uid === 0 && ((mode & writable) === 0 || (mode & sticky) !== 0);
+  return isRoots && (folder === "/" || isRootsAllTheWay(dirname(folder)));
 }

@@ -1,9 +1,12 @@
-import { type ProcessIdentity, processIdentity } from "@corral/protocol";
+import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, processIdentity } from "@corral/protocol";
 import { randomUUID } from "node:crypto";
 import { chownSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { endProcess, identify, isAlive } from "../process-identity.ts";
+import * as z from "zod";
+import { removeCgroups } from "../limits/index.ts";
+import { bootId, endProcess, identify, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
+import { removeStubs } from "./stubs.ts";
 
 /** What an ended jail's folder is called until it is removed. */
 export const removedPrefix = ".removed-";
@@ -17,7 +20,8 @@ const namelessMs = 60_000;
 /**
  * The folder of one jail. An agent can write in the spool and nowhere else in it.
  *
- * 1. The opener is on file before anything is started, the supervisor before anything begins in the jail.
+ * 1. The opener is on file before anything is started, the cgroups before they are made, the supervisor before anything
+ *    begins in the jail.
  * 2. Of a jail that is not on record nothing but this folder is known; its processes are signalled
  *    by the identity on file and by nothing else.
  */
@@ -40,6 +44,16 @@ export class JailFolder {
     this.#write("supervisor", supervisor);
   }
 
+  recordLimits(limits: EnvironmentLimits, cgroups: readonly string[]): void {
+    const record: LimitsRecord = { bootId: bootId(), limits, cgroups: [...cgroups] };
+    writeFileSync(join(this.path, "limits.json"), JSON.stringify(record), { mode: 0o600 });
+  }
+
+  /** The limits that it was opened with; undefined when that cannot be told. */
+  limits(): EnvironmentLimits | undefined {
+    return this.#limits()?.limits;
+  }
+
   /** Whether a living process opened it, or is about to. */
   hasOpener(): boolean {
     const opener = this.#read("opener");
@@ -52,11 +66,21 @@ export class JailFolder {
   async endProcesses(): Promise<void> {
     const supervisor = this.#read("supervisor");
     if (supervisor !== undefined) await endProcess(supervisor);
+    // After another start of the machine they are gone, and the names are anybody's.
+    const record = this.#limits();
+    if (record?.bootId === bootId()) await removeCgroups(record.cgroups);
+    this.clearWorkspace();
+  }
+
+  /** Takes away what was put into the workspace for the jail's walls. Its processes are gone. */
+  clearWorkspace(): void {
+    removeStubs(this.path);
   }
 
   /** Out of the way at once; what cannot be removed soon is left to a sweep. */
   async remove(): Promise<void> {
     const removed = join(dirname(this.path), `${removedPrefix}${randomUUID()}`);
+    this.clearWorkspace();
     try {
       renameSync(this.path, removed);
     } catch (error) {
@@ -78,10 +102,21 @@ export class JailFolder {
     }
   }
 
+  #limits(): LimitsRecord | undefined {
+    try {
+      return limitsRecord.parse(JSON.parse(readFileSync(join(this.path, "limits.json"), "utf8")));
+    } catch {
+      return undefined;
+    }
+  }
+
   #file(name: "opener" | "supervisor"): string {
     return join(this.path, `${name}.json`);
   }
 }
+
+const limitsRecord = z.object({ bootId: z.string(), limits: environmentLimits, cgroups: z.array(z.string()) });
+type LimitsRecord = z.infer<typeof limitsRecord>;
 
 export interface Owner {
   readonly uid: number;

@@ -1,39 +1,212 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import type { GuardedEntry } from "./walls.ts";
-
-/** Linux: opens a name without opening what it names. Node has no name for it. */
-const O_PATH = 0o10000000;
+import { type Access, CorralError } from "@corral/protocol";
+import { closeSync, fstatSync, lstatSync } from "node:fs";
+import { workspaceInside } from "../keeper.ts";
+import { type Entry, openEntry, openFolder } from "./entries.ts";
+import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
+import { isEmpty, isStubFile, isStubFolder, makeStubFile, makeStubFolder, recordStubs } from "./stubs.ts";
 
 /**
- * Opens what is bound over itself in a workspace: `.git`, which could be moved away otherwise, and in it what
- * git obeys. An agent may have put links there, even while this runs; each step is opened from the
- * step before without following any, and what is opened here is what gets bound.
+ * A workspace as a jail sees it, and what lies over it so that an agent cannot change it: `.git` bound over itself, which could be moved away
+ * otherwise, in it what git obeys, and the other protected names.
+ *
+ * 1. An agent may have put links there, even while this runs: each step is opened from the step before without
+ *    following any, and what is opened here is what gets bound.
+ * 2. Mount points that are missing are on file before they are made.
+ * 3. A mount is gone with its mount point. So whoever starts a jail asks, before anything of the agent runs in it,
+ *    whether all mount points are still the ones that were opened.
  */
-export function openGuarded(workspace: string): GuardedEntry[] {
-  const git = openEntry(`${workspace}/.git`);
-  if (git === undefined) return [];
-  const inside = ["config", "hooks"].flatMap((name) => {
-    const entry = openEntry(`/proc/self/fd/${git.fd}/${name}`);
-    return entry === undefined ? [] : [{ fd: entry.fd, path: `.git/${name}`, access: "read" as const }];
-  });
-  return [{ fd: git.fd, path: ".git", access: git.isFolder ? "write" : "read" }, ...inside];
-}
+export class Guard {
+  readonly binds: Bind[] = [];
+  /** Inside paths to be covered with an empty folder. */
+  readonly covered: string[] = [];
+  readonly #whose: WorkspaceOwner;
+  readonly #opened: number[] = [];
+  readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
 
-export function closeGuarded(entries: readonly GuardedEntry[]): void {
-  for (const { fd } of entries) closeSync(fd);
-}
-
-function openEntry(path: string): { fd: number; isFolder: boolean } | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw error;
+  constructor(workspace: string, { access, whose, jailFolder }: GuardOptions) {
+    this.#whose = whose;
+    const fd = openFolder(workspace);
+    if (fd === undefined) throw refused(`${workspace} is no folder.`);
+    this.#opened.push(fd);
+    this.binds.push({ fd, inside: workspaceInside, access });
+    if (access === "read") return;
+    try {
+      const points = this.#survey({ fd, path: "" });
+      const missing = points.filter(isMissing);
+      const folders = missing.filter(({ otherwise }) => otherwise === "cover").map(pathOf);
+      const files = missing.flatMap((point) =>
+        isContent(point.otherwise) ? [[pathOf(point), point.otherwise.content] as const] : [],
+      );
+      recordStubs(jailFolder, { workspace, folders, files: Object.fromEntries(files) });
+      for (const point of points) this.#mount(point);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
-  const found = fstatSync(fd);
-  if (found.isDirectory() || found.isFile()) return { fd, isFolder: found.isDirectory() };
-  closeSync(fd);
-  return undefined;
+
+  isIntact(): boolean {
+    return this.#mounted.every(({ point, fd }) => {
+      const [there, opened] = [lstatSync(hostPath(point.place, point.name), { throwIfNoEntry: false }), fstatSync(fd)];
+      return there?.ino === opened.ino && there.dev === opened.dev;
+    });
+  }
+
+  close(): void {
+    for (const fd of this.#opened.splice(0)) closeSync(fd);
+  }
+
+  #survey(workspace: Place): Point[] {
+    const git = this.#point(workspace, ".git", { otherwise: "cover", access: "write" });
+    // In the user's own folder what they may want to make at any time is left to them.
+    const otherwise = this.#whose === "user" ? "leave" : "cover";
+    return [
+      git,
+      ...(git.entry?.kind === "folder" && !isMissing(git) ? this.#surveyGit({ fd: git.entry.fd, path: ".git" }) : []),
+      ...namesIn(protectedNames).map((name) => this.#point(workspace, name, { otherwise, linkMayStay: true })),
+      ...namesIn(protectedWhenThere).map((name) =>
+        this.#point(workspace, name, { otherwise: "leave", linkMayStay: true }),
+      ),
+    ];
+  }
+
+  #surveyGit(git: Place): Point[] {
+    const { folders, files, whenThere, whenTheUsers } = protectedOfGit;
+    const optional = [...Object.keys(whenThere), ...(this.#whose === "user" ? Object.keys(whenTheUsers) : [])];
+    return [
+      ...Object.keys(folders).map((name) => this.#point(git, name, { otherwise: "cover" })),
+      ...Object.entries(files).map(([name, { content }]) => this.#point(git, name, { otherwise: { content } })),
+      ...this.#surveyObjects(git),
+      ...optional.map((name) => this.#point(git, name, { otherwise: "leave", linkMayStay: true })),
+    ];
+  }
+
+  /** Without objects there is nothing to borrow for. */
+  #surveyObjects(git: Place): Point[] {
+    const objects = this.#open(git, "objects");
+    if (objects?.kind !== "folder") return [];
+    const info = this.#point({ fd: objects.fd, path: ".git/objects" }, "info", { otherwise: "cover" });
+    if (info.entry?.kind !== "folder" || isMissing(info)) return [info];
+    const place = { fd: info.entry.fd, path: pathOf(info) };
+    const files = Object.entries(protectedOfGit.objectFiles);
+    return files.map(([name, { content }]) => this.#point(place, name, { otherwise: { content } }));
+  }
+
+  #point(place: Place, name: string, rule: Rule): Point {
+    const point = { place, name, entry: this.#open(place, name), access: "read" as const, linkMayStay: false, ...rule };
+    if (point.entry?.kind === "other" && !point.linkMayStay) throw odd(pathOf(point));
+    return point;
+  }
+
+  #mount(point: Point): void {
+    const { place, name, entry, otherwise } = point;
+    if (!isMissing(point)) {
+      // An empty folder looks the same covered, which is quicker.
+      if (entry!.kind === "folder" && point.access === "read" && isEmpty(entry!.fd)) this.#cover(point, entry!);
+      else if (entry!.kind !== "other") this.#bind(point, entry!);
+    } else if (otherwise === "cover") {
+      makeStubFolder(place.fd, name);
+      this.#cover(point, this.#reopen(point, "folder"));
+    } else if (isContent(otherwise)) {
+      makeStubFile(place.fd, name, otherwise.content);
+      this.#bind(point, this.#reopen(point, "file"));
+    }
+  }
+
+  #cover(point: Point, { fd }: Entry): void {
+    this.covered.push(insidePath(point));
+    this.#mounted.push({ point, fd });
+  }
+
+  #bind(point: Point, { fd, kind }: Entry): void {
+    const access = kind === "folder" ? point.access : "read";
+    this.binds.push({ fd, inside: insidePath(point), access });
+    this.#mounted.push({ point, fd });
+  }
+
+  #reopen({ place, name }: Point, kind: Entry["kind"]): Entry {
+    const entry = this.#open(place, name);
+    if (entry?.kind === kind) return entry;
+    throw new CorralError("environment.gone", `The workspace was changed while its jail was opened.`, { retry: "now" });
+  }
+
+  #open(place: Place, name: string): Entry | undefined {
+    const entry = openEntry(hostPath(place, name));
+    if (entry !== undefined) this.#opened.push(entry.fd);
+    return entry;
+  }
+}
+
+interface GuardOptions {
+  /** `read`: nothing in the workspace can be changed, so nothing in it needs a guard. */
+  readonly access: Access;
+  readonly whose: WorkspaceOwner;
+  /** Where missing mount points are put on file. */
+  readonly jailFolder: string;
+}
+
+/** `corral`: a copy that is Corral's own. `user`: the user's folder itself. */
+export type WorkspaceOwner = "corral" | "user";
+
+/** An open entry, to be seen at a path inside. */
+export interface Bind {
+  readonly fd: number;
+  readonly inside: string;
+  readonly access: "read" | "write";
+}
+
+interface Place {
+  readonly fd: number;
+  /** Relative to the workspace. */
+  readonly path: string;
+}
+
+interface Rule {
+  /** What to do when it is missing. */
+  readonly otherwise: "cover" | "leave" | { readonly content: string };
+  readonly access?: "read" | "write";
+  /** What is neither file nor folder cannot be mounted on: it is left as it is, or the jail is refused. */
+  readonly linkMayStay?: boolean;
+}
+
+interface Point extends Required<Rule> {
+  readonly place: Place;
+  readonly name: string;
+  readonly entry: Entry | undefined;
+}
+
+function namesIn(reasons: Readonly<Record<string, readonly string[]>>): string[] {
+  return Object.values(reasons).flat();
+}
+
+/** What another jail made counts as missing: it may be gone before this jail is. */
+function isMissing({ place, name, entry, otherwise }: Point): boolean {
+  if (entry === undefined) return true;
+  if (isContent(otherwise)) return entry.kind === "file" && isStubFile(place.fd, name, otherwise.content);
+  return entry.kind === "folder" && isStubFolder(entry.fd);
+}
+
+function isContent(otherwise: Rule["otherwise"]): otherwise is { readonly content: string } {
+  return typeof otherwise === "object";
+}
+
+function pathOf({ place, name }: Point): string {
+  return place.path === "" ? name : `${place.path}/${name}`;
+}
+
+function insidePath(point: Point): string {
+  return `${workspaceInside}/${pathOf(point)}`;
+}
+
+function hostPath(place: Place, name: string): string {
+  return `/proc/self/fd/${place.fd}/${name}`;
+}
+
+function odd(path: string): CorralError {
+  return refused(`${path} in the workspace is neither a file nor a folder, so it cannot be protected.`);
+}
+
+function refused(message: string): CorralError {
+  const hint = "Replace it by what it stands for, or work on a copy.";
+  return new CorralError("jail.unavailable", message, { hint, retry: "never" });
 }

@@ -1,1 +1,2 @@
-export { jailOwner, openJailDriver } from "./jail.ts";
+export { openJailDriver } from "./jail.ts";
+export { jailOwner } from "./workspace.ts";

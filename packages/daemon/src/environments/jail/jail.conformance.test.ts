@@ -1,9 +1,8 @@
 import { describeEnvironment } from "../conformance.ts";
-import { jailOwner } from "./jail.ts";
-import { openDriver } from "./testing/driver.ts";
+import { jailUnderTest, openDriver } from "./testing/driver.ts";
 
 describeEnvironment("jail", {
+  ...jailUnderTest,
   open: openDriver,
   module: new URL("testing/driver.ts", import.meta.url).href,
-  owner: jailOwner(),
 });

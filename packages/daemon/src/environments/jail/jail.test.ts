@@ -20,9 +20,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
-import { isAlive } from "../process-identity.ts";
+import { planOf } from "../plan.ts";
+import { removeCgroups } from "../limits/index.ts";
+import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
-import { jailOwner, openJailDriver } from "./jail.ts";
+import { openJailDriver } from "./jail.ts";
+import { jailOwner } from "./workspace.ts";
 import { sweepJails } from "./sweep.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -187,13 +190,16 @@ describe("the jail's walls", () => {
     expect(readdirSync(join(workspace, ".git/hooks"))).toEqual([]);
   });
 
-  test("a .git that is a link opens nothing of the host", async () => {
+  test("a .git that is a link is refused: it could be replaced by anything", async () => {
     const { home, workspace } = newPlace();
     mkdirSync(join(home, "private/hooks"), { recursive: true });
     writeFileSync(join(home, "private/config"), "secret");
     symlinkSync(join(home, "private"), join(workspace, ".git"));
-    const { run } = await openJail({}, { home, workspace });
-    expect(await run("cat .git/config")).toMatchObject({ stdout: "", exitCode: 1 });
+    await expect(openJail({}, { home, workspace })).rejects.toMatchObject({
+      code: "jail.unavailable",
+      message: expect.stringContaining(".git in the workspace is neither") as string,
+    });
+    expect(readdirSync(workspace)).toEqual([".git"]);
   });
 });
 
@@ -211,22 +217,31 @@ describe("a jail left alone", () => {
     await expect.poll(() => isAlive(state.supervisor), { timeout: 20_000 }).toBe(false);
   });
 
-  test("holds its command to the time limit and writes the result down", async () => {
+  test.each([
+    ["within", 60],
+    ["beyond", 1],
+  ])("holds its command to a time limit %s its grace and writes the result down", async (_, graceSeconds) => {
     const place = newPlace();
-    const { environment, driver } = await openJail({}, place, { graceSeconds: 60 });
+    const { environment, driver } = await openJail({}, place, { graceSeconds });
     const ticked = Promise.withResolvers<void>();
     const text = "echo out; sleep 1000";
-    const running = environment.shell.run({ id: "long", text, timeoutMs: 1000, onOutput: () => ticked.resolve() });
+    const running = environment.shell.run({ id: "long", text, timeoutMs: 3000, onOutput: () => ticked.resolve() });
     await ticked.promise;
     environment.detach();
     await expect(running).rejects.toMatchObject({ code: "environment.gone" });
     const spool = join(place.home, "environments", environment.state.id, "spool");
     await expect.poll(() => existsSync(join(spool, "long.rc")), { timeout: 20_000 }).toBe(true);
     const reopened = await driver.reopen(environment.state);
-    if (reopened.kind !== "open") throw new Error("it did not live on");
-    const result = await reopened.environment.shell.run({ id: "long", text, timeoutMs: 1000 });
-    expect(result).toMatchObject({ stdout: "out\n", timedOut: true, shellRespawned: true });
-    reopened.environment.detach();
+    // Idle since, one with a short grace may have ended itself.
+    const results = reopened.kind === "open" ? reopened.environment.shell : reopened.results;
+    const expected = expect.objectContaining({
+      stdout: "out\n",
+      timedOut: true,
+      limit: "time",
+      shellRespawned: true,
+    }) as unknown;
+    expect(await results.find("long")).toEqual({ kind: "done", result: expected });
+    if (reopened.kind === "open") reopened.environment.detach();
   });
 
   test("stays when somebody comes back in time", async () => {
@@ -247,7 +262,7 @@ describe("a jail left alone", () => {
 describe("the jail driver", () => {
   test("says that jails can be opened here, and leaves nothing behind by finding out", async () => {
     const { home } = newPlace();
-    expect(await openJailDriver({ home }).probe()).toEqual({ ok: true });
+    expect(await openJailDriver({ home }).probe()).toMatchObject({ ok: true });
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
   });
 
@@ -255,8 +270,8 @@ describe("the jail driver", () => {
     const { home, environment } = await openJail();
     const { shell, state } = environment;
     const output = join(home, "environments", state.id, "spool", "big.out");
-    await shell.run({ id: "big", text: "head -c 100000 /dev/zero", timeoutMs: 60_000 });
-    expect(statSync(output).size).toBe(100_000);
+    await shell.run({ id: "big", text: "head -c 40000000 /dev/zero", timeoutMs: 60_000 });
+    expect(statSync(output).size).toBe(40_000_000);
     shell.forget("big");
     await expect.poll(() => statSync(output).size).toBe(0);
     for (let i = 0; i < 2_000; i++) shell.forget("big");
@@ -289,8 +304,10 @@ describe("the jail driver", () => {
     const { home, environment, driver, run } = await openJail();
     const { state } = await openElsewhere([], { home, workspace: newPlace().workspace, text: "setsid sleep 1000 &" });
     expect(isAlive(state.supervisor)).toBe(true);
+    expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual(state.cgroups);
     expect(await sweep(driver)).toEqual([]);
     expect(isAlive(state.supervisor)).toBe(false);
+    expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual([]);
     expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([
       environment.state.id,
     ]);
@@ -334,6 +351,8 @@ describe("the jail driver", () => {
     ) as ProcessIdentity;
     await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
     expect(readdirSync(join(home, "environments/env_elsewhere/spool"))).toEqual([]);
+    expect(await sweep(openJailDriver({ home }))).toEqual([]);
+    expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
 
   test("refuses with the fix when bubblewrap is missing", async () => {
@@ -412,7 +431,7 @@ function giveToJail(...paths: string[]): void {
 }
 
 function planFor(workspace: string): EnvironmentPlan {
-  return { id: newId("environment"), workspace, readable: [], network: "off", variables: {} };
+  return planOf({ id: newId("environment"), workspace });
 }
 
 async function openJail(
@@ -439,7 +458,8 @@ const jailModule = new URL("jail.ts", import.meta.url).href;
 const openScript = `
 const { home, workspace, text, graceSeconds } = JSON.parse(process.argv[2]);
 const { openJailDriver } = await import(process.argv[1]);
-const plan = { id: "env_elsewhere", workspace, readable: [], network: "off", variables: {} };
+const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+const plan = planOf({ id: "env_elsewhere", workspace });
 const { shell, state } = await openJailDriver({ home, graceSeconds }).open(plan);
 const result = await shell.run({ id: "first", text, timeoutMs: 60_000 });
 console.log(JSON.stringify({ state, result }));
@@ -455,7 +475,8 @@ JailFolder.prototype.recordSupervisor = (supervisor) => {
   writeSync(1, JSON.stringify(supervisor) + "\\n");
   process.kill(process.pid, "SIGKILL");
 };
-await openJailDriver({ home }).open({ id: "env_elsewhere", workspace, readable: [], network: "off", variables: {} });
+const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;
 
 /** Sweeps and tells what could not be removed. */
@@ -514,6 +535,7 @@ async function firstLine(wrapper: string[], script: string, what: unknown, as: O
   return line;
 }
 
-function endLeftOver(state: Environment["state"]): void {
-  if (isAlive(state.supervisor)) process.kill(state.supervisor.pid, "SIGKILL");
+async function endLeftOver({ supervisor, cgroups }: Environment["state"]): Promise<void> {
+  await endProcess(supervisor);
+  await removeCgroups(cgroups);
 }

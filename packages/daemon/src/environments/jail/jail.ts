@@ -1,19 +1,37 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
-import { lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join, normalize, relative } from "node:path";
-import { placesInside, scriptsInside } from "../keeper.ts";
+import { placesInside, scriptsInside, type ShellCommand } from "../keeper.ts";
+import { keptEnvironment } from "../kept.ts";
+import {
+  cgroupFolders,
+  enter,
+  findMeans,
+  freeAt,
+  type Gauge,
+  Guard,
+  Guarded,
+  keptLimits,
+  lacking,
+  makeCgroups,
+  type Means,
+  measure,
+  openGauge,
+  removeCgroups,
+  resourceLimits,
+} from "../limits/index.ts";
+import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
-import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
-import { bootId, endProcess, isAlive, signal } from "../process-identity.ts";
-import { SpoolShell } from "../shell.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
+import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
-import { findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
+import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
-import { closeGuarded, openGuarded } from "./guarded.ts";
 import { makeJailFiles } from "./made.ts";
-import { firstPassedFd, startJail } from "./start.ts";
+import { type Bubblewrap, raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
-import { type JailUser, type SystemFolder, walls } from "./walls.ts";
+import { type JailUser, siblingsInside, type SystemFolder } from "./walls.ts";
+import { checkWorkspace, isWithin, jailOwner, jailUser } from "./workspace.ts";
 
 export interface JailOptions {
   /** The folder of all of Corral's state. */
@@ -22,28 +40,33 @@ export interface JailOptions {
   readonly graceSeconds?: number;
   /** Where bubblewrap is, when it is not to be looked for in the system's own places. */
   readonly bubblewrap?: string;
+  /** What runs POSIX sh in the jail; without: /bin/sh. */
+  readonly shell?: ShellCommand;
 }
 
 export function openJailDriver(options: JailOptions): EnvironmentDriver {
   return new JailDriver(options);
 }
 
-/** Whom workspaces and spools must belong to; undefined: whoever this process runs as. */
-export function jailOwner(): { uid: number; gid: number } | undefined {
-  const user = jailUser();
-  return user.kind === "switched" ? { uid: user.uid, gid: user.gid } : undefined;
-}
-
 class JailDriver implements EnvironmentDriver {
   readonly kind = "jail";
+  readonly owner = jailOwner();
+  readonly #home: string;
   readonly #environments: string;
   readonly #graceSeconds: number;
-  readonly #bubblewrap: string | undefined;
+  readonly #givenBubblewrap: string | undefined;
+  readonly #shell: ShellCommand;
+  readonly #guard: Guard;
+  #bubblewrap: Bubblewrap | undefined;
+  #means: Means | undefined;
 
-  constructor({ home, graceSeconds = 600, bubblewrap }: JailOptions) {
+  constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
+    this.#home = home;
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
-    this.#bubblewrap = bubblewrap;
+    this.#givenBubblewrap = bubblewrap;
+    this.#shell = shell;
+    this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap().path, folders) });
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -52,9 +75,10 @@ class JailDriver implements EnvironmentDriver {
     try {
       const workspace = join(folder.path, "workspace");
       makeOwnFolder(workspace, jailOwner());
-      const environment = await this.open({ id, workspace, readable: [], network: "off", variables: {} });
+      const environment = await this.open(planOf({ id, workspace }));
+      const limits = this.#keptLimits(environment);
       await environment.end();
-      return { ok: true };
+      return { ok: true, limits };
     } catch (error) {
       const known = error instanceof CorralError ? error : unavailable(String(error), fixFor(error));
       return { ok: false, reason: known.message, fix: known.hint ?? installFix };
@@ -65,13 +89,16 @@ class JailDriver implements EnvironmentDriver {
 
   async open(plan: EnvironmentPlan): Promise<Environment> {
     const bubblewrap = this.#findBubblewrap();
-    for (const path of plan.readable) this.#checkReadable(path);
+    for (const path of [...plan.readable, ...Object.values(plan.siblings)]) this.#checkReadable(path);
+    checkWorkspace(plan.workspace, this.#environments);
+    const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
-    folder.make(jailOwner());
+    folder.make(user.kind === "switched" ? user : undefined);
     try {
-      const supervisor = await this.#start(bubblewrap, plan, folder);
-      const { id, network, workspace } = plan;
-      return environmentAt(folder, { version: 1, id, kind: "jail", network, workspace, supervisor });
+      const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
+      const supervisor = await this.#start(bubblewrap, plan, { user, folder, cgroups });
+      const { id, network, access, workspace } = plan;
+      return this.#at(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
     } catch (error) {
       await endJail(folder).catch(() => undefined);
       throw error;
@@ -80,17 +107,20 @@ class JailDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
+    if (isEnding(state.supervisor)) await endProcess(state.supervisor);
     if (isAlive(state.supervisor)) {
       try {
-        return { kind: "open", environment: environmentAt(folder, state) };
+        return { kind: "open", environment: this.#at(folder, state) };
       } catch (error) {
         if (error instanceof SpoolUnreadable && error.mayPass) throw error;
         // It runs and cannot be talked to, so it is of no use to anybody.
         await endProcess(state.supervisor);
       }
     }
-    // After another start of the machine the files may lack what was written last.
+    folder.clearWorkspace();
+    // After another start of the machine the files may lack what was written last, and its cgroups are gone.
     const trusted = state.supervisor.bootId === bootId();
+    if (trusted) await removeCgroups(state.cgroups).catch(() => undefined);
     return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
   }
 
@@ -98,33 +128,62 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  async #start(bubblewrap: string, plan: EnvironmentPlan, folder: JailFolder): Promise<ProcessIdentity> {
-    const user = jailUser();
-    const made = makeJailFiles(this.#environments, join(folder.path, "making"), user);
-    const opened = openGuarded(plan.workspace);
+  #at(folder: JailFolder, state: EnvironmentState): Environment {
+    const { supervisor, cgroups, workspace } = state;
+    const limits = folder.limits() ?? defaultLimits;
+    const guardsMemory = lacking(this.#findMeans()).includes("memory");
+    const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
+    const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
+    const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
     try {
-      const guarded = opened.map((entry, index) => ({ ...entry, fd: firstPassedFd + index }));
-      const options = walls(plan, { user, made, spool: folder.spool, guarded, systemFolders: systemFolders() });
-      const command = keeperCommand(user, this.#graceSeconds);
-      const passed = opened.map(({ fd }) => fd);
-      const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-      return await startJail({ bubblewrap, options, command, passed, record });
-    } finally {
-      closeGuarded(opened);
+      return environmentAt(folder, state, { gauge, unguard, outputBytes: limits.outputBytes });
+    } catch (error) {
+      unguard();
+      throw error;
     }
   }
 
-  #findBubblewrap(): string {
-    const found = this.#bubblewrap ?? findSystemProgram("bwrap");
-    if (found === undefined || lstatSync(found, { throwIfNoEntry: false }) === undefined) {
-      throw unavailable("bubblewrap is not installed.", installFix);
-    }
-    return found;
+  #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
+    const means = this.#findMeans();
+    folder.recordLimits(plan.limits, cgroups);
+    makeCgroups(means.places, plan.id, plan.limits);
+    return raiseJail({
+      bubblewrap,
+      plan,
+      folder,
+      whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
+      user,
+      made: makeJailFiles(this.#environments, join(folder.path, "making"), { user, shell: this.#shell }),
+      systemFolders: systemFolders(),
+      command: keeperCommand(user, [
+        ...this.#shell,
+        `${scriptsInside}/keeper.sh`,
+        String(this.#graceSeconds),
+        resourceLimits(means, plan.limits),
+      ]),
+      enter: (pid) => enter(means, cgroups, pid),
+    });
+  }
+
+  #keptLimits({ state }: Environment): KeptLimit[] {
+    const site = { isRoot: jailOwner() !== undefined, trees: this.#findMeans().trees };
+    return keptLimits(state, defaultLimits, site);
+  }
+
+  #findMeans(): Means {
+    return (this.#means ??= findMeans(this.#home));
+  }
+
+  #findBubblewrap(): Bubblewrap {
+    const path = this.#givenBubblewrap ?? findBubblewrap();
+    if (!existsSync(path)) throw unavailable("bubblewrap is not installed.", installFix);
+    if (this.#bubblewrap?.path !== path) this.#bubblewrap = { path, bindsBy: "descriptor" };
+    return this.#bubblewrap;
   }
 
   /** A readable path must show neither Corral's own state nor more than it says, and must not be hidden itself. */
   #checkReadable(path: string): void {
-    const over = placesInside.find((place) => path === place || path.startsWith(`${place}/`));
+    const over = [...placesInside, siblingsInside].find((place) => path === place || path.startsWith(`${place}/`));
     if (over !== undefined) {
       throw new CorralError("internal", `A jail cannot read ${path}: its own ${over} is at that place.`);
     }
@@ -139,25 +198,45 @@ class JailDriver implements EnvironmentDriver {
   }
 }
 
-function environmentAt(folder: JailFolder, state: EnvironmentState): Environment {
+function environmentAt(
+  folder: JailFolder,
+  state: EnvironmentState,
+  { gauge, unguard, outputBytes }: { gauge: Gauge; unguard: () => void; outputBytes: number },
+): Environment {
   const { supervisor } = state;
-  const shell = new SpoolShell(new Spool(folder.spool), {
-    signal: (name) => void signal(supervisor, name),
-    kill: () => void signal(supervisor, "SIGKILL"),
+  const kept = keptEnvironment({
+    spool: folder.spool,
+    outputBytes,
+    gauge,
+    keeper: {
+      signal: (name) => void signal(supervisor, name),
+      kill: () => void signal(supervisor, "SIGKILL"),
+    },
   });
   return {
+    ...kept,
     state,
-    shell,
     get isOpen() {
-      return shell.isOpen;
+      return kept.isOpen;
     },
-    detach: () => shell.detach(),
-    kill: () => endProcess(supervisor),
+    detach: () => {
+      unguard();
+      kept.detach();
+    },
+    kill: () => folder.endProcesses(),
     end: async () => {
-      await endProcess(supervisor).finally(() => shell.detach());
+      unguard();
+      await folder.endProcesses().finally(() => kept.detach());
       await folder.remove();
     },
   };
+}
+
+/** What a jail is built on. */
+interface Ground {
+  readonly user: JailUser;
+  readonly folder: JailFolder;
+  readonly cgroups: readonly string[];
 }
 
 /** One that was not opened all the way: what there is of it is on file. */
@@ -166,18 +245,7 @@ async function endJail(folder: JailFolder): Promise<void> {
   await folder.remove();
 }
 
-/** A uid that belongs to no account: files it owns are nobody else's. */
-const switchedId = 65533;
-const mappedId = 1000;
-
-function jailUser(): JailUser {
-  return process.getuid?.() === 0
-    ? { kind: "switched", uid: switchedId, gid: switchedId }
-    : { kind: "mapped", uid: mappedId, gid: mappedId };
-}
-
-function keeperCommand(user: JailUser, graceSeconds: number): string[] {
-  const keeper = ["/bin/sh", `${scriptsInside}/keeper.sh`, String(graceSeconds)];
+function keeperCommand(user: JailUser, keeper: string[]): string[] {
   if (user.kind === "mapped") return keeper;
   const setpriv = findSystemProgram("setpriv");
   if (setpriv === undefined)

@@ -1,25 +1,38 @@
+import type { Network } from "@corral/protocol";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { keeperScript, workerScript } from "../keeper.ts";
-import { homeInside, type JailUser, type madeEtc } from "./walls.ts";
+import { bridgeScript } from "../bridge.ts";
+import {
+  keeperScript,
+  reachOfNamespace,
+  scriptsInside,
+  type ShellCommand,
+  spoolInside,
+  workerScript,
+  workspaceInside,
+} from "../keeper.ts";
+import { unavailable } from "./bubblewrap.ts";
+import { copyEtc, etcVersion } from "./etc.ts";
+import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
+import { homeInside, type JailUser } from "./walls.ts";
 
 /**
  * Makes the files that all jails share and returns their folder. It is named by its content: another
- * version of Corral gets another folder, and a running jail keeps the one it was opened with.
+ * version of Corral, or of the machine's /etc, gets another folder, and a running jail keeps the one it was opened with.
  * They are made in `beside`, whose owner sees to what a killed call leaves there.
  */
-export function makeJailFiles(parent: string, beside: string, user: JailUser): string {
-  const files = contents(user);
-  const hash = createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 16);
+export function makeJailFiles(parent: string, beside: string, made: MadeFor): string {
+  const files = contents(made);
+  const hash = hashOf(files);
   const folder = join(parent, `.made-${hash}`);
   if (existsSync(folder)) return folder;
-  mkdirSync(beside, { mode: 0o700 });
+  mkdirSync(join(beside, "etc"), { recursive: true, mode: 0o700 });
+  copyEtc(join(beside, "etc"));
   for (const [path, text] of Object.entries(files)) {
     const folder = dirname(join(beside, path));
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(beside, path), text);
-    // Readable to the jail's user whatever the umask is; the folder above lets nobody else in.
     chmodSync(folder, 0o755);
     chmodSync(join(beside, path), 0o644);
   }
@@ -27,15 +40,60 @@ export function makeJailFiles(parent: string, beside: string, user: JailUser): s
   return folder;
 }
 
-function contents({ uid, gid }: JailUser): Record<string, string> {
-  const etc: Record<(typeof madeEtc)[number], string> = {
+export interface MadeFor {
+  readonly user: JailUser;
+  readonly shell: ShellCommand;
+}
+
+const jailSite = {
+  spool: spoolInside,
+  workspace: workspaceInside,
+  scripts: scriptsInside,
+  reach: reachOfNamespace,
+};
+
+/** Where the program for a network is, below the folder. */
+export function seccompFile(network: Network): string {
+  return `seccomp/${network}`;
+}
+
+function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string | Buffer> {
+  // The machine's own ones would tell about its users and network.
+  const etc = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
     group: `agent:x:${gid}:\nnogroup:x:65534:\n`,
     hosts: "127.0.0.1 localhost corral\n::1 localhost\n",
-    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
+    "nsswitch.conf": nsswitch("files"),
+    /** Something to mount the machine's own on. */
+    "resolv.conf": "",
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
-  return { ...inEtc, "keeper/keeper.sh": keeperScript, "keeper/worker.sh": workerScript };
+  return {
+    ...inEtc,
+    "open/nsswitch.conf": nsswitch("files dns"),
+    "keeper/keeper.sh": keeperScript({ ...jailSite, shell }),
+    "keeper/worker.sh": workerScript,
+    "keeper/bridge.cjs": bridgeScript,
+    [seccompFile("off")]: seccompProgram(architecture(), { unixSockets: "own" }),
+    [seccompFile("allow")]: seccompProgram(architecture(), { unixSockets: "own" }),
+    [seccompFile("open")]: seccompProgram(architecture(), { unixSockets: "refused" }),
+  };
+}
+
+function nsswitch(hosts: string): string {
+  return `passwd: files\ngroup: files\nhosts: ${hosts}\nservices: files\nprotocols: files\n`;
+}
+
+function architecture(): Architecture {
+  const found = architectures.find((each) => each === process.arch);
+  if (found !== undefined) return found;
+  throw unavailable(`there is no list of system calls for ${process.arch} processors.`, "Use x86-64 or arm64.");
+}
+
+function hashOf(files: Record<string, string | Buffer>): string {
+  const hash = createHash("sha256").update(etcVersion());
+  for (const [path, content] of Object.entries(files)) hash.update(`${path} ${content.length}\n`).update(content);
+  return hash.digest("hex").slice(0, 16);
 }
 
 /** Another process may have made the same at the same time; one of the two stays. */

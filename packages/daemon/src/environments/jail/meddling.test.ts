@@ -3,10 +3,12 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
-import { jailOwner, openJailDriver } from "./jail.ts";
+import { openJailDriver } from "./jail.ts";
+import { jailOwner } from "./workspace.ts";
 
 /**
  * What an agent can do to its own spool. Whatever it does, nothing throws out of a callback (that would fail
@@ -90,7 +92,7 @@ async function openJail(): Promise<{
   const owner = jailOwner();
   if (owner !== undefined) chownSync(workspace, owner.uid, owner.gid);
   const driver = openJailDriver({ home });
-  const plan = { id: newId("environment"), workspace, readable: [], network: "off", variables: {} } as const;
+  const plan = planOf({ id: newId("environment"), workspace });
   const environment = await driver.open(plan);
   cleanUps.push(() => environment.end());
   return { home, driver, environment, shell: environment.shell };

@@ -22,11 +22,15 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
   const child = spawnAlone(start);
   const [info, complaint] = [collect(child.stdio[infoFd] as Readable), collect(child.stderr!)];
   const isReady = ready(child, complaint);
-  feed(
-    child.stdio[optionsFd] as Writable,
-    ["--info-fd", String(infoFd), ...start.options].map((each) => `${each}\0`),
-  );
+  // Whatever is thrown first is told.
+  isReady.catch(() => undefined);
   try {
+    // It waits for its options, so there is nothing of the jail that is not where it is put now.
+    if (child.pid !== undefined) start.enter(child.pid);
+    feed(
+      child.stdio[optionsFd] as Writable,
+      ["--info-fd", String(infoFd), ...start.options].map((each) => `${each}\0`),
+    );
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
       start.record(supervisor);
@@ -67,6 +71,8 @@ export interface JailStart {
   readonly command: readonly string[];
   /** Descriptors handed on, as `firstPassedFd` and the following ones. */
   readonly passed: readonly number[];
+  /** Puts bubblewrap under the limits, before it begins. */
+  readonly enter: (pid: number) => void;
   /** Writes the jail's first process down where a sweep finds it. */
   readonly record: (supervisor: ProcessIdentity) => void;
 }

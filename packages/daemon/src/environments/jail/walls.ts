@@ -1,24 +1,30 @@
+import type { Network } from "@corral/protocol";
+import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { scriptsInside, spoolInside, workspaceInside } from "../keeper.ts";
+import { egressInside, runtimeInside, scriptsInside, spoolInside } from "../keeper.ts";
+import type { Bind } from "./guarded.ts";
 
 /**
  * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
  * one list. Later options lie over earlier ones, therefore the order is part of the meaning: system,
- * scratch space, what the plan makes readable, workspace, spool, and last the folders that all of this
- * was mounted in are made read-only.
+ * scratch space, what the plan makes readable, workspace with its guards and siblings, spool, and last the folders that
+ * all of this was mounted in are made read-only.
  */
 export function walls(plan: EnvironmentPlan, site: Site): string[] {
   return [
-    ...namespaces(site.user),
-    ...system(site),
+    ...namespaces(site.user, plan.network),
+    ["--seccomp", String(site.seccompFd)],
+    ...system(site, plan.network),
     ...scratch(site.user),
     ...plan.readable.flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
-    ["--bind", plan.workspace, workspaceInside],
-    ...site.guarded.map(guard),
+    ...(Object.keys(plan.siblings).length > 0 ? [openFolder(siblingsInside)] : []),
+    ...site.binds.map((each) => bind(each, site.bindsBy)),
+    ...site.covered.map(cover),
     ["--bind", site.spool, spoolInside],
+    ...wayOut(plan, site),
     ["--remount-ro", "/dev"],
     ["--remount-ro", "/"],
-    ...variables(plan.variables),
+    ...variables({ ...(plan.egress === undefined ? {} : bridgeVariables), ...plan.variables }),
     // The keeper goes to the workspace: whoever builds the walls may have no right to enter it.
     ["--chdir", "/"],
   ].flat();
@@ -29,24 +35,26 @@ export interface Site {
   readonly user: JailUser;
   /** Of /bin, /sbin, /lib…: what each one is on this machine. */
   readonly systemFolders: readonly SystemFolder[];
-  /** Host folder with the files made for jails: `etc/` and `keeper/`. */
+  /** Folders in /etc that are mounted one by one. */
+  readonly mountedEtc: readonly string[];
+  /** Host folder with the files made for jails. */
   readonly made: string;
   readonly spool: string;
-  /** Descriptors of the workspace's guarded entries, opened without following links. */
-  readonly guarded: readonly GuardedEntry[];
+  /** Where bubblewrap reads the program that decides on system calls. */
+  readonly seccompFd: number;
+  /** The workspace, what is guarded in it, and siblings, by descriptors that bubblewrap is given. */
+  readonly binds: readonly Bind[];
+  /** Before 0.10, unless it was patched, bubblewrap binds by path only: then whoever starts it checks what it bound. */
+  readonly bindsBy: "descriptor" | "path";
+  readonly covered: readonly string[];
+  /** The program that runs the bridge to the proxy. */
+  readonly runtime: string;
 }
 
 export interface SystemFolder {
   readonly path: string;
   /** Undefined: a real folder. */
   readonly linkTo: string | undefined;
-}
-
-export interface GuardedEntry {
-  readonly fd: number;
-  /** Relative to the workspace. */
-  readonly path: string;
-  readonly access: "read" | "write";
 }
 
 /**
@@ -60,17 +68,20 @@ export type JailUser =
 
 export const homeInside = "/home/agent";
 
+/** Where the workspaces of others are seen, each by its name. */
+export const siblingsInside = "/siblings";
+
 const scratchBytes = { "/tmp": 2 ** 30, [homeInside]: 2 ** 29, "/dev/shm": 2 ** 28 };
 
 /** An option of bubblewrap with its arguments. */
 type Option = readonly string[];
 
-function namespaces(user: JailUser): Option[] {
+function namespaces(user: JailUser, network: Network): Option[] {
   return [
     ["--unshare-pid", "--as-pid-1"],
     ["--unshare-ipc"],
     ["--unshare-uts", "--hostname", "corral"],
-    ["--unshare-net"],
+    ...(network === "open" ? [] : [["--unshare-net"]]),
     ["--unshare-cgroup-try"],
     ["--new-session"],
     ...privileges(user),
@@ -90,17 +101,18 @@ function privileges(user: JailUser): Option[] {
   }
 }
 
-function system({ systemFolders, made }: Site): Option[] {
+function system({ systemFolders, mountedEtc, made }: Site, network: Network): Option[] {
   return [
-    ...["/etc", "/home", "/run", "/var"].map(openFolder),
+    ...["/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
     ...systemFolders.map(({ path, linkTo }) =>
       linkTo === undefined ? ["--ro-bind", path, path] : ["--symlink", linkTo, path],
     ),
     ["--proc", "/proc"],
     ["--dev", "/dev"],
-    ...hostEtc.map((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
-    ...madeEtc.map((name) => ["--ro-bind", `${made}/etc/${name}`, `/etc/${name}`]),
+    ["--ro-bind", `${made}/etc`, "/etc"],
+    ...mountedEtc.map((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`]),
+    ...(network === "open" ? networkEtc(made) : []),
     ["--ro-bind", `${made}/keeper`, scriptsInside],
     ["--symlink", "../run", "/var/run"],
     ["--symlink", "../tmp", "/var/tmp"],
@@ -117,32 +129,13 @@ function ancestors(path: string): string[] {
   return names.map((_, depth) => `/${names.slice(0, depth + 1).join("/")}`);
 }
 
-/** What programs need of /etc and holds no secret. There is no resolv.conf: the network is off. */
-const hostEtc = [
-  "alternatives",
-  "ca-certificates",
-  "ca-certificates.conf",
-  "crypto-policies",
-  "debian_version",
-  "ld.so.cache",
-  "ld.so.conf",
-  "ld.so.conf.d",
-  "localtime",
-  "magic",
-  "mime.types",
-  "os-release",
-  "pki/ca-trust",
-  "pki/tls/certs",
-  "protocols",
-  "services",
-  "ssl/certs",
-  "ssl/openssl.cnf",
-  "terminfo",
-  "timezone",
-];
-
-/** Made for jails: the machine's own ones would tell about its users and network. */
-export const madeEtc = ["passwd", "group", "hosts", "nsswitch.conf"] as const;
+/** The machine's own network comes with its own names. */
+function networkEtc(made: string): Option[] {
+  return [
+    ...["resolv.conf", "hosts"].map((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    ["--ro-bind", `${made}/open/nsswitch.conf`, "/etc/nsswitch.conf"],
+  ];
+}
 
 function scratch(user: JailUser): Option[] {
   // Made by root, it has to be open to the user who is not root; inside there is nobody else.
@@ -153,8 +146,26 @@ function scratch(user: JailUser): Option[] {
   });
 }
 
-function guard({ fd, path, access }: GuardedEntry): Option {
-  return [access === "read" ? "--ro-bind-fd" : "--bind-fd", String(fd), `${workspaceInside}/${path}`];
+function bind({ fd, inside, access }: Bind, by: Site["bindsBy"]): Option {
+  const option = access === "read" ? "--ro-bind" : "--bind";
+  return by === "descriptor" ? [`${option}-fd`, String(fd), inside] : [option, `/proc/self/fd/${fd}`, inside];
+}
+
+/**
+ * A file system of its own, since a mount of something that exists takes bubblewrap five times as long. Where the agent
+ * owns it, it could open it up and write a page of it, which nobody outside ever sees.
+ */
+function cover(inside: string): Option {
+  return ["--perms", "0555", "--size", "4096", "--tmpfs", inside];
+}
+
+/** Nothing can be put in the place of what is in there: it is read-only, and a socket can be spoken to all the same. */
+function wayOut({ egress }: EnvironmentPlan, { runtime }: Site): Option[] {
+  if (egress === undefined) return [];
+  return [
+    ["--ro-bind", egress, egressInside],
+    ["--ro-bind", runtime, runtimeInside],
+  ];
 }
 
 function variables(added: Readonly<Record<string, string>>): Option[] {

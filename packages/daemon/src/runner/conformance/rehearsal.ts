@@ -1,12 +1,12 @@
 import { event, newId } from "@corral/protocol";
 import type { AgentKind, Desk } from "../../agents/index.ts";
-import type { EnvironmentDriver } from "../../environments/index.ts";
+import { driversOf, type EnvironmentDriver } from "../../environments/index.ts";
 import type { Turn } from "../../sessions/index.ts";
 import type { RunWorld } from "../run.ts";
 
 /** A world for runs whose agent does what its input says, one order a line; there are no environments in it. */
 export function rehearsalWorld(home: string, idleMs: number): RunWorld {
-  return { home, agent: rehearsedAgent, driver: noEnvironments, owner: undefined, idleMs };
+  return { home, agent: rehearsedAgent, drivers: driversOf(noEnvironments), idleMs };
 }
 
 const rehearsedAgent: AgentKind = {
@@ -73,6 +73,7 @@ function held(signal: AbortSignal): Promise<void> {
 
 const noEnvironments: EnvironmentDriver = {
   kind: "jail",
+  owner: undefined,
   probe: () => Promise.resolve({ ok: false, reason: "there are none here", fix: "none is needed" }),
   open: () => Promise.reject(new Error("there are no environments here")),
   reopen: () => Promise.reject(new Error("there are no environments here")),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, type Delta, event, newId, type SessionId, type StoredEvent } from "@corral/protocol";
+import { defaultLimits } from "../../environments/index.ts";
 import { historyOf, isGap, type Lease, type Log } from "../../log/index.ts";
 import { openSqliteLog } from "../../log/sqlite/index.ts";
 import { openSessions, promote, type Sessions, sessionProjections } from "../../sessions/index.ts";
@@ -58,7 +59,7 @@ export async function openStage(
   const host = open({ home, idleMs, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "rehearsed/rehearsed", turnLimit: 25 }),
-    mayOpen: () => Promise.resolve(),
+    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
   });
   return {
     log,
@@ -81,7 +82,8 @@ export async function openStage(
 
 function created() {
   const wish = createSession.parse({ projectId: newId("project") });
-  const { projectId, mode, environment, workspace, turnLimit = 25 } = wish;
+  const { projectId, mode, workspace, turnLimit = 25 } = wish;
+  const environment = { kind: "jail", network: "off" } as const;
   const model = "rehearsed/rehearsed";
   return event("session.created", { projectId, title: "A rehearsal", model, mode, environment, workspace, turnLimit });
 }
@@ -105,6 +107,7 @@ function stageSession(log: Log, sessions: Sessions, host: RunnerHost, id: Sessio
         repository: "/nonexistent",
         events: await events(),
         company,
+        limits: defaultLimits,
       };
       const reached: Reached[] = [];
       const office = watchedOffice(log, id, lease, reached);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { event, type InputView, newId, type NewEvent, type StoredEvent } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { defaultLimits } from "../../environments/index.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { idleFile, rehearsalMain } from "./testing/rehearsal.ts";
 
@@ -69,7 +70,7 @@ async function startWith(orders: string): Promise<void> {
   say({
     say: "start",
     run: 1,
-    assignment: { session, fence: 1, repository: "/nonexistent", events: [], company: "others" },
+    assignment: { session, fence: 1, repository: "/nonexistent", events: [], company: "others", limits: defaultLimits },
   });
   const { run, request } = await heard("promote");
   const events = [

@@ -1,6 +1,34 @@
+import type { ShellCommand } from "../../keeper.ts";
+import type { EnvironmentState } from "@corral/protocol";
+import { join } from "node:path";
+import type { Places } from "../../conformance.ts";
+import { spoolInside, workspaceInside } from "../../keeper.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { openJailDriver } from "../jail.ts";
+import { jailOwner } from "../workspace.ts";
+
+/** Shells that may be a system's /bin/sh; this module's address says by `?shell=` which one to use. */
+export const shells: Readonly<Record<string, ShellCommand>> = {
+  bash: ["/usr/bin/bash", "--posix"],
+  busybox: ["/usr/bin/busybox", "sh"],
+  dash: ["/usr/bin/dash"],
+};
 
 export function openDriver(home: string): EnvironmentDriver {
-  return openJailDriver({ home });
+  return openDriverWith(shells[new URL(import.meta.url).searchParams.get("shell") ?? ""])(home);
 }
+
+export function openDriverWith(shell: ShellCommand | undefined): (home: string) => EnvironmentDriver {
+  return (home) => openJailDriver({ home, ...(shell === undefined ? {} : { shell }) });
+}
+
+/** What the suite has to know of a jail. */
+export const jailUnderTest = {
+  owner: jailOwner(),
+  places: (home: string, { id }: EnvironmentState): Places => ({
+    workspace: workspaceInside,
+    spool: spoolInside,
+    spoolOutside: join(home, "environments", id, "spool"),
+  }),
+  promises: { walledProcesses: "kept" },
+} as const;

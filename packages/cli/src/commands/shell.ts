@@ -1,0 +1,180 @@
+import type { Client } from "@corral/client";
+import {
+  CorralError,
+  type EnvironmentAsked,
+  longestCommandMs,
+  type ShellId,
+  shellId,
+  type ShellView,
+  shellWorkspace,
+  type ShellWorkspace,
+} from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts";
+import { oneOf, UsageError } from "../flags.ts";
+import { ended, type Ended, ShellLine } from "../shell-line.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import type { World } from "../world.ts";
+
+export const shell = defineCommand({
+  name: "shell",
+  usage:
+    "shell [--env jail|local] [--network off|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
+  summary: "Opens a shell of your own in a jail, or runs one command there.",
+  details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
+empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
+Without -c lines are taken one by one: folder, variables and functions stay, Ctrl-C ends what runs, Ctrl-D leaves.
+Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+--env local has no walls at all: commands run as you, on all of your files. UNSAFE.
+
+Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C.`,
+  examples: [
+    ["corral shell", "look around in a jail"],
+    ["corral shell -c 'npm test'", "run one command on a copy of the repository"],
+    ["corral shell -c 'npm ci' --network open --timeout 300", "let it reach the network, for five minutes"],
+    [
+      "corral shell --workspace in-place --access read -c 'grep -r TODO .'",
+      "see the folder as it is, without changing it",
+    ],
+    ["corral shell -c 'make' --json | jq .exitCode", "for programs"],
+  ],
+  args: {
+    command: { type: "string", alias: "c", valueHint: "COMMAND", description: "run this and end" },
+    json: { type: "boolean", description: "with -c: print the result as one line of JSON" },
+    env: { type: "string", valueHint: "jail|local", description: "jail, unless you want no walls (UNSAFE)" },
+    network: { type: "string", valueHint: "off|open", description: "off, unless you open it" },
+    access: { type: "string", valueHint: "read|write", description: "whether files can be changed" },
+    workspace: {
+      type: "string",
+      valueHint: "copy|in-place|scratch",
+      description: "a copy, the folder itself, or an empty one",
+    },
+    timeout: { type: "string", valueHint: "SECONDS", description: "when a command is ended; an hour without" },
+    keep: { type: "boolean", description: "leave the shell open, for --in" },
+    in: { type: "string", valueHint: "SHELL", description: "go on in a shell that was left open" },
+    end: { type: "string", valueHint: "SHELL", description: "end a shell that was left open" },
+    list: { type: "boolean", description: "list the shells that were left open" },
+  },
+  words: "none",
+  async run(args, world) {
+    if (args.list === true) return list(world, args.json === true);
+    const wish = wishIn(args);
+    const client = await connectDaemon(world);
+    if (wish.end !== undefined) return end(client, wish.end, world);
+    const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
+    if (opened.environment.kind === "local") world.err.write(unsafe);
+    const line = new ShellLine(client, opened, world, wish.timeoutMs);
+    try {
+      return wish.command === undefined
+        ? await line.interact()
+        : conclude(await line.run(wish.command, { live: !wish.json }), wish, world);
+    } finally {
+      if (wish.keep) world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+      else if (wish.in === undefined) await leave(client, opened, world);
+    }
+  },
+});
+
+async function list(world: World, json: boolean): Promise<number> {
+  const client = await connectDaemon(world);
+  const left = (await client.shells.list()).filter(({ state }) => state !== "closed");
+  for (const view of left) {
+    const walls = view.environment.kind === "local" ? "UNSAFE" : view.environment.kind;
+    world.out.write(
+      json ? jsonLine(view) : shown(`${view.id}  ${view.state.padEnd(7)}  ${walls}  ${view.path}`) + "\n",
+    );
+  }
+  if (left.length === 0 && !json) world.err.write("There are none; `corral shell --keep` leaves one open.\n");
+  return 0;
+}
+
+interface Wish {
+  readonly command: string | undefined;
+  readonly json: boolean;
+  readonly keep: boolean;
+  readonly in: ShellId | undefined;
+  readonly end: ShellId | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly environment: EnvironmentAsked;
+  readonly workspace: ShellWorkspace | undefined;
+}
+
+type Given = EnvironmentFlags & { readonly [K in keyof Wish | "timeout"]?: string | boolean | undefined };
+
+function wishIn(args: Given): Wish {
+  const command = args.command as string | undefined;
+  if (command?.trim() === "") throw new UsageError("-c needs a command");
+  if (args.json === true && command === undefined) throw new UsageError("--json needs -c COMMAND");
+  return {
+    command,
+    json: args.json === true,
+    keep: args.keep === true,
+    in: oneOf("in", args.in, shellId, "an id like shl_01k…"),
+    end: oneOf("end", args.end, shellId, "an id like shl_01k…"),
+    timeoutMs: milliseconds(args.timeout as string | undefined),
+    environment: environmentIn(args),
+    workspace: oneOf("workspace", args.workspace, shellWorkspace, "copy, in-place or scratch"),
+  };
+}
+
+function milliseconds(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  const ms = /^\d{1,9}(\.\d+)?$/.test(seconds) ? Math.ceil(Number(seconds) * 1000) : 0;
+  if (ms < 1 || ms > longestCommandMs)
+    throw new UsageError(`--timeout needs seconds, at most a day, not ${JSON.stringify(seconds)}`);
+  return ms;
+}
+
+async function open(client: Client, wish: Wish, world: World): Promise<ShellView> {
+  const { environment, workspace } = wish;
+  const project = await projectHere(client, workspace, world);
+  return client.shells.open(
+    {
+      environment,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(project === undefined ? {} : { projectId: project.id, worktree: project.worktree }),
+    },
+    { key: crypto.randomUUID() },
+  );
+}
+
+/** Outside of a repository there is nothing to copy, and whoever asked for nothing in particular gets an empty folder. */
+async function projectHere(client: Client, workspace: ShellWorkspace | undefined, { cwd, err }: World) {
+  if (workspace === "scratch") return undefined;
+  try {
+    return await client.projects.register({ path: cwd });
+  } catch (error) {
+    if (workspace !== undefined || !(error instanceof CorralError) || error.code !== "project.not-a-repo") throw error;
+    err.write(
+      shown(`${cwd} is no git repository, so the shell is in an empty folder of its own (\`git init\` makes it one)\n`),
+    );
+    return undefined;
+  }
+}
+
+function conclude(outcome: Ended, { json, keep, in: within }: Wish, { out, err }: World): number {
+  const { result } = outcome;
+  if (json && result !== undefined) {
+    const { exitCode, stdout, stderr, timedOut, limit } = result;
+    out.write(jsonLine({ exitCode, stdout, stderr, timedOut, limit: limit ?? (timedOut ? "time" : null) }));
+  }
+  err.write(shown(ended(outcome, { goesOn: keep || within !== undefined })));
+  return outcome.interrupted ? 130 : (result?.exitCode ?? 1);
+}
+
+async function leave(client: Client, { id, workspace }: ShellView, { err }: World): Promise<void> {
+  try {
+    const { kept } = await client.shells.close(id);
+    if (kept !== undefined) err.write(shown(`${workspace === "copy" ? "changes" : "files"} are kept in ${kept}\n`));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    err.write(shown(`${id} could not be ended: ${why}\n`));
+  }
+}
+
+async function end(client: Client, id: ShellId, world: World): Promise<number> {
+  const { kept } = await client.shells.close(id);
+  world.out.write(shown(`${id} is ended${kept === undefined ? "" : `; its files are kept in ${kept}`}\n`));
+  return 0;
+}

@@ -1,0 +1,203 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import type { Client } from "@corral/client";
+import {
+  type CommandId,
+  type CommandResult,
+  type CommandView,
+  CorralError,
+  newId,
+  type ShellView,
+} from "@corral/protocol";
+import { persistently } from "./resume.ts";
+import { type Output, shown } from "./terminal.ts";
+import type { World } from "./world.ts";
+
+/** How a command ended, as far as anybody can tell. */
+export interface Ended {
+  readonly result: CommandResult | undefined;
+  /** What there is to say about it besides. */
+  readonly notice: string | undefined;
+  readonly interrupted: boolean;
+}
+
+/**
+ * Commands in a person's shell, one after the other.
+ *
+ * 1. A command has one id from here on, so sending it again after a broken connection runs nothing twice.
+ * 2. Ctrl-C ends what runs; pressed again, it leaves that alone and goes.
+ */
+export class ShellLine {
+  readonly #client: Client;
+  readonly #shell: ShellView;
+  readonly #world: World;
+  readonly #timeoutMs: number | undefined;
+  #running: { readonly leaving: AbortController; pressed: number } | undefined;
+
+  /** What was printed last does not end its line. */
+  #midLine = false;
+
+  constructor(client: Client, shell: ShellView, world: World, timeoutMs: number | undefined) {
+    this.#client = client;
+    this.#shell = shell;
+    this.#world = world;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async run(text: string, { live }: { live: boolean }): Promise<Ended> {
+    const running = (this.#running = { leaving: new AbortController(), pressed: 0 });
+    const forget = this.#world.onInterrupt(() => this.press());
+    const id = newId("command");
+    try {
+      await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
+      const view = await this.#client.shells.follow(this.#shell.id, id, {
+        signal: running.leaving.signal,
+        onOutput: (stream, piece) => {
+          this.#midLine = !piece.endsWith("\n");
+          if (live) print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
+        },
+        onBreak: this.#patience(),
+      });
+      return outcomeOf(view, running.pressed > 0);
+    } catch (error) {
+      if (!running.leaving.signal.aborted) throw error;
+      return { result: undefined, notice: `left ${id} running in ${this.#shell.id}`, interrupted: true };
+    } finally {
+      forget();
+      this.#running = undefined;
+    }
+  }
+
+  /** Takes lines until there are no more. Resolves with the exit code of the last. */
+  async interact(): Promise<number> {
+    const { stdin, out, err } = this.#world;
+    const person = stdin.isTTY === true;
+    err.write(shown(greeting(this.#shell, { person })));
+    const lines = createInterface({
+      input: stdin,
+      terminal: person,
+      ...(person ? { output: throughTo(out) } : {}),
+      prompt: this.#shell.environment.kind === "jail" ? "jail$ " : "UNSAFE$ ",
+    });
+    lines.on("SIGINT", () => {
+      if (this.#running === undefined) lines.write(null, { ctrl: true, name: "u" });
+      else this.press();
+    });
+    let code = 0;
+    if (person) lines.prompt();
+    for await (const line of lines) {
+      const leaves = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(line);
+      if (leaves !== null) {
+        code = leaves[1] === undefined ? code : Number(leaves[1]);
+        break;
+      }
+      if (line.trim() !== "") {
+        this.#midLine = false;
+        const outcome = await this.run(line, { live: true });
+        if (person && this.#midLine) out.write("\n");
+        err.write(shown(ended(outcome, { goesOn: true })));
+        code = outcome.interrupted ? 130 : (outcome.result?.exitCode ?? 1);
+      }
+      if (person) lines.prompt();
+    }
+    lines.close();
+    if (person) out.write("\n");
+    return code;
+  }
+
+  press(): void {
+    const running = this.#running;
+    if (running === undefined) return;
+    running.pressed += 1;
+    if (running.pressed > 1) return running.leaving.abort();
+    this.#client.shells.interrupt(this.#shell.id, { signal: running.leaving.signal }).catch((error: unknown) => {
+      if (running.leaving.signal.aborted) return;
+      this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
+    });
+  }
+
+  #command(id: CommandId, text: string) {
+    return { id, text, ...(this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs }) };
+  }
+
+  async #persist<T>(work: () => Promise<T>): Promise<T> {
+    const patience = this.#patience();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof CorralError) || !isPassing(error)) throw error;
+        patience({ error, attempt });
+        await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** attempt, 2_000)));
+      }
+    }
+  }
+
+  #patience(): (broken: { error: CorralError; attempt: number }) => void {
+    const persist = persistently(this.#client, this.#world);
+    return ({ error, attempt }) => persist({ error, attempt, cursor: 0 });
+  }
+}
+
+/** What is to be said of an end besides its output; empty when nothing is. */
+export function ended({ result, notice }: Ended, { goesOn }: { goesOn: boolean }): string {
+  const said = [
+    ...(notice === undefined ? [] : [notice]),
+    ...(result?.limit === undefined && result?.timedOut !== true
+      ? []
+      : [`it ran into its limit: ${result.limit ?? "time"}`]),
+    ...(goesOn && result?.shellRespawned === true
+      ? ["the shell is a new one: folder and variables are as at first"]
+      : []),
+  ];
+  return said.map((each) => `[${each}]\n`).join("");
+}
+
+function outcomeOf(view: CommandView, interrupted: boolean): Ended {
+  switch (view.state) {
+    case "ended":
+      return { result: view.result, notice: undefined, interrupted };
+    case "past":
+      return {
+        result: { ...view.facts, stdout: "", stderr: "" },
+        notice: "its output is no longer kept",
+        interrupted,
+      };
+    case "unknown":
+      return { result: undefined, notice: view.reason, interrupted };
+    case "running":
+      return { result: undefined, notice: "it still runs", interrupted };
+  }
+}
+
+function isPassing({ code }: CorralError): boolean {
+  return code === "daemon.unreachable" || code === "daemon.stopping";
+}
+
+/** A terminal is shown what a command says; a program gets it as it is. */
+function print(output: Output, piece: string): void {
+  output.write(output.isTerminal === true ? shown(piece) : piece);
+}
+
+const places = {
+  copy: "on a copy of the repository",
+  "in-place": "in the repository itself",
+  scratch: "in an empty folder",
+};
+
+function greeting({ environment, workspace, path }: ShellView, { person }: { person: boolean }): string {
+  if (!person) return "";
+  const { kind, network, access = "write" } = environment;
+  const walls = kind === "jail" ? `A jail ${places[workspace]}` : `UNSAFE: no walls, ${places[workspace]}`;
+  return `${walls} (${path}); network ${network}, access ${access}. Ctrl-C ends a command, Ctrl-D leaves.\n`;
+}
+
+function throughTo(out: Output): Writable {
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      out.write(chunk.toString("utf8"));
+      done();
+    },
+  });
+  return Object.assign(stream, { columns: out.columns, isTTY: true });
+}

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { limits } from "./limits.ts";
+
+test("each limit is told with how it is kept, and one that could be hard with what makes it so", () => {
+  const found = limits([
+    { limit: "processes", kept: "hard", by: "cgroup v2" },
+    { limit: "memory", kept: "soft", by: "a look now and then", fix: "sudo make it so" },
+    { limit: "disk", kept: "soft", by: "a look now and then" },
+  ]);
+  expect(found.map(({ why: _, ...each }) => each)).toEqual([
+    { name: "processes limit", state: "ok", found: "hard, cgroup v2" },
+    { name: "memory limit", state: "warning", found: "soft, a look now and then", fix: "sudo make it so" },
+    { name: "disk limit", state: "ok", found: "soft, a look now and then" },
+  ]);
+});

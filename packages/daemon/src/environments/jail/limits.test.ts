@@ -1,0 +1,223 @@
+import { type CommandResult, type EnvironmentLimits, newId } from "@corral/protocol";
+import { execFileSync } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { findMeans, lacking } from "../limits/index.ts";
+import { defaultLimits, planOf } from "../plan.ts";
+import type { Environment, EnvironmentDriver } from "../port.ts";
+import { isAlive } from "../process-identity.ts";
+import { openJailDriver } from "./jail.ts";
+import { jailOwner } from "./workspace.ts";
+
+const mebibyte = 2 ** 20;
+const softly = new Set(lacking(findMeans(tmpdir())));
+
+/** Every bomb has a limit above it and an end of its own: it starts a few thousand processes at most, for seconds. */
+const forkBomb = `bomb() {
+  if [ $1 -gt 11 ]; then sleep 5; else bomb $(($1 + 1)) & bomb $(($1 + 1)) & wait; fi
+}
+bomb 0 &
+wait`;
+const hundredProcesses = "n=0; while [ $n -lt 100 ]; do sleep 20 & n=$((n + 1)); done; echo $n";
+/** `tail` keeps what has no newline, all of it. */
+const largeProgram = "head -c 300000000 /dev/zero | tail | wc -c";
+
+describe("processes", () => {
+  test("beyond the limit are refused, and the result says so", async () => {
+    const { run } = await openJail({ pids: 40 });
+    const refused = await run(hundredProcesses);
+    expect(refused).toMatchObject({ limit: "pids" });
+    expect(refused.stdout).not.toBe("100\n");
+    expect(await run("ls /workspace; echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
+  });
+
+  test("below the limit are nobody's business", async () => {
+    const { run } = await openJail({});
+    const started = await run(hundredProcesses);
+    expect(started).toMatchObject({ exitCode: 0, stdout: "100\n" });
+    expect(started.limit).toBeUndefined();
+  });
+
+  test("that beget processes are felt in their own jail alone, and the shell goes on", async () => {
+    const before = spawnMs();
+    const [{ run }, neighbour] = await Promise.all([openJail({ pids: 60 }), openJail({})]);
+    const bombed = run(forkBomb);
+    const meanwhile = await neighbour.run("ls / >/dev/null && echo quick");
+    const during = spawnMs();
+    expect(meanwhile).toMatchObject({ exitCode: 0, stdout: "quick\n" });
+    const { limit } = await bombed;
+    // Without a cgroup nothing counts refusals: it is seen only while there is no room.
+    expect(softly.has("pids") ? ["pids", undefined] : ["pids"]).toContain(limit);
+    expect(await run("ls /workspace; echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
+    expect(during).toBeLessThan(50 * before + 500);
+  }, 60_000);
+});
+
+describe("memory", () => {
+  test("beyond the limit is not to be had, and the shell goes on", async () => {
+    const { run } = await openJail({ memoryBytes: 200 * mebibyte });
+    const refused = await run(largeProgram);
+    expect(refused.stdout).toBe("0\n");
+    // Without a cgroup it is refused before anybody looks, and the program itself says so.
+    expect(softly.has("memory") ? ["memory", undefined] : ["memory"]).toContain(refused.limit);
+    expect(await run("echo $still well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
+  });
+
+  test("below the limit is there", async () => {
+    const { run } = await openJail({});
+    const done = await run(largeProgram);
+    expect(done).toMatchObject({ exitCode: 0, stdout: "300000000\n" });
+    expect(done.limit).toBeUndefined();
+  });
+
+  test("counts for all programs together", async () => {
+    const { run } = await openJail({ memoryBytes: 200 * mebibyte });
+    const hold = "(head -c 60000000 /dev/zero; sleep 3) | tail >/dev/null &";
+    expect(await run(`${hold.repeat(6)} wait`)).toMatchObject({ limit: "memory" });
+    expect(await run("echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
+  }, 60_000);
+
+  test("that files in /tmp take counts, too", async ({ skip }) => {
+    if (softly.has("memory")) skip("they are bounded by the size of /tmp alone");
+    const { run } = await openJail({ memoryBytes: 100 * mebibyte });
+    expect(await run("head -c 300000000 /dev/zero >/tmp/large")).toMatchObject({ limit: "memory" });
+  });
+});
+
+describe("the processor", () => {
+  const burner = "timeout 2 sh -c 'while :; do :; done'; times";
+
+  test("is there for as much as the limit says", async ({ skip }) => {
+    if (softly.has("cpu")) skip("a lower priority is all there is");
+    const [little, plenty] = await Promise.all([openJail({ cpus: 0.1 }), openJail({})]);
+    const [burnt, usual] = [seconds(await little.run(burner)), seconds(await plenty.run(burner))];
+    expect(burnt).toBeLessThan(0.6);
+    expect(usual).toBeGreaterThan(burnt * 1.5);
+  }, 60_000);
+
+  test("goes to others first where there is no limit", async ({ skip }) => {
+    if (!softly.has("cpu")) skip("there is a limit");
+    const { run } = await openJail({});
+    expect((await run("nice")).stdout).toBe("10\n");
+  });
+});
+
+describe("the disk", () => {
+  const fill = (megabytes: number) =>
+    `n=0; while [ $n -lt ${megabytes / 20} ]; do head -c 20000000 /dev/zero >part$n; n=$((n + 1)); sleep 0.05; done; echo full`;
+
+  test("is filled as far as the limit says, and a little more", async () => {
+    const { run, workspace } = await openJail({ diskBytes: 100 * mebibyte });
+    const stopped = await run(fill(2_000));
+    expect(stopped).toMatchObject({ stdout: "", limit: "disk", timedOut: false });
+    expect(existsSync(join(workspace, "part0"))).toBe(true);
+    expect(await run("rm -f part* && echo room")).toMatchObject({ exitCode: 0, stdout: "room\n" });
+  }, 60_000);
+
+  test("below the limit is there", async () => {
+    const { run } = await openJail({});
+    const done = await run(fill(200));
+    expect(done.stdout).toBe("full\n");
+    expect(done.limit).toBeUndefined();
+  });
+
+  test("is not filled in the background either: it ends with the environment", async () => {
+    const { run, environment } = await openJail({ diskBytes: 100 * mebibyte });
+    expect((await run(`(${fill(4_000)}) >/dev/null 2>&1 & echo began`)).stdout).toBe("began\n");
+    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 30_000 }).toBe(false);
+  }, 60_000);
+
+  test("is not taken by one huge file", async () => {
+    const { run } = await openJail({ diskBytes: 20 * mebibyte });
+    expect(await run("head -c 40000000 /dev/zero >huge")).toMatchObject({ exitCode: 153, limit: "disk" });
+    expect((await run("stat -c %s huge")).stdout).toBe(`${20 * mebibyte}\n`);
+  });
+
+  test("is not taken by files without number", async () => {
+    const many = "n=0; while [ $n -lt 30000 ]; do : >many$n; n=$((n + 1)); done; echo made";
+    const [small, large] = await Promise.all([openJail({ diskBytes: 16 * mebibyte }), openJail({})]);
+    expect(await small.run(many)).toMatchObject({ stdout: "", limit: "disk" });
+    expect(await large.run(many)).toMatchObject({ stdout: "made\n", exitCode: 0 });
+  }, 120_000);
+});
+
+describe("cgroups", () => {
+  test("are used where they are given", async () => {
+    const { environment } = await openJail({});
+    // Said by who gives them; root has what there is.
+    const given = process.env["CORRAL_TEST_CGROUPS"] ?? String(findMeans(tmpdir()).places.length);
+    expect(String(environment.state.cgroups.length)).toBe(given);
+  });
+
+  test("hold everything of the jail, and from inside there is nothing above them", async ({ skip }) => {
+    const { run, environment } = await openJail({});
+    if (environment.state.cgroups.length === 0) skip("there are none to be had");
+    const shown = (await run("cat /proc/1/cgroup /proc/self/cgroup")).stdout.match(
+      /^\d+:(?:pids|memory|cpu)\b.*|^0::.*/gm,
+    );
+    expect(new Set(shown?.map((line) => line.split(":")[2]))).toEqual(new Set(["/"]));
+  });
+
+  test("go with their environments, however many there were", async ({ skip }) => {
+    const { home, driver, environment } = await openJail({});
+    const { cgroups } = environment.state;
+    if (cgroups.length === 0) skip("there are none to be had");
+    expect(cgroups.filter((folder) => existsSync(folder))).toEqual(cgroups);
+    for (let round = 0; round < 10; round++) {
+      const opened = await Promise.all(Array.from({ length: 4 }, () => openIn(driver, newWorkspace(home), {})));
+      await Promise.all(opened.map((each) => each.end()));
+    }
+    await environment.end();
+    expect(cgroups.filter((folder) => existsSync(dirname(folder)))).toEqual([]);
+  }, 60_000);
+});
+
+async function openJail(limits: Partial<EnvironmentLimits>): Promise<{
+  home: string;
+  workspace: string;
+  driver: EnvironmentDriver;
+  environment: Environment;
+  run: (text: string) => Promise<CommandResult>;
+}> {
+  const home = mkdtempSync(join(tmpdir(), "corral-limits-"));
+  const driver = openJailDriver({ home });
+  const workspace = newWorkspace(home);
+  const environment = await openIn(driver, workspace, limits);
+  onTestFinished(async () => {
+    await environment.end();
+    rmSync(home, { recursive: true, force: true });
+  });
+  let count = 0;
+  const run = (text: string) => environment.shell.run({ id: `cal_${count++}`, text, timeoutMs: 50_000 });
+  return { home, workspace, driver, environment, run };
+}
+
+function openIn(
+  driver: EnvironmentDriver,
+  workspace: string,
+  limits: Partial<EnvironmentLimits>,
+): Promise<Environment> {
+  return driver.open(planOf({ id: newId("environment"), workspace, limits: { ...defaultLimits, ...limits } }));
+}
+
+function newWorkspace(home: string): string {
+  const workspace = mkdtempSync(join(home, "workspace-"));
+  const owner = jailOwner();
+  if (owner !== undefined) chownSync(workspace, owner.uid, owner.gid);
+  return workspace;
+}
+
+/** How long the machine takes to start a few programs. */
+function spawnMs(): number {
+  const start = performance.now();
+  for (let n = 0; n < 5; n++) execFileSync("/bin/true");
+  return performance.now() - start;
+}
+
+/** The user time of what a shell started, in what `times` says: its second line begins with `0m1.23s`. */
+function seconds({ stdout }: CommandResult): number {
+  const [, minutes, rest] = /\n(\d+)m([\d.]+)s/.exec(stdout) ?? [];
+  return Number(minutes) * 60 + Number(rest);
+}

@@ -1,0 +1,64 @@
+/**
+ * What an agent must not write in its workspace, since somebody outside obeys it: git, shells, editors, other agents.
+ * Each name is at the top of the workspace. One that is missing is there as an empty, unwritable folder while the jail
+ * lives: git takes no notice of empty folders, so nothing of it gets into a commit. One that is a link stays as it is:
+ * nothing can be mounted on a link. Each name costs every jail's start a mount, so the list holds what people have.
+ */
+export const protectedNames: Readonly<Record<string, readonly string[]>> = {
+  "a shell that starts there runs it": [".bash_profile", ".bashrc", ".profile", ".zprofile", ".zshenv", ".zshrc"],
+  "a shell that enters the folder runs it": [".envrc"],
+  "git takes programs from it": [".gitconfig"],
+  "an editor that opens the folder runs tasks and settings from it": [
+    ".devcontainer",
+    ".exrc",
+    ".idea",
+    ".nvim.lua",
+    ".vscode",
+    ".zed",
+  ],
+  "an agent takes hooks, servers and permissions from it": [
+    ".claude",
+    ".codex",
+    ".corral",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+    ".opencode",
+  ],
+};
+
+/** The same, and left alone where they are missing: an empty folder of that name would be seen by everybody and break who reads it. */
+export const protectedWhenThere: Readonly<Record<string, readonly string[]>> = {
+  "an agent takes hooks, servers and permissions from it": ["opencode.json", "opencode.jsonc", "crush.json"],
+};
+
+/** What git obeys in a repository's own folder, whoever runs it there. The rest of the folder is the agent's to commit with. */
+export const protectedOfGit = {
+  folders: {
+    hooks: "git runs what is in it",
+    info: "attributes choose filters, excludes hide files",
+  },
+  /** With what stands in the file while it would be missing: what git takes for nothing, and nobody else writes. */
+  files: {
+    config: {
+      content: "# Here while a jail of Corral's is open.\n",
+      reason: "it names programs: fsmonitor, filters, diff, aliases, pagers",
+    },
+    // Git takes `.` for what it is, and reads neither an empty file nor a folder.
+    commondir: { content: ".\n", reason: "git takes config and hooks from the folder that it names" },
+  },
+  /** The same, in `objects/info`, where git writes other files. */
+  objectFiles: {
+    alternates: {
+      content: "# Here while a jail of Corral's is open.\n",
+      reason: "git reads objects from the folders that it names",
+    },
+  },
+  /** Obeyed where it is there: it cannot be put to use without a change to `config`. */
+  whenThere: { "config.worktree": "more config" },
+  /** In the user's own repository; in a copy they can only be the agent's own. */
+  whenTheUsers: {
+    modules: "config and hooks of submodules",
+    worktrees: "which repository the user's other worktrees belong to",
+  },
+} as const;

@@ -1,0 +1,2 @@
+export { seccompProgram } from "./program.ts";
+export { architectures, type Architecture } from "./syscalls.ts";

@@ -1,0 +1,128 @@
+import type { SystemCall } from "./syscalls.ts";
+
+/**
+ * Which system calls a jail refuses. All others are let through: the namespaces decide what they reach. Refused is what
+ * reaches around the namespaces, what most holes of kernels were in, and what no build, test or tool has a use for.
+ * ptrace stays: it reaches the jail's own processes alone, and agents debug with it.
+ */
+export function refusals({ unixSockets }: Sockets): readonly Refusal[] {
+  return [...always, ...socketRules(unixSockets)];
+}
+
+export interface Sockets {
+  /**
+   * Unless the jail has a network namespace of its own, unix sockets reach the machine's abstract ones, of which some
+   * obey whoever has the operator's uid. Pairs of sockets are let through in any case.
+   */
+  readonly unixSockets: "own" | "refused";
+}
+
+export interface Refusal {
+  readonly calls: readonly SystemCall[];
+  /** All of these have to hold; without: in any case. */
+  readonly when?: readonly Condition[];
+  readonly answer: Errno;
+}
+
+/** About the lower 32 bits of an argument: of the arguments looked at here the kernel itself looks at no more. */
+export type Condition =
+  | { readonly argument: number; readonly anyOf: number }
+  | { readonly argument: number; readonly in: readonly number[] }
+  | { readonly argument: number; readonly notIn: readonly number[] };
+
+export type Errno = keyof typeof errnos;
+
+export const errnos = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EAFNOSUPPORT: 97 } as const;
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const newNamespaces = 0x7e02_0000;
+/** Only for unshare: in clone these bits are the signal's. */
+const newTimeNamespace = 0x80;
+
+const setUserId = 0o4000;
+const creates = 0o100 | 0o20_000_000; // O_CREAT, O_TMPFILE
+
+const personalities = {
+  /** Bits that change what uname says (PER_LINUX32, UNAME26) and where memory is (ADDR_NO_RANDOMIZE, for debuggers). */
+  harmless: 0x0008 | 0x0002_0000 | 0x0004_0000,
+  asks: 0xffff_ffff,
+};
+
+const always: readonly Refusal[] = [
+  { calls: ["clone"], when: [{ argument: 0, anyOf: newNamespaces }], answer: "EPERM" },
+  { calls: ["unshare"], when: [{ argument: 0, anyOf: newNamespaces | newTimeNamespace }], answer: "EPERM" },
+  { calls: ["setns"], answer: "EPERM" },
+  // Its flags are in memory, where nothing can be looked at; libc takes clone instead.
+  { calls: ["clone3"], answer: "ENOSYS" },
+
+  { calls: ["mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount"], answer: "EPERM" },
+  { calls: ["fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"], answer: "EPERM" },
+  { calls: ["open_by_handle_at", "fanotify_init", "quotactl", "quotactl_fd"], answer: "EPERM" },
+
+  // Keyrings have no namespace.
+  { calls: ["add_key", "request_key", "keyctl"], answer: "EPERM" },
+  { calls: ["bpf", "perf_event_open", "userfaultfd"], answer: "EPERM" },
+  { calls: ["io_uring_setup", "io_uring_enter", "io_uring_register"], answer: "EPERM" },
+  { calls: ["mbind", "set_mempolicy", "set_mempolicy_home_node", "migrate_pages", "move_pages"], answer: "EPERM" },
+
+  { calls: ["kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module"], answer: "EPERM" },
+  { calls: ["reboot", "swapon", "swapoff", "acct", "syslog", "vhangup"], answer: "EPERM" },
+  { calls: ["settimeofday", "clock_settime", "sethostname", "setdomainname"], answer: "EPERM" },
+  { calls: ["iopl", "ioperm", "modify_ldt"], answer: "EPERM" },
+
+  {
+    calls: ["personality"],
+    when: [
+      { argument: 0, anyOf: ~personalities.harmless >>> 0 },
+      { argument: 0, notIn: [personalities.asks] },
+    ],
+    answer: "EPERM",
+  },
+  // TIOCSTI and TIOCLINUX type into a terminal; TIOCSETD loads line disciplines.
+  { calls: ["ioctl"], when: [{ argument: 1, in: [0x5412, 0x541c, 0x5423] }], answer: "EPERM" },
+
+  // A program that lies in the workspace and runs as the operator, whoever starts it.
+  { calls: ["chmod", "fchmod", "mknod", "creat"], when: [{ argument: 1, anyOf: setUserId }], answer: "EPERM" },
+  { calls: ["fchmodat", "fchmodat2", "mknodat"], when: [{ argument: 2, anyOf: setUserId }], answer: "EPERM" },
+  {
+    calls: ["open"],
+    when: [
+      { argument: 1, anyOf: creates },
+      { argument: 2, anyOf: setUserId },
+    ],
+    answer: "EPERM",
+  },
+  {
+    calls: ["openat"],
+    when: [
+      { argument: 2, anyOf: creates },
+      { argument: 3, anyOf: setUserId },
+    ],
+    answer: "EPERM",
+  },
+  // Its mode is in memory; whoever calls it can do without.
+  { calls: ["openat2"], answer: "ENOSYS" },
+
+  // What hardly a kernel has any more.
+  { calls: ["_sysctl", "sysfs", "ustat", "uselib", "nfsservctl", "lookup_dcookie"], answer: "ENOSYS" },
+  { calls: ["create_module", "query_module", "get_kernel_syms", "epoll_ctl_old", "epoll_wait_old"], answer: "ENOSYS" },
+  { calls: ["getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "vserver"], answer: "ENOSYS" },
+];
+
+const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
+const netlinkRoute = 0;
+
+function socketRules(unixSockets: Sockets["unixSockets"]): Refusal[] {
+  const { unix, inet, inet6, netlink } = families;
+  const all = [unix, inet, inet6, netlink];
+  const open = unixSockets === "own" ? all : [inet, inet6, netlink];
+  const otherNetlink: Condition[] = [
+    { argument: 0, in: [netlink] },
+    { argument: 2, notIn: [netlinkRoute] },
+  ];
+  return [
+    { calls: ["socket"], when: [{ argument: 0, notIn: open }], answer: "EAFNOSUPPORT" },
+    { calls: ["socketpair"], when: [{ argument: 0, notIn: all }], answer: "EAFNOSUPPORT" },
+    { calls: ["socket", "socketpair"], when: otherNetlink, answer: "EPROTONOSUPPORT" },
+  ];
+}

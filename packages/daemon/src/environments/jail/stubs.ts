@@ -1,0 +1,171 @@
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { openEntry, openFolder } from "./entries.ts";
+
+/**
+ * Mount points of a jail that would be missing in its workspace. They lie in the workspace while the jail lives.
+ *
+ * 1. What will be made is on file in the jail's folder before it is made, so a sweep finds what a killed process left.
+ * 2. Taken away is what still is as it was made: an empty folder with the sticky bit, a file with that content.
+ * 3. A stub that another jail has on file, too, is left to that one: without it the other's mount would be gone.
+ * 4. Nothing follows a link: whoever writes in the workspace could have put one there.
+ */
+export interface Stubs {
+  readonly workspace: string;
+  /** Relative to the workspace. */
+  readonly folders: readonly string[];
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Nobody makes such a folder by chance, and its owner can write in it. */
+const stubMode = 0o1755;
+const sticky = 0o1000;
+
+const onFile = "stubs.json";
+/** Its own jail has ended: others need not mind it any more. */
+const ending = "stubs.ending.json";
+
+export function recordStubs(jailFolder: string, stubs: Stubs): void {
+  writeFileSync(join(jailFolder, onFile), JSON.stringify(stubs), { mode: 0o600 });
+}
+
+/** False: something has come to be there meanwhile. */
+export function makeStubFolder(parent: number, name: string): boolean {
+  return unlessThere(() => mkdirSync(at(parent, name), { mode: stubMode }));
+}
+
+export function makeStubFile(parent: number, name: string, content: string): boolean {
+  return unlessThere(() => writeFileSync(at(parent, name), content, { mode: 0o644, flag: "wx" }));
+}
+
+export function isStubFolder(fd: number): boolean {
+  const found = fstatSync(fd);
+  return found.isDirectory() && (found.mode & sticky) !== 0 && isEmpty(fd);
+}
+
+export function isEmpty(folder: number): boolean {
+  return readdirSync(`/proc/self/fd/${folder}`).length === 0;
+}
+
+export function isStubFile(parent: number, name: string, content: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(at(parent, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return false;
+  }
+  try {
+    const found = fstatSync(fd);
+    return found.isFile() && found.size === Buffer.byteLength(content) && readFileSync(fd, "utf8") === content;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** To be called when no process of the jail is left. Can be repeated. */
+export function removeStubs(jailFolder: string): void {
+  moveOutOfTheWay(jailFolder);
+  const stubs = read(join(jailFolder, ending));
+  if (stubs === undefined) return;
+  unlessForbidden(() => removeFrom(stubs, neededByOthers(jailFolder, stubs.workspace)));
+  rmSync(join(jailFolder, ending), { force: true });
+}
+
+function removeFrom({ workspace: path, folders, files }: Stubs, kept: ReadonlySet<string>): void {
+  const workspace = openFolder(path);
+  if (workspace === undefined) return;
+  const remove = (path: string, act: (parent: number, name: string) => void) => {
+    if (!kept.has(path)) unlessForbidden(() => within(workspace, path, act));
+  };
+  try {
+    for (const path of folders) remove(path, removeFolderStub);
+    for (const [path, content] of Object.entries(files)) {
+      remove(path, (parent, name) => removeFileStub(parent, name, content));
+    }
+  } finally {
+    closeSync(workspace);
+  }
+}
+
+/** An agent may have closed its own folders. Then a stub stays, which harms nobody, and the jail can still be ended. */
+function unlessForbidden(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+  }
+}
+
+function removeFolderStub(parent: number, name: string): void {
+  const found = lstatSync(at(parent, name), { throwIfNoEntry: false });
+  if (found === undefined || !found.isDirectory() || (found.mode & sticky) === 0) return;
+  try {
+    rmdirSync(at(parent, name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "ENOENT" && code !== "ENOTDIR") throw error;
+  }
+}
+
+function removeFileStub(parent: number, name: string, content: string): void {
+  if (isStubFile(parent, name, content)) unlinkSync(at(parent, name));
+}
+
+/** Goes from folder to folder, so that none of them can be a link; what is not there any more needs no care. */
+function within(workspace: number, path: string, act: (parent: number, name: string) => void): void {
+  const opened: number[] = [];
+  try {
+    let parent = workspace;
+    for (const name of dirname(path)
+      .split("/")
+      .filter((each) => each !== ".")) {
+      const next = openEntry(at(parent, name));
+      if (next === undefined) return;
+      opened.push(next.fd);
+      if (next.kind !== "folder") return;
+      parent = next.fd;
+    }
+    act(parent, basename(path));
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+function neededByOthers(jailFolder: string, workspace: string): Set<string> {
+  const others = readdirSync(dirname(jailFolder)).filter((name) => name !== basename(jailFolder));
+  const stubs = others.map((name) => read(join(dirname(jailFolder), name, onFile)));
+  const same = stubs.filter((each) => each !== undefined).filter((each) => each.workspace === workspace);
+  return new Set(same.flatMap(({ folders, files }) => [...folders, ...Object.keys(files)]));
+}
+
+function moveOutOfTheWay(jailFolder: string): void {
+  try {
+    renameSync(join(jailFolder, onFile), join(jailFolder, ending));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+function read(path: string): Stubs | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Stubs;
+  } catch {
+    return undefined;
+  }
+}
+
+function unlessThere(make: () => void): boolean {
+  try {
+    make();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function at(parent: number, name: string): string {
+  return `/proc/self/fd/${parent}/${name}`;
+}

@@ -1,0 +1,61 @@
+import { CorralError } from "@corral/protocol";
+import { lstatSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, relative } from "node:path";
+import type { Owner } from "./folder.ts";
+import type { JailUser } from "./walls.ts";
+
+/** A uid that belongs to no account: files it owns are nobody else's. */
+const nobodysOwn: Owner = { uid: 65533, gid: 65533 };
+const mappedId = 1000;
+
+/** Whom Corral's own workspaces must belong to; undefined: whoever this process runs as. */
+export function jailOwner(): Owner | undefined {
+  return isRoot() ? nobodysOwn : undefined;
+}
+
+/**
+ * Whom a jail runs as. Under root it is whoever owns the workspace: in a copy nobody, in a user's own folder that user,
+ * who is not root and whose files, besides that folder, are not in the jail.
+ */
+export function jailUser(workspace: string): JailUser {
+  if (!isRoot()) return { kind: "mapped", uid: mappedId, gid: mappedId };
+  const { uid, gid } = lstatSync(workspace);
+  if (uid !== 0) return { kind: "switched", uid, gid: gid === 0 ? nobodysOwn.gid : gid };
+  const hint = "Work on a copy, give the folder to an ordinary user, or run Corral as an ordinary user.";
+  throw refused(`${workspace} belongs to root, and nothing in a jail may be root.`, hint);
+}
+
+/** A workspace is writable, so it must be neither Corral's own state nor a whole home or system. */
+export function checkWorkspace(workspace: string, environments: string): void {
+  const path = realPath(workspace);
+  if (path === undefined || !isAbsolute(workspace))
+    throw refused(`There is no folder ${workspace}.`, "Check the path.");
+  const within = [environments, homedir()].map((each) => realPath(each) ?? each).find((each) => isWithin(each, path));
+  if (within === undefined && path !== "/") return;
+  throw refused(
+    `${workspace} holds ${within ?? "the whole system"}, which no jail may write.`,
+    "Work in a folder below it.",
+  );
+}
+
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || !(way === ".." || way.startsWith("../"));
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function refused(message: string, hint: string): CorralError {
+  return new CorralError("jail.unavailable", message, { hint, retry: "never" });
+}

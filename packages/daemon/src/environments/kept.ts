@@ -1,0 +1,71 @@
+import { CorralError } from "@corral/protocol";
+import { openFiles } from "./files/index.ts";
+import { mainShell, shellPrefix } from "./keeper.ts";
+import { type Keeper, KeeperLine } from "./keeper-line.ts";
+import type { Gauge } from "./limits/index.ts";
+import { spawnProgram } from "./programs.ts";
+import type { Environment, Program } from "./port.ts";
+import { SpoolShell } from "./shell.ts";
+import { Spool } from "./spool.ts";
+
+export interface KeptSite {
+  /** The spool's folder, seen from outside. */
+  readonly spool: string;
+  readonly keeper: Keeper;
+  /** What one command may write before it is ended. */
+  readonly outputBytes: number;
+  /** Tells when a command ran into a limit; without, nobody does. */
+  readonly gauge?: Gauge;
+}
+
+/** What an environment with a keeper can do, whatever its walls are. Throws when it cannot be talked to. */
+export function keptEnvironment({
+  spool: folder,
+  keeper,
+  outputBytes,
+  gauge,
+}: KeptSite): Pick<Environment, "shell" | "openShell" | "closeShell" | "spawn" | "files" | "isOpen" | "detach"> {
+  const spool = new Spool(folder);
+  const line = new KeeperLine(spool, keeper);
+  const shells = new Map<string, SpoolShell>();
+  const openShell = (name: string) => {
+    const known = shells.get(name);
+    if (known !== undefined) return known;
+    if (!shellName.test(name)) throw new CorralError("internal", `A shell cannot be called ${JSON.stringify(name)}.`);
+    const shell = new SpoolShell(new Spool(folder, { prefix: shellPrefix(name) }), line, { name, outputBytes, gauge });
+    shells.set(name, shell);
+    return shell;
+  };
+  const spawn = (program: Program) => spawnProgram(line, program);
+  const files = openFiles({ spawn });
+  return {
+    shell: attached(line, () => openShell(mainShell)),
+    openShell,
+    closeShell: async (name) => {
+      if (name === mainShell) return;
+      await openShell(name).close();
+      shells.delete(name);
+    },
+    spawn,
+    files,
+    get isOpen() {
+      return line.isOpen;
+    },
+    detach() {
+      void files.close();
+      line.detach();
+    },
+  };
+}
+
+const shellName = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** All of it or nothing. */
+function attached<T>(line: KeeperLine, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    line.detach();
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+import type { EnvironmentLimits } from "@corral/protocol";
+import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Place } from "./place.ts";
+
+/**
+ * The cgroups of one environment: one in each tree that keeps a limit.
+ *
+ * 1. They are on file before they are made, so that a sweep finds every one of them.
+ * 2. Whoever builds the environment is in them before it is told what to build: whatever runs in the environment was
+ *    born there, and its own namespace of cgroups begins there.
+ * 3. They hold nothing but the environment. Its processes are ended first, then they can be removed.
+ */
+export function cgroupFolders(places: readonly Place[], id: string): string[] {
+  return places.map(({ folder }) => join(folder, id));
+}
+
+/** Makes them and sets their limits. Throws when one cannot be had. */
+export function makeCgroups(places: readonly Place[], id: string, limits: EnvironmentLimits): void {
+  for (const place of places) {
+    const folder = join(place.folder, id);
+    makeBelow(place, folder);
+    for (const controller of place.controllers) {
+      for (const [file, value, need] of settingsOf[place.version][controller](limits)) {
+        try {
+          set(folder, file, value);
+        } catch (error) {
+          if (need === "must") throw error;
+        }
+      }
+    }
+  }
+}
+
+export function joinCgroups(folders: readonly string[], pid: number): void {
+  for (const folder of folders) set(folder, "cgroup.procs", String(pid));
+}
+
+/** What is left in it is ended where the kernel can do that by itself; then it goes, as soon as it is empty. */
+export async function removeCgroups(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    try {
+      set(folder, "cgroup.kill", "1");
+    } catch {
+      // Version 1 has no such file.
+    }
+  }
+  for (const folder of folders) await removeEmpty(folder);
+}
+
+const quotaPeriodUs = 100_000;
+
+type SettingsOf = (
+  limits: EnvironmentLimits,
+) => readonly (readonly [file: string, value: string, need: "must" | "may"])[];
+
+/** Swap would make a limit of memory one of patience; not every kernel counts it. */
+const settingsOf: Record<Place["version"], Record<Place["controllers"][number], SettingsOf>> = {
+  1: {
+    pids: ({ pids }) => [["pids.max", String(pids), "must"]],
+    memory: ({ memoryBytes }) => [
+      ["memory.limit_in_bytes", String(memoryBytes), "must"],
+      ["memory.memsw.limit_in_bytes", String(memoryBytes), "may"],
+    ],
+    cpu: ({ cpus }) => [
+      ["cpu.cfs_period_us", String(quotaPeriodUs), "must"],
+      ["cpu.cfs_quota_us", String(quotaOf(cpus)), "must"],
+    ],
+  },
+  2: {
+    pids: ({ pids }) => [["pids.max", String(pids), "must"]],
+    memory: ({ memoryBytes }) => [
+      ["memory.max", String(memoryBytes), "must"],
+      ["memory.swap.max", "0", "may"],
+      // One that is too large is ended, not everybody with it: the keeper goes on.
+      ["memory.oom.group", "0", "may"],
+    ],
+    cpu: ({ cpus }) => [["cpu.max", `${quotaOf(cpus)} ${quotaPeriodUs}`, "must"]],
+  },
+};
+
+function quotaOf(cpus: number): number {
+  return Math.max(1_000, Math.round(cpus * quotaPeriodUs));
+}
+
+/** The folder above may go at any moment, with the last environment in it. */
+function makeBelow(place: Place, folder: string): void {
+  for (let tries = 3; ; tries--) {
+    try {
+      place.prepare();
+      return mkdirSync(folder);
+    } catch (error) {
+      if (tries === 0 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+}
+
+const removalMs = 5_000;
+
+async function removeEmpty(folder: string): Promise<void> {
+  const deadline = performance.now() + removalMs;
+  for (let wait = 1; ; wait = Math.min(50, wait * 2)) {
+    const failure = removeNow(folder);
+    if (failure === undefined) break;
+    if (failure.code !== "EBUSY" || performance.now() > deadline) throw failure;
+    await pause(wait);
+  }
+  // The last one puts the light out.
+  removeNow(dirname(folder));
+}
+
+function removeNow(folder: string): NodeJS.ErrnoException | undefined {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException;
+    if (failure.code !== "ENOENT") return failure;
+  }
+  return undefined;
+}
+
+function set(folder: string, file: string, value: string): void {
+  writeFileSync(join(folder, file), value);
+}

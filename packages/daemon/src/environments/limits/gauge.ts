@@ -1,0 +1,143 @@
+import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { processesOf } from "./processes.ts";
+import type { Guard, Guarded } from "./guard.ts";
+
+/** What a shell asks about the limits of its environment, once for each command. */
+export interface Gauge {
+  /** A command begins; `stop` is called, at most once, when it has to end because of a limit. */
+  watch(stop: () => void): CommandWatch;
+}
+
+export interface CommandWatch {
+  /** Whether what the command left behind leaves no room for another process. */
+  isFull(): boolean;
+  /** The command is over. Tells the limit that it ran into; can be repeated. */
+  end(exitCode?: number): LimitHit | undefined;
+}
+
+/** How often an environment ran into a limit, counted from its beginning. */
+interface Hits {
+  readonly memory: number;
+  readonly pids: number;
+}
+
+export interface GaugeOptions {
+  readonly supervisor: ProcessIdentity;
+  readonly cgroups: readonly string[];
+  readonly limits: EnvironmentLimits;
+  readonly guard: Guard;
+  readonly guarded: Guarded;
+}
+
+export function openGauge({ supervisor, cgroups, limits, guard, guarded }: GaugeOptions): Gauge {
+  const files = counters(cgroups);
+  return {
+    watch(stop) {
+      const before = hits(files);
+      // What `isFull` has just read serves the end too.
+      let now: Hits | undefined;
+      let stoppedFor: LimitHit | undefined;
+      const unwatch = guard.watch(guarded, "command", (limit) => {
+        stoppedFor = limit;
+        stop();
+      });
+      let ended: { readonly limit: LimitHit | undefined } | undefined;
+      return {
+        isFull() {
+          now = hits(files);
+          const isOutOfPids = files.pids === undefined ? isCrowded() : now.pids > before.pids && isUsedUp(files.pids);
+          const isOutOfMemory = now.memory > before.memory && isUsedUp(files.memory);
+          if (isOutOfPids || isOutOfMemory) stoppedFor ??= risen(before, now) ?? "pids";
+          return isOutOfPids || isOutOfMemory;
+        },
+        end(exitCode) {
+          if (ended === undefined) {
+            unwatch();
+            const hit = stoppedFor ?? risen(before, now ?? hits(files));
+            ended = { limit: hit ?? (exitCode === endedByFileSize ? "disk" : undefined) };
+          }
+          return ended.limit;
+        },
+      };
+    },
+  };
+
+  /** Without a cgroup nothing counts refusals; that there is no room is all there is to see. */
+  function isCrowded(): boolean {
+    return processesOf(supervisor, limits.pids + 1).length >= limits.pids;
+  }
+}
+
+/** What a shell says of a program ended by SIGXFSZ: its file became larger than all that the environment may add. */
+const endedByFileSize = 128 + 25;
+
+/** A limit of memory ends what ran into it; one of processes only refuses, so the first says more. */
+function risen(before: Hits, now: Hits): LimitHit | undefined {
+  if (now.memory > before.memory) return "memory";
+  return now.pids > before.pids ? "pids" : undefined;
+}
+
+/** The files of a cgroup that tell of one limit. */
+interface Counter {
+  readonly events: string;
+  readonly key: string;
+  readonly used: string;
+  readonly most: string;
+}
+
+interface Counters {
+  readonly memory: Counter | undefined;
+  readonly pids: Counter | undefined;
+}
+
+function counters(cgroups: readonly string[]): Counters {
+  const find = (events: string, key: string, used: string, most: string): Counter | undefined => {
+    const folder = cgroups.find((each) => existsSync(join(each, events)));
+    if (folder === undefined) return undefined;
+    return { key, events: join(folder, events), used: join(folder, used), most: join(folder, most) };
+  };
+  return {
+    memory:
+      find("memory.events", "oom_kill", "memory.current", "memory.max") ??
+      find("memory.oom_control", "oom_kill", "memory.usage_in_bytes", "memory.limit_in_bytes"),
+    pids: find("pids.events", "max", "pids.current", "pids.max"),
+  };
+}
+
+function hits({ memory, pids }: Counters): Hits {
+  return { memory: countOf(memory), pids: countOf(pids) };
+}
+
+function countOf(counter: Counter | undefined): number {
+  return counter === undefined ? 0 : valueIn(counter.events, counter.key);
+}
+
+/** What multiplies leaves a little room from moment to moment. */
+function isUsedUp(counter: Counter | undefined): boolean {
+  return counter !== undefined && Number(look(counter.used)) >= 0.9 * Number(look(counter.most));
+}
+
+function valueIn(file: string, key: string): number {
+  const line = look(file)
+    .split("\n")
+    .find((each) => each.startsWith(`${key} `));
+  return line === undefined ? 0 : Number(line.slice(key.length + 1));
+}
+
+/** These files are short, and read with every command. */
+const shortText = Buffer.alloc(1024);
+
+/** What cannot be read counts for nothing: it names a limit, it does not keep one. */
+function look(file: string): string {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, "r");
+    return shortText.toString("latin1", 0, readSync(fd, shortText, 0, shortText.length, 0)).trim();
+  } catch {
+    return "";
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

@@ -1,0 +1,212 @@
+import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
+import { statfsSync } from "node:fs";
+import { isAlive } from "../process-identity.ts";
+import { holdMore, processesOf, writtenBy } from "./processes.ts";
+
+/**
+ * Looks after what no mechanism of the kernel keeps, as long as this process has environments open: the disk, and memory
+ * where there is no cgroup for it. It is not there between two looks, so these limits are soft.
+ *
+ * 1. A look costs one question to the file system. A walk through a workspace follows only when at least an eighth of
+ *    what its environment may add has gone from the disk since the last one, whoever took it.
+ * 2. Below the reserve the environment that has written most is stopped, one at a time, whatever its own limit is.
+ * 3. Nobody is stopped for the disk who does not add to it: a full one must not end work that needs no room, or makes some.
+ * 4. A command that runs is stopped; what runs without one, in the background, ends with its environment.
+ * 5. It never holds the process up, and never throws.
+ */
+export class Guard {
+  readonly #options: GuardOptions;
+  readonly #watches = new Set<Watch>();
+  #timer: NodeJS.Timeout | undefined;
+  #pace: keyof typeof paces | undefined;
+  #looking = false;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Until the returned function is called; `stop` is called at most once. */
+  watch(guarded: Guarded, of: "command" | "environment", stop: (limit: LimitHit) => void): () => void {
+    const watch: Watch = { guarded, of, stop, stopped: false };
+    this.#watches.add(watch);
+    guarded.lookFirst(this.#options.free);
+    this.#keepPace();
+    return () => {
+      this.#watches.delete(watch);
+    };
+  }
+
+  /** Slower while nothing but the background runs. Slowing down waits for the next look: commands may be many and short. */
+  #keepPace(): void {
+    const watched = [...this.#watches];
+    const pace = watched.some(({ of }) => of === "command") ? "quick" : watched.length > 0 ? "slow" : undefined;
+    if (pace === this.#pace) return;
+    clearTimeout(this.#timer);
+    this.#pace = pace;
+    if (pace === undefined) return;
+    const ms = this.#options.everyMs ?? paces[pace];
+    this.#timer = setTimeout(() => void this.#look(), ms).unref();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      for (const watch of this.#watches) if (!isAlive(watch.guarded.supervisor)) this.#watches.delete(watch);
+      const inCharge = this.#inCharge();
+      for (const watch of inCharge) if (watch.guarded.guardsMemory) keepMemory(watch);
+      await this.#lookAtDisk(inCharge);
+    } catch {
+      // What cannot be found out now is found out at the next look.
+    } finally {
+      this.#looking = false;
+      this.#pace = undefined;
+      this.#keepPace();
+    }
+  }
+
+  /** One for each environment: a command's, or else its own. */
+  #inCharge(): Watch[] {
+    const found = new Map<Guarded, Watch>();
+    for (const watch of this.#watches)
+      if (watch.of === "command" || !found.has(watch.guarded)) found.set(watch.guarded, watch);
+    return [...found.values()];
+  }
+
+  async #lookAtDisk(watches: readonly Watch[]): Promise<void> {
+    stopLargestWriter(watches.filter(({ guarded }) => isScarce(guarded.look(this.#options.free))));
+    for (const watch of watches) if (this.#watches.has(watch)) await this.#keepDisk(watch);
+  }
+
+  async #keepDisk(watch: Watch): Promise<void> {
+    const { guarded } = watch;
+    const { diskBytes } = guarded.limits;
+    if (guarded.gone < diskBytes / 8) return;
+    guarded.gone = 0;
+    const written = writtenBy(processesOf(guarded.supervisor));
+    const held = await this.#options.measure(guarded.folders);
+    if (held === undefined) return;
+    guarded.atFirst ??= Math.max(0, held - written);
+    const hasGrown = held > (guarded.held ?? guarded.atFirst);
+    guarded.held = held;
+    if (hasGrown && held - guarded.atFirst > diskBytes) stop(watch, "disk");
+  }
+}
+
+/** How long from one look to the next. */
+const paces = { quick: 200, slow: 1_000 };
+
+export interface GuardOptions {
+  /** What is left of the disk that the folder is on. */
+  readonly free: (folder: string) => Free;
+  /** What folders take on the disk; undefined: it cannot be found out. */
+  readonly measure: (folders: readonly string[]) => Promise<number | undefined>;
+  readonly everyMs?: number;
+}
+
+export interface Free {
+  readonly bytes: number;
+  readonly ofBytes: number;
+  readonly files: number;
+  /** 0: the file system has as many as there is room for. */
+  readonly ofFiles: number;
+}
+
+/** An environment as the guard knows it, for as long as this process has it open. */
+export class Guarded {
+  readonly supervisor: ProcessIdentity;
+  readonly limits: EnvironmentLimits;
+  /** Host folders that count, all on one disk. */
+  readonly folders: readonly [string, ...string[]];
+  readonly guardsMemory: boolean;
+  /** Gone from the disk since its folders were last measured. */
+  gone = 0;
+  /** What its folders took before it wrote. */
+  atFirst: number | undefined;
+  /** What they took when they were last measured. */
+  held: number | undefined;
+  /** What its processes had written at the last look at a disk that runs out. */
+  written: number | undefined;
+  #free: Free | undefined;
+
+  constructor({
+    supervisor,
+    limits,
+    folders,
+    guardsMemory,
+  }: Pick<Guarded, "supervisor" | "limits" | "folders" | "guardsMemory">) {
+    this.supervisor = supervisor;
+    this.limits = limits;
+    this.folders = folders;
+    this.guardsMemory = guardsMemory;
+  }
+
+  /** What it takes before the first look counts, too. */
+  lookFirst(freeAt: GuardOptions["free"]): void {
+    if (this.#free === undefined) this.look(freeAt);
+  }
+
+  /** What is left of its disk, and adds what has gone since the last look. */
+  look(freeAt: GuardOptions["free"]): Free {
+    const free = freeAt(this.folders[0]);
+    if (this.#free !== undefined) this.gone += goneBetween(this.#free, free);
+    this.#free = free;
+    return free;
+  }
+}
+
+export function freeAt(folder: string): Free {
+  const { bavail, blocks, bsize, ffree, files } = statfsSync(folder);
+  return { bytes: bavail * bsize, ofBytes: blocks * bsize, files: ffree, ofFiles: files };
+}
+
+/** Even an empty file costs: an inode, its name, and the time of whoever removes it. */
+export const fileBytes = 4096;
+
+interface Watch {
+  readonly guarded: Guarded;
+  readonly of: "command" | "environment";
+  readonly stop: (limit: LimitHit) => void;
+  stopped: boolean;
+}
+
+/** Those stopped before are still on their way out, and may leave enough. */
+function stopLargestWriter(scarce: readonly Watch[]): void {
+  const writers = scarce.filter(({ guarded }) => writesNow(guarded));
+  if (scarce.some(({ stopped }) => stopped)) return;
+  const [largest] = writers.toSorted((a, b) => (b.guarded.written ?? 0) - (a.guarded.written ?? 0));
+  if (largest !== undefined) stop(largest, "disk");
+}
+
+/** Whether its processes have written since the last time that this was asked. */
+function writesNow(guarded: Guarded): boolean {
+  const before = guarded.written;
+  guarded.written = writtenBy(processesOf(guarded.supervisor));
+  return before !== undefined && guarded.written > before;
+}
+
+function keepMemory(watch: Watch): void {
+  const { supervisor, limits } = watch.guarded;
+  if (holdMore(processesOf(supervisor), limits.memoryBytes)) stop(watch, "memory");
+}
+
+function stop(watch: Watch, limit: LimitHit): void {
+  if (watch.stopped) return;
+  watch.stopped = true;
+  watch.stop(limit);
+}
+
+const gibibyte = 2 ** 30;
+
+/** What is kept free for everybody else: a twentieth of the disk, and a gibibyte at most. */
+function reserveOf(bytes: number): number {
+  return Math.min(gibibyte, bytes / 20);
+}
+
+function isScarce({ bytes, ofBytes, files, ofFiles }: Free): boolean {
+  return bytes < reserveOf(ofBytes) || files < ofFiles / 20;
+}
+
+function goneBetween(before: Free, now: Free): number {
+  return Math.max(0, before.bytes - now.bytes) + Math.max(0, before.files - now.files) * fileBytes;
+}

@@ -1,0 +1,42 @@
+import type { EnvironmentLimits } from "@corral/protocol";
+import { constants, setPriority } from "node:os";
+import { joinCgroups } from "./cgroup.ts";
+import { type Hierarchy, hierarchies } from "./hierarchy.ts";
+import { type Controller, controllers, findPlaces, type Place } from "./place.ts";
+
+/** How limits are kept on this machine. */
+export interface Means {
+  readonly places: readonly Place[];
+  readonly trees: readonly Hierarchy[];
+}
+
+/** Found out by trying: cgroups are made and removed. */
+export function findMeans(home: string): Means {
+  const trees = hierarchies();
+  return { trees, places: findPlaces(trees, { home, isRoot: process.getuid?.() === 0 }) };
+}
+
+/** What no cgroup keeps. */
+export function lacking({ places }: Means): Controller[] {
+  const kept = new Set(places.flatMap((place) => place.controllers));
+  return controllers.filter((each) => !kept.has(each));
+}
+
+/** Puts the process that is going to build the environment under its limits, and with it all that comes of it. */
+export function enter(means: Means, cgroups: readonly string[], pid: number): void {
+  joinCgroups(cgroups, pid);
+  if (lacking(means).includes("cpu")) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/**
+ * Words for the keeper's shell, which sets them for itself and so for everybody after it; nobody inside can lift them
+ * again. Shells name the limit of processes by different letters.
+ */
+export function resourceLimits(means: Means, { pids, memoryBytes, diskBytes }: EnvironmentLimits): string {
+  const missing = lacking(means);
+  return [
+    `ulimit -f ${Math.ceil(diskBytes / 512)}`,
+    ...(missing.includes("memory") ? [`ulimit -d ${Math.ceil(memoryBytes / 1024)}`] : []),
+    ...(missing.includes("pids") ? [`ulimit -p ${pids} || ulimit -u ${pids}`] : []),
+  ].join("; ");
+}

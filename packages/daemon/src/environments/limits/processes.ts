@@ -1,0 +1,63 @@
+import type { ProcessIdentity } from "@corral/protocol";
+import { readdirSync, readFileSync } from "node:fs";
+import { isAlive } from "../process-identity.ts";
+
+/** The processes of an environment: its first one and all that came of it, those that were orphaned too. */
+export function processesOf(supervisor: ProcessIdentity, most = 10_000): number[] {
+  if (!isAlive(supervisor)) return [];
+  const found = [supervisor.pid];
+  for (let index = 0; index < found.length && found.length < most; index++) found.push(...childrenOf(found[index]!));
+  return found;
+}
+
+/** Whether they hold more memory than that together. What several map counts once. */
+export function holdMore(pids: readonly number[], bytes: number): boolean {
+  // An upper bound that is cheap to find says no nearly always.
+  return sum(pids, residentOf) > bytes && sum(pids, shareOf) > bytes;
+}
+
+/** What they, and those before them that have ended, have written to the disk. */
+export function writtenBy(pids: readonly number[]): number {
+  return sum(pids, (pid) => Math.max(0, counter(pid, "write_bytes") - counter(pid, "cancelled_write_bytes")));
+}
+
+const pageBytes = 4096;
+
+function residentOf(pid: number): number {
+  return Number(look(pid, "statm").split(" ")[1] ?? 0) * pageBytes;
+}
+
+function shareOf(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(look(pid, "smaps_rollup"))?.[1] ?? 0) * 1024;
+}
+
+function sum(pids: readonly number[], of: (pid: number) => number): number {
+  return pids.reduce((total, pid) => total + of(pid), 0);
+}
+
+function counter(pid: number, name: string): number {
+  return Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(look(pid, "io"))?.[1] ?? 0);
+}
+
+function childrenOf(pid: number): number[] {
+  return threadsOf(pid).flatMap((thread) =>
+    look(pid, `task/${thread}/children`).split(" ").filter(Boolean).map(Number),
+  );
+}
+
+/** Each thread has children of its own. */
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+function look(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    return "";
+  }
+}

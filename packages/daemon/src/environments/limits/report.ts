@@ -1,0 +1,93 @@
+import type { EnvironmentLimits, EnvironmentState } from "@corral/protocol";
+import { existsSync, readFileSync } from "node:fs";
+import { release } from "node:os";
+import { join } from "node:path";
+import type { KeptLimit } from "../port.ts";
+import type { Hierarchy } from "./hierarchy.ts";
+import { controllers } from "./place.ts";
+
+/** How the limits of an open environment are kept: what the kernel says of its first process, not what was asked for. */
+export function keptLimits(
+  { supervisor, cgroups }: Pick<EnvironmentState, "supervisor" | "cgroups">,
+  limits: EnvironmentLimits,
+  site: Site,
+): KeptLimit[] {
+  const joined = look(`/proc/${supervisor.pid}/cgroup`).split("\n");
+  // Where a tree's root is depends on who looks; the end of the path does not.
+  const held = cgroups.filter((folder) => joined.some((line) => line.endsWith(folder.split("/").slice(-2).join("/"))));
+  const fix = site.trees === undefined ? {} : cgroupFix(site.trees);
+  const byCgroup = (file: string, otherFile = file) => {
+    const folder = held.find((each) => existsSync(join(each, file)) || existsSync(join(each, otherFile)));
+    return folder === undefined ? undefined : `cgroup v${existsSync(join(folder, "cgroup.events")) ? 2 : 1}`;
+  };
+  const kept = (by: string | undefined, otherwise: Omit<KeptLimit, "limit">) =>
+    by === undefined ? otherwise : ({ kept: "hard", by } as const);
+  const resources = look(`/proc/${supervisor.pid}/limits`);
+  return [
+    { limit: "processes", ...kept(byCgroup("pids.max"), { ...processes(resources, limits, site), ...fix }) },
+    { limit: "memory", ...kept(byCgroup("memory.max", "memory.limit_in_bytes"), { ...memory, ...fix }) },
+    { limit: "cpu", ...kept(byCgroup("cpu.max", "cpu.cfs_quota_us"), { ...cpu, ...fix }) },
+    { limit: "disk", kept: "soft", by: disk },
+  ];
+}
+
+export interface Site {
+  readonly isRoot: boolean;
+  readonly trees?: readonly Hierarchy[];
+}
+
+const memory = {
+  kept: "soft",
+  by: "RLIMIT_DATA for each program, and a look at all of them five times a second",
+} as const;
+const cpu = { kept: "soft", by: "a lower priority (nice)" } as const;
+const disk =
+  "each file by RLIMIT_FSIZE (hard), the rest by a look five times a second; a reserve of 1 GiB or 5 % stays free";
+
+function processes(resources: string, { pids }: EnvironmentLimits, { isRoot }: Site): Omit<KeptLimit, "limit"> {
+  const set = /^Max processes\s+(\d+)/m.exec(resources)?.[1] === String(pids);
+  if (!set) return { kept: "soft", by: "nothing but the time limit of each command" };
+  // Root's jails have no user namespace of their own, and older kernels count a user's processes everywhere.
+  if (isRoot || !countsByNamespace(release())) return { kept: "soft", by: "RLIMIT_NPROC, shared by all jails" };
+  return { kept: "hard", by: "RLIMIT_NPROC in the jail's own user namespace" };
+}
+
+function countsByNamespace(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split(".").map((each) => Number.parseInt(each, 10));
+  return major > 5 || (major === 5 && minor >= 14);
+}
+
+/** What gives an ordinary user cgroups of their own. */
+function cgroupFix(trees: readonly Hierarchy[]): { fix?: string } {
+  const legacy = trees.filter((tree) => controllers.some((each) => tree.controllers.includes(each)));
+  if (legacy.length > 0) return { fix: handOver(legacy.map(({ own }) => own)) };
+  const unified = trees.find(({ version }) => version === 2);
+  if (unified === undefined) return {};
+  if (!existsSync("/run/systemd/system")) {
+    const enable = `echo '+pids +memory +cpu' | sudo tee ${unified.mount}/cgroup.subtree_control`;
+    return { fix: `${enable}; ${handOver([unified.mount])}` };
+  }
+  const dropIn = "/etc/systemd/system/user@.service.d";
+  return {
+    fix:
+      `sudo mkdir -p ${dropIn} && printf '[Service]\\nDelegate=cpu memory pids\\n' | sudo tee ${dropIn}/corral.conf && ` +
+      "sudo systemctl daemon-reload, log in again, then start the daemon by: " +
+      "systemd-run --user --scope --property=Delegate=yes corral serve",
+  };
+}
+
+/** By hand, until the machine starts again. */
+function handOver(folders: readonly string[]): string {
+  return (
+    `for t in ${folders.join(" ")}; do d=$t/corral-$USER; sudo mkdir -p $d && ` +
+    "sudo chown $USER $d $d/cgroup.* && echo $$ | sudo tee $d/cgroup.procs; done, then start the daemon from the same shell"
+  );
+}
+
+function look(file: string): string {
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,1 @@
+export { openLocalDriver } from "./local.ts";

@@ -1,0 +1,92 @@
+import type { ServerResponse } from "node:http";
+import type { CommandNews, CommandView } from "@corral/protocol";
+import type { OutputRange } from "../shells/index.ts";
+import { usualLimits } from "./feed.ts";
+
+/** One command, as a client follows it. */
+export interface FollowedCommand {
+  /** Resolves with its end; calls back when there is more to read. */
+  follow(onOutput: () => void): Promise<CommandView>;
+  read(range: OutputRange): Promise<Buffer>;
+}
+
+/**
+ * News of one command to one client, as server-sent events: all of its output from the beginning on, then its end. It
+ * is read as fast as the client takes it, so nothing of it is left out and nothing waits in memory. A stream that ends
+ * without the command's end was cut, and may be asked for again.
+ */
+export function carryCommand(response: ServerResponse, command: FollowedCommand): void {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  response.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  });
+  response.socket?.setNoDelay(true);
+  response.write(":\n\n");
+  const heartbeat = setInterval(() => response.write(":\n\n"), usualLimits.heartbeatMs);
+  heartbeat.unref();
+  carry(response, command, gone.signal)
+    // The daemon stops, or the command's end cannot be recorded: there is no end to tell of.
+    .catch(() => undefined)
+    .finally(() => {
+      clearInterval(heartbeat);
+      response.end();
+    });
+}
+
+async function carry(response: ServerResponse, command: FollowedCommand, gone: AbortSignal): Promise<void> {
+  const outputs = [new OutputSoFar("stdout"), new OutputSoFar("stderr")];
+  const say = (news: CommandNews) => response.write(`event: ${news.kind}\ndata: ${JSON.stringify(news)}\n\n`);
+  let more = Promise.withResolvers<void>();
+  gone.addEventListener("abort", () => more.resolve());
+  const end = command.follow(() => more.resolve());
+  for (let ended: CommandView | undefined; ended === undefined && !gone.aborted;) {
+    ended = await Promise.race([end, more.promise.then(() => undefined)]);
+    more = Promise.withResolvers<void>();
+    for (const output of outputs) {
+      for await (const text of output.rest(command, { last: ended !== undefined })) {
+        say({ kind: "output", stream: output.stream, text });
+        if (!(await hasRoom(response, gone))) return;
+      }
+    }
+    if (ended !== undefined) say({ kind: "command", command: ended });
+  }
+  end.catch(() => undefined);
+}
+
+const pieceBytes = 64 * 1024;
+
+class OutputSoFar {
+  readonly stream: OutputRange["stream"];
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #from = 0;
+
+  constructor(stream: OutputRange["stream"]) {
+    this.stream = stream;
+  }
+
+  /** What is there and was not told yet. */
+  async *rest(command: FollowedCommand, { last }: { last: boolean }): AsyncGenerator<string, void, undefined> {
+    for (;;) {
+      const bytes = await command.read({ stream: this.stream, from: this.#from, limit: pieceBytes });
+      const over = bytes.length === 0;
+      this.#from += bytes.length;
+      const text = this.#decoder.decode(bytes, { stream: !(over && last) });
+      if (text !== "") yield text;
+      if (over) return;
+    }
+  }
+}
+
+/** False when the client has gone. */
+async function hasRoom(response: ServerResponse, gone: AbortSignal): Promise<boolean> {
+  if (gone.aborted) return false;
+  if (!response.writableNeedDrain) return true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once("drain", resolve);
+  gone.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  return !gone.aborted;
+}

@@ -1,0 +1,387 @@
+import {
+  type CommandId,
+  type CommandResult,
+  type CommandView,
+  CorralError,
+  type EnvironmentState,
+  environmentState,
+  event,
+  type EnvironmentLimits,
+  type EventData,
+  newId,
+  type NewEvent,
+  type ShellId,
+  type StartCommand,
+} from "@corral/protocol";
+import { type Environment, type EnvironmentDrivers, planOf } from "../environments/index.ts";
+import type { By, Log, Row } from "../log/index.ts";
+
+export type ShellFacts = EventData<"shell.opened">;
+
+/** What a held shell needs of whoever holds it. */
+export interface ShellWorld {
+  readonly log: Log;
+  readonly drivers: EnvironmentDrivers;
+  /** What an environment may use that is opened now. */
+  limits(): EnvironmentLimits;
+  /** Throws `workspace.busy` when the shell's folder is another's for the time being. Asked before an environment is opened. */
+  claim(shell: HeldShell): void;
+  readonly onDefect: (what: string, error: unknown) => void;
+  /** Aborted when the daemon stops: from then on nothing is recorded, for what runs goes on. */
+  readonly over: AbortSignal;
+}
+
+type OnOutput = (stream: "stdout" | "stderr", text: string) => void;
+
+/**
+ * A person's shell as the daemon holds it.
+ *
+ * 1. An environment is on record before a command starts in it, and a command before it runs.
+ * 2. A command that runs has one entry in `#running`, and its end is recorded once: the append is guarded by its row.
+ * 3. What is found running after a restart is joined; an id runs at most once.
+ * 4. An end is told after it is durable.
+ */
+export class HeldShell {
+  readonly id: ShellId;
+  readonly facts: ShellFacts;
+  readonly #world: ShellWorld;
+  readonly #running = new Map<CommandId, Running>();
+  /** Until it is on record and running, or refused. */
+  readonly #starting = new Map<CommandId, Promise<unknown>>();
+  /** Ended, and their output is still there; the oldest first. */
+  readonly #kept: CommandId[] = [];
+  /** As on record. */
+  #state: EnvironmentState | undefined;
+  #environment: Promise<Environment> | undefined;
+  #ending: Promise<void> | undefined;
+  #isOpen = false;
+  #lastUsed = performance.now();
+
+  constructor(id: ShellId, row: Row, world: ShellWorld) {
+    this.id = id;
+    this.facts = JSON.parse(row["facts"] as string) as ShellFacts;
+    this.#world = world;
+    const state = row["environment_state"] as string | null;
+    if (state !== null) this.#state = environmentState.parse(JSON.parse(state));
+  }
+
+  /** Something of it may run. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  isIdleFor(ms: number): boolean {
+    return this.#isOpen && this.#starting.size + this.#running.size === 0 && performance.now() - this.#lastUsed >= ms;
+  }
+
+  /** Takes up what ran when the daemon went away. */
+  async recover(): Promise<void> {
+    if (this.#state === undefined) return;
+    const { log } = this.#world;
+    const found = await this.#world.drivers.reopen(this.#state);
+    const running = await log.rows("shell_commands", { where: { shell: this.id, state: "running" } });
+    if (found.kind === "gone") {
+      for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results);
+      return this.#recordClosed("it was found ended");
+    }
+    this.#world.claim(this);
+    this.#isOpen = true;
+    this.#environment = Promise.resolve(found.environment);
+    await this.#recallKept();
+    for (const row of running) this.#launch(commandIn(row), found.environment, { recovered: true });
+  }
+
+  /** Durable when it resolves. Throws `command.conflict` for an id that was used for another text. */
+  start(command: StartCommand, by: By): Promise<CommandView> {
+    const starting = this.#start(command, by).finally(() => this.#starting.delete(command.id));
+    this.#starting.set(command.id, starting);
+    return starting;
+  }
+
+  async #start(command: StartCommand, by: By): Promise<CommandView> {
+    this.#lastUsed = performance.now();
+    const known = await this.#world.log.row("shell_commands", command.id);
+    if (known !== undefined) return this.#again(known, command);
+    const environment = await this.#open(by);
+    const { id, text, timeoutMs } = command;
+    try {
+      await this.#append(
+        [event("shell.command-started", { id, text, timeoutMs, environment: environment.state.id })],
+        by,
+        {
+          key: id,
+          is: null,
+        },
+      );
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const winner = await this.#world.log.row("shell_commands", id);
+      if (winner === undefined) throw error;
+      return this.#again(winner, command);
+    }
+    this.#launch(command, environment, { recovered: false, by });
+    return { id, shell: this.id, state: "running" };
+  }
+
+  /** How the command stands. */
+  async look(id: CommandId): Promise<CommandView> {
+    const row = await this.#world.log.row("shell_commands", id);
+    if (row === undefined || row["shell"] !== this.id) throw noCommand(id);
+    switch (row["state"]) {
+      case "running":
+        return { id, shell: this.id, state: "running" };
+      case "unknown":
+        return { id, shell: this.id, state: "unknown", reason: row["reason"] as string };
+      default:
+        return this.#ended(id, row);
+    }
+  }
+
+  /** Tells output from the command's beginning on, and resolves with its end. */
+  async follow(id: CommandId, onOutput: OnOutput): Promise<CommandView> {
+    await this.#starting.get(id)?.catch(() => undefined);
+    const running = this.#running.get(id);
+    if (running === undefined) {
+      const view = await this.look(id);
+      if (view.state === "ended")
+        for (const stream of ["stdout", "stderr"] as const) onOutput(stream, view.result[stream]);
+      return view;
+    }
+    running.join(onOutput);
+    return running.done;
+  }
+
+  /** What a command has written so far, from a place on; nothing once it is no longer kept. */
+  async read(id: CommandId, stream: "stdout" | "stderr", from: number, limit: number): Promise<Buffer> {
+    if (!this.#running.has(id) && !this.#kept.includes(id)) return Buffer.alloc(0);
+    const environment = await this.#environment?.catch(() => undefined);
+    return (await environment?.shell.readWhole(id, stream, { from, bytes: limit }))?.bytes ?? Buffer.alloc(0);
+  }
+
+  interrupt(by: By): boolean {
+    for (const running of this.#running.values()) {
+      running.interruptedBy ??= by.actor;
+      running.abort.abort();
+    }
+    return this.#running.size > 0;
+  }
+
+  /** Whether a command succeeds in the shell as it is; false when nothing of it is open. */
+  async tries(test: (state: EnvironmentState) => string): Promise<boolean> {
+    const environment = await this.#environment?.catch(() => undefined);
+    if (environment === undefined || !environment.isOpen) return false;
+    const wish = { id: newId("command"), text: test(environment.state), timeoutMs: 30_000 };
+    const { exitCode } = await environment.shell.run(wish).catch(() => ({ exitCode: 1 }));
+    return exitCode === 0;
+  }
+
+  /** Ends all that runs in it. Another command waits for that and starts it afresh. */
+  end(reason: string): Promise<void> {
+    return (this.#ending ??= this.#end(reason).finally(() => (this.#ending = undefined)));
+  }
+
+  async #end(reason: string): Promise<void> {
+    const environment = await this.#environment?.catch(() => undefined);
+    const ends = [...this.#running.values()].map(({ done }) => done.catch(() => undefined));
+    await environment?.end();
+    await Promise.all(ends);
+    this.#environment = undefined;
+    this.#isOpen = false;
+    await this.#recordClosed(reason);
+  }
+
+  detach(): void {
+    this.#environment?.then(
+      (environment) => environment.detach(),
+      () => undefined,
+    );
+  }
+
+  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  async #open(by: By): Promise<Environment> {
+    await this.#ending;
+    const current = await this.#environment?.catch(() => undefined);
+    if (current?.isOpen === true) return current;
+    if (current !== undefined && this.#state?.id === current.state.id) {
+      this.#environment = undefined;
+      await this.#recordClosed("it ended");
+    }
+    return (this.#environment ??= this.#openNew(by).catch((error: unknown) => {
+      this.#environment = undefined;
+      this.#isOpen = false;
+      throw error;
+    }));
+  }
+
+  async #openNew(by: By): Promise<Environment> {
+    this.#world.claim(this);
+    this.#isOpen = true;
+    const { environment: wish, path, readable, variables } = this.facts;
+    const environment = await this.#world.drivers.of(wish.kind).open(
+      planOf({
+        id: newId("environment"),
+        workspace: path,
+        access: wish.access ?? "write",
+        network: wish.network,
+        readable,
+        limits: this.#world.limits(),
+        variables,
+      }),
+    );
+    try {
+      await this.#append([event("environment.opened", { state: environment.state })], by);
+    } catch (error) {
+      await environment.end();
+      throw error;
+    }
+    this.#state = environment.state;
+    this.#kept.length = 0;
+    return environment;
+  }
+
+  #launch(command: StartCommand, environment: Environment, how: { recovered: boolean; by?: By }): void {
+    const { id, text, timeoutMs } = command;
+    const abort = new AbortController();
+    const began = performance.now();
+    const wish = { id, text, timeoutMs };
+    const result = environment.shell.run({ ...wish, signal: abort.signal });
+    const running: Running = {
+      abort,
+      interruptedBy: undefined,
+      join: (onOutput) => void environment.shell.run({ ...wish, onOutput }).catch(() => undefined),
+      done: result.then(
+        (got) =>
+          this.#recordEnd(id, got, { ...how, durationMs: how.recovered ? undefined : performance.now() - began }),
+        (error: unknown) => this.#broken(id, environment.state, error),
+      ),
+    };
+    this.#running.set(id, running);
+    running.done.then(
+      () => this.#over(id),
+      (error: unknown) => {
+        this.#over(id);
+        if (!this.#world.over.aborted) this.#world.onDefect(`the end of ${id} could not be recorded`, error);
+      },
+    );
+  }
+
+  #over(id: CommandId): void {
+    this.#running.delete(id);
+    this.#lastUsed = performance.now();
+  }
+
+  async #recordEnd(
+    id: CommandId,
+    result: CommandResult,
+    { recovered, durationMs, by }: { recovered: boolean; durationMs?: number | undefined; by?: By },
+  ): Promise<CommandView> {
+    const interruptedBy = this.#running.get(id)?.interruptedBy;
+    const ended = event("shell.command-ended", {
+      id,
+      ...factsOf(result),
+      ...(durationMs === undefined ? {} : { durationMs: Math.round(durationMs * 10) / 10 }),
+      ...(interruptedBy === undefined ? {} : { interruptedBy }),
+      ...(recovered ? { recovered } : {}),
+    });
+    const traceId = by?.traceId;
+    await this.#append([ended], { actor: "corral", ...(traceId === undefined ? {} : { traceId }) }, stillRunning(id));
+    await this.#keep(id);
+    return { id, shell: this.id, state: "ended", result };
+  }
+
+  /** The environment ended under it: what it wrote down tells, or nobody can. */
+  async #broken(id: CommandId, state: EnvironmentState, error: unknown): Promise<CommandView> {
+    if (this.#world.over.aborted) throw error;
+    const found = await this.#world.drivers.reopen(state);
+    const results = found.kind === "open" ? found.environment.shell : found.results;
+    try {
+      return await this.#settleFromWhatIsLeft(id, results);
+    } finally {
+      if (found.kind === "open") found.environment.detach();
+    }
+  }
+
+  async #settleFromWhatIsLeft(id: CommandId, results: Pick<Environment["shell"], "find">): Promise<CommandView> {
+    const found = await results.find(id);
+    if (found.kind === "done") return this.#recordEnd(id, found.result, { recovered: true });
+    const reason =
+      found.kind === "begun"
+        ? "Its environment ended in the middle of it; nobody can tell how far it came."
+        : "Its environment ended before it began; it did not run.";
+    await this.#append([event("shell.command-unknown", { id, reason })], { actor: "corral" }, stillRunning(id));
+    return { id, shell: this.id, state: "unknown", reason };
+  }
+
+  async #again(row: Row, { id, text }: StartCommand): Promise<CommandView> {
+    if (row["shell"] !== this.id || row["text"] !== text)
+      throw new CorralError("command.conflict", `${id} was used before, for another command.`);
+    return this.look(id);
+  }
+
+  async #ended(id: CommandId, row: Row): Promise<CommandView> {
+    const environment = this.#kept.includes(id) ? await this.#environment?.catch(() => undefined) : undefined;
+    const found = await environment?.shell.find(id);
+    if (found?.kind === "done") return { id, shell: this.id, state: "ended", result: found.result };
+    const facts = JSON.parse(row["facts"] as string) as EventData<"shell.command-ended">;
+    return { id, shell: this.id, state: "past", facts };
+  }
+
+  /** Output is kept for the newest few, for whoever did not hear how they ended. */
+  async #keep(id: CommandId): Promise<void> {
+    this.#kept.push(id);
+    const environment = await this.#environment?.catch(() => undefined);
+    for (const old of this.#kept.splice(0, this.#kept.length - mostKept)) environment?.shell.forget(old);
+  }
+
+  async #recallKept(): Promise<void> {
+    const rows = await this.#world.log.rows("shell_commands", { where: { shell: this.id }, orderBy: "seq" });
+    const here = rows.filter((row) => row["state"] === "ended" && row["environment"] === this.#state?.id);
+    this.#kept.push(...here.slice(-mostKept).map((row) => row["key"] as CommandId));
+  }
+
+  async #recordClosed(reason: string): Promise<void> {
+    if (this.#state === undefined) return;
+    const { id } = this.#state;
+    this.#state = undefined;
+    await this.#append([event("environment.closed", { id, reason })], { actor: "corral" });
+  }
+
+  async #append(
+    events: readonly NewEvent[],
+    by: By,
+    guard?: { key: string; is: Readonly<Record<string, string>> | null },
+  ) {
+    this.#world.over.throwIfAborted();
+    const guards = guard === undefined ? {} : { guards: [{ table: "shell_commands", ...guard }] };
+    await this.#world.log.append({ stream: this.id, ...by, events, ...guards });
+  }
+}
+
+const mostKept = 20;
+
+interface Running {
+  readonly abort: AbortController;
+  readonly done: Promise<CommandView>;
+  readonly join: (onOutput: OnOutput) => void;
+  interruptedBy: string | undefined;
+}
+
+function stillRunning(id: CommandId) {
+  return { key: id, is: { state: "running" } };
+}
+
+function commandIn(row: Row): StartCommand {
+  return { id: row["key"] as CommandId, text: row["text"] as string, timeoutMs: row["timeout_ms"] as number };
+}
+
+function factsOf({ stdout: _stdout, stderr: _stderr, ...facts }: CommandResult) {
+  return facts;
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof CorralError && error.code === "append.conflict";
+}
+
+function noCommand(id: CommandId): CorralError {
+  return new CorralError("not-found", `There is no command ${id} in this shell.`);
+}

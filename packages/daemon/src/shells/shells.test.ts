@@ -1,0 +1,264 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, chownSync, existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newId, openShellWish, type OpenShellWish, type ProjectId, type ShellId } from "@corral/protocol";
+import { afterEach, describe, expect, test } from "vitest";
+import { driversOf } from "../environments/index.ts";
+import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
+import { historyOf } from "../log/index.ts";
+import { openTestProjects } from "../testing/projects.ts";
+import { makeRepository } from "../testing/repository.ts";
+import { openShells, shellProjections } from "./index.ts";
+
+const by = { actor: "person:ann" };
+const cleanUps: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+/** A daemon's shells, which can be let go and taken up again by another one. */
+async function place({ idleMs }: { idleMs?: number } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "corral-shells-"));
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
+  const repository = makeRepository(join(folder, "repository"));
+  const home = join(folder, "home");
+  const open = async () => {
+    const { log, projects } = await openTestProjects(folder, shellProjections);
+    const defects: string[] = [];
+    const shells = openShells({
+      log,
+      home,
+      drivers: driversOf(openJailDriver({ home })),
+      onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
+      ...(idleMs === undefined ? {} : { idleMs }),
+    });
+    await shells.begin();
+    const { id: project } = await projects.register({ path: repository }, by);
+    return { log, shells, project, defects };
+  };
+  const first = await open();
+  let current = first;
+  cleanUps.push(async () => {
+    for (const { id } of await current.shells.list()) await current.shells.close(id, by);
+    current.shells.stop();
+    await current.log.close();
+  });
+  return {
+    ...first,
+    folder,
+    home,
+    repository,
+    /** As after a stop or a crash of the daemon. */
+    async again() {
+      current.shells.stop();
+      await current.log.close();
+      current = await open();
+      return current;
+    },
+  };
+}
+
+function wish(more: Partial<OpenShellWish> & { projectId?: ProjectId } = {}): OpenShellWish {
+  return openShellWish.parse(more);
+}
+
+async function run({ shells }: Pick<Awaited<ReturnType<typeof place>>, "shells">, id: ShellId, text: string) {
+  const command = { id: newId("command"), text, timeoutMs: 60_000 };
+  await shells.start(id, command, by);
+  return shells.follow(id, command.id, () => undefined);
+}
+
+describe("a person's shell", () => {
+  test("keeps folder and variables, and the log tells who did what and how it ended, without the output", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish({ projectId: at.project }), by);
+    await run(at, id, "kept=value; cd /tmp");
+    const view = await run(at, id, "echo $kept $PWD; echo secret >&2; (exit 4)");
+    expect(view).toMatchObject({ state: "ended", result: { exitCode: 4, stdout: "value /tmp\n", stderr: "secret\n" } });
+    const events = await historyOf(at.log, id);
+    expect(events.map(({ type, actor }) => `${type} ${actor}`)).toEqual([
+      "shell.opened person:ann",
+      "environment.opened person:ann",
+      "shell.command-started person:ann",
+      "shell.command-ended corral",
+      "shell.command-started person:ann",
+      "shell.command-ended corral",
+    ]);
+    expect(events.at(-1)?.data).toEqual({
+      id: view.id,
+      exitCode: 4,
+      timedOut: false,
+      shellRespawned: false,
+      stdoutBytes: 11,
+      stderrBytes: 7,
+      durationMs: expect.any(Number),
+    });
+    expect(JSON.stringify(events.at(-1))).not.toContain("value");
+  });
+
+  test("tells a follower everything from the beginning, whenever it comes", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish(), by);
+    const command = { id: newId("command"), text: "mkfifo go; echo one; read x <go; echo two", timeoutMs: 60_000 };
+    await at.shells.start(id, command, by);
+    const heard = { early: "", late: "" };
+    const first = Promise.withResolvers<void>();
+    const early = at.shells.follow(id, command.id, (_, text) => {
+      heard.early += text;
+      first.resolve();
+    });
+    await first.promise;
+    const late = at.shells.follow(id, command.id, (_, text) => void (heard.late += text));
+    writeFileSync(join((await at.shells.get(id))?.path ?? "", "go"), "\n");
+    await Promise.all([early, late]);
+    let afterwards = "";
+    const view = await at.shells.follow(id, command.id, (_, text) => void (afterwards += text));
+    expect({ ...heard, afterwards, view }).toMatchObject({
+      early: "one\ntwo\n",
+      late: "one\ntwo\n",
+      afterwards: "one\ntwo\n",
+      view: { state: "ended", result: { exitCode: 0 } },
+    });
+  });
+
+  test("runs a command once, however often it is sent, and refuses another text under its id", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish(), by);
+    const command = { id: newId("command"), text: "echo x >>count; cat count", timeoutMs: 60_000 };
+    await Promise.all([at.shells.start(id, command, by), at.shells.start(id, command, by)]);
+    await at.shells.follow(id, command.id, () => undefined);
+    expect(await at.shells.start(id, command, by)).toMatchObject({ state: "ended", result: { stdout: "x\n" } });
+    await expect(at.shells.start(id, { ...command, text: "true" }, by)).rejects.toMatchObject({
+      code: "command.conflict",
+    });
+    expect(await run(at, id, "cat count")).toMatchObject({ result: { stdout: "x\n" } });
+  });
+
+  test("is interrupted by name, and goes on", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish(), by);
+    const command = { id: newId("command"), text: "echo begun; sleep 1000", timeoutMs: 60_000 };
+    await at.shells.start(id, command, by);
+    const view = await at.shells.follow(id, command.id, () => void at.shells.interrupt(id, { actor: "person:bob" }));
+    expect(view).toMatchObject({ state: "ended", result: { exitCode: 143, stdout: "begun\n" } });
+    expect((await historyOf(at.log, id)).at(-1)?.data).toMatchObject({ interruptedBy: "person:bob" });
+    expect(await at.shells.interrupt(id, by)).toEqual({ kind: "nothing-running" });
+    expect(await run(at, id, "echo on")).toMatchObject({ result: { stdout: "on\n" } });
+  });
+
+  test("let go in the middle of a command is taken up again, and the end is true and recorded once", async () => {
+    const at = await place();
+    const { id, path } = await at.shells.open(wish(), by);
+    await run(at, id, "kept=value");
+    const command = {
+      id: newId("command"),
+      text: "mkfifo go; echo x >>count; read y <go; cat count",
+      timeoutMs: 60_000,
+    };
+    await at.shells.start(id, command, by);
+    const cut = at.shells
+      .follow(id, command.id, () => undefined)
+      .then(
+        () => "ended",
+        () => "cut",
+      );
+    const next = await at.again();
+    expect(await cut).toBe("cut");
+    const following = next.shells.follow(id, command.id, () => undefined);
+    while (!existsSync(join(path, "go"))) await new Promise(setImmediate);
+    writeFileSync(join(path, "go"), "\n");
+    expect(await following).toMatchObject({ state: "ended", result: { exitCode: 0, stdout: "x\n" } });
+    const ends = (await historyOf(next.log, id)).filter(({ type }) => type === "shell.command-ended");
+    expect(ends.map(({ data }) => data)).toMatchObject([{ exitCode: 0 }, { id: command.id, recovered: true }]);
+    expect(await run(next, id, "echo $kept")).toMatchObject({ result: { stdout: "value\n" } });
+    expect(next.defects).toEqual([]);
+  });
+
+  test("that was killed in the middle of a command says that nobody can tell, and the next command starts afresh", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish(), by);
+    const command = { id: newId("command"), text: "echo begun; sleep 1000", timeoutMs: 60_000 };
+    await at.shells.start(id, command, by);
+    const keeper = (await historyOf(at.log, id)).flatMap((each) =>
+      each.type === "environment.opened" ? [each.data.state.supervisor.pid] : [],
+    );
+    const view = await at.shells.follow(id, command.id, () => keeper.forEach((pid) => process.kill(pid, "SIGKILL")));
+    expect(view).toMatchObject({ state: "unknown", reason: expect.stringContaining("nobody can tell") });
+    expect(await run(at, id, "echo afresh")).toMatchObject({ result: { stdout: "afresh\n" } });
+    expect((await historyOf(at.log, id)).map(({ type }) => type)).toEqual([
+      "shell.opened",
+      "environment.opened",
+      "shell.command-started",
+      "shell.command-unknown",
+      "environment.closed",
+      "environment.opened",
+      "shell.command-started",
+      "shell.command-ended",
+    ]);
+  });
+
+  test("in which nothing happens gives its environment up, and keeps its files", async () => {
+    const at = await place({ idleMs: 50 });
+    const { id } = await at.shells.open(wish(), by);
+    await run(at, id, "echo here >file");
+    const closed = Promise.withResolvers<void>();
+    at.log.onCommit((events) => {
+      if (events.some(({ type }) => type === "environment.closed")) closed.resolve();
+    });
+    await closed.promise;
+    expect(await at.shells.get(id)).toMatchObject({ state: "resting" });
+    expect(await run(at, id, "cat file")).toMatchObject({ result: { stdout: "here\n" } });
+  });
+});
+
+describe("a shell's files", () => {
+  const workspaces = (home: string) => readdirSync(join(home, "workspaces"));
+
+  test("a copy does not touch the repository, and goes with the shell when nothing was changed in it", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish({ projectId: at.project }), by);
+    await run(at, id, "cat README.md");
+    expect(await at.shells.close(id, by)).toEqual({ id });
+    expect(await at.shells.close(id, by)).toEqual({ id });
+    expect(workspaces(at.home)).toEqual([]);
+    await expect(at.shells.start(id, { id: newId("command"), text: "true", timeoutMs: 1 }, by)).rejects.toMatchObject({
+      code: "shell.closed",
+    });
+  });
+
+  test.each([
+    ["a change", "echo changed >README.md"],
+    ["a new file", "touch new"],
+    ["a commit", "git commit --quiet --allow-empty -m more"],
+    ["a commit on another branch", "git checkout -q -b other; git commit -q --allow-empty -m more; git checkout -q -"],
+  ])("a copy with %s stays, and the repository is as it was", async (_, text) => {
+    const at = await place();
+    const before = readFileSync(join(at.repository, "README.md"), "utf8");
+    const { id, path } = await at.shells.open(wish({ projectId: at.project }), by);
+    expect(await run(at, id, text)).toMatchObject({ result: { exitCode: 0 } });
+    expect(await at.shells.close(id, by)).toEqual({ id, kept: path });
+    expect(workspaces(at.home)).toContain(id);
+    expect(readFileSync(join(at.repository, "README.md"), "utf8")).toBe(before);
+    expect(readdirSync(at.repository)).not.toContain("new");
+  });
+
+  test("in place, writes arrive, and there is one such shell at a time", async () => {
+    const at = await place();
+    const owner = jailOwner();
+    if (owner !== undefined) chownSync(at.repository, owner.uid, owner.gid);
+    const { id } = await at.shells.open(wish({ projectId: at.project, workspace: "in-place" }), by);
+    const other = await at.shells.open(wish({ projectId: at.project, workspace: "in-place" }), by);
+    expect(await run(at, id, "echo written >arrived")).toMatchObject({ result: { exitCode: 0 } });
+    expect(readFileSync(join(at.repository, "arrived"), "utf8")).toBe("written\n");
+    await expect(run(at, other.id, "true")).rejects.toMatchObject({ code: "workspace.busy" });
+    expect(await at.shells.close(id, by)).toEqual({ id });
+    expect(await run(at, other.id, "cat arrived")).toMatchObject({ result: { stdout: "written\n" } });
+  });
+
+  test.runIf(process.getuid?.() === 0)("root's own folder is refused in place", async () => {
+    const at = await place();
+    const asked = wish({ projectId: at.project, workspace: "in-place" });
+    await expect(at.shells.open(asked, by)).rejects.toMatchObject({ code: "workspace.foreign" });
+    expect(await at.shells.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { environmentState } from "@corral/protocol";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { driversOf, type EnvironmentDrivers } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
+import { openLocalDriver } from "../environments/local/index.ts";
+import { findOrOpenShell, type OpenShell, type ShellOptions } from "./standalone.ts";
+
+let folder: string;
+let drivers: EnvironmentDrivers;
+const opened: OpenShell[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "corral-standalone-"));
+  const home = folder;
+  drivers = driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: { PATH: process.env["PATH"] } }));
+});
+afterEach(async () => {
+  for (const shell of opened.splice(0)) await shell.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function openShell(options: ShellOptions = {}): Promise<OpenShell> {
+  const shell = await findOrOpenShell(drivers, folder, options);
+  opened.push(shell);
+  return shell;
+}
+
+describe.each(["jail", "local"] as const)("a program's shell in %s", (environment) => {
+  test("runs commands one after the other, with limits, live output and true results", async () => {
+    const shell = await openShell({ environment });
+    await shell.run("cd /tmp; kept=value");
+    let heard = "";
+    const onOutput = (stream: string, text: string) => void (heard += `${stream}:${text}`);
+    expect(await shell.run("echo $kept $PWD; (exit 3)", { onOutput })).toMatchObject({
+      exitCode: 3,
+      stdout: "value /tmp\n",
+      timedOut: false,
+    });
+    expect(heard).toBe("stdout:value /tmp\n");
+    expect(await shell.run("sleep 1000", { timeoutMs: 100 })).toMatchObject({ timedOut: true, limit: "time" });
+    expect(await shell.run("sleep 1000", { signal: AbortSignal.timeout(50) })).toMatchObject({ exitCode: 143 });
+  });
+
+  test("is found again by its session, as it was left, and is gone when it was closed", async () => {
+    const first = await openShell({ environment, session: "mine" });
+    await first.run("kept=value; echo here >file");
+    first.detach();
+    const again = await openShell({ environment, session: "mine" });
+    expect({ isNew: again.isNew, workspace: again.workspace }).toEqual({ isNew: false, workspace: first.workspace });
+    expect((await again.run("echo $kept; cat file")).stdout).toBe("value\nhere\n");
+    await again.close();
+    expect(existsSync(first.workspace)).toBe(false);
+    const afresh = await openShell({ environment, session: "mine" });
+    expect(afresh.isNew).toBe(true);
+    expect((await afresh.run("echo [$kept]; ls")).stdout).toBe("[]\n");
+  });
+
+  test("whose processes are gone is opened anew, on the same files", async () => {
+    const first = await openShell({ environment, session: "mine" });
+    await first.run("echo here >file");
+    const { supervisor } = environmentState.parse(
+      JSON.parse(readFileSync(join(folder, "sessions/mine/1.json"), "utf8")),
+    );
+    const begun = () => process.kill(supervisor.pid, "SIGKILL");
+    const cut = first.run("echo begun; sleep 1000", { onOutput: begun });
+    await expect(cut).rejects.toMatchObject({ code: "environment.gone" });
+    const next = await openShell({ environment, session: "mine" });
+    expect((await next.run("cat file")).stdout).toBe("here\n");
+    expect(readdirSync(join(folder, "sessions", "mine"))).toEqual(["2.json"]);
+  });
+
+  test("opened by many at once is one, and what the others opened is gone", async () => {
+    const shells = await Promise.all(Array.from({ length: 4 }, () => openShell({ environment, session: "mine" })));
+    const said = await Promise.all(shells.map(async (shell) => (await shell.run("echo $$")).stdout));
+    expect({ shells: new Set(said).size, isNew: shells.filter(({ isNew }) => isNew).length }).toEqual({
+      shells: 1,
+      isNew: 1,
+    });
+    const places = [join(folder, "environments"), join(folder, "environments", "local")];
+    const left = places.flatMap((place) => (existsSync(place) ? readdirSync(place) : []));
+    expect(left.filter((name) => name.startsWith("env_"))).toHaveLength(1);
+  });
+
+  test("runs an id once, also for whoever finds it later", async () => {
+    const first = await openShell({ environment, session: "mine" });
+    const once = { id: "build-1" };
+    const done = await first.run("echo x >>count; cat count", once);
+    first.detach();
+    const later = await openShell({ environment, session: "mine" });
+    expect(await later.run("echo x >>count; cat count", once)).toEqual(done);
+    expect((await later.run("cat count")).stdout).toBe("x\n");
+  });
+});
+
+test("a session that is open with other walls or files is not handed out", async () => {
+  const shell = await openShell({ environment: { kind: "jail", network: "off" }, session: "mine" });
+  for (const options of [
+    { environment: "local" },
+    { environment: { network: "open" } },
+    { workspace: folder },
+  ] as const)
+    await expect(openShell({ ...options, session: "mine" })).rejects.toMatchObject({ code: "request.invalid" });
+  expect((await shell.run("echo on")).stdout).toBe("on\n");
+});
+
+test("a list of hosts is refused, and not taken for no network", async () => {
+  for (const environment of [{ network: "allow" as const }, { allow: ["example.org"] }])
+    await expect(openShell({ environment })).rejects.toMatchObject({ code: "environment.unkept" });
+});
+
+test.each(["", "../up", ".hidden", "a/b", "a".repeat(101)])("%j is no name for a session", async (session) => {
+  await expect(openShell({ session })).rejects.toMatchObject({ code: "request.invalid" });
+});

@@ -1,0 +1,183 @@
+import {
+  type CommandResult,
+  CorralError,
+  type EnvironmentAsked,
+  type EnvironmentLimits,
+  type EnvironmentState,
+  type EnvironmentWish,
+  newId,
+} from "@corral/protocol";
+import { chownSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  defaultLimits,
+  type Environment,
+  type EnvironmentDriver,
+  type EnvironmentDrivers,
+  planOf,
+  removeFolder,
+  shellWishOf,
+} from "../environments/index.ts";
+import { ShellRecords } from "./records.ts";
+
+/** A shell that a program opens for itself, without a daemon. */
+export interface OpenShell extends AsyncDisposable {
+  /** By this name the same shell is found again, from this process or another one. */
+  readonly session: string;
+  readonly environment: EnvironmentWish;
+  /** Host path of the files it works on. */
+  readonly workspace: string;
+  /** Whether it was opened now; otherwise it was found, with its folder and variables as they were left. */
+  readonly isNew: boolean;
+  /**
+   * Runs a command after those before it: `cd`, variables and functions stay. Its exit code, output and limits are in the
+   * result. Rejects with `environment.gone` when the shell ended before the command did.
+   */
+  run(text: string, options?: RunOptions): Promise<CommandResult>;
+  /** Lets go: the shell and what runs in it go on, for a while, to be found again. */
+  detach(): void;
+  /** Ends the shell and all that it started. A workspace that was made for it goes, too. */
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  /** When it is ended, with all that it started. Default: an hour. */
+  readonly timeoutMs?: number;
+  /** Aborted, it ends the command, which resolves with what it had written. */
+  readonly signal?: AbortSignal;
+  /** Live output. */
+  readonly onOutput?: (stream: "stdout" | "stderr", text: string) => void;
+  /** Letters, digits, `_` and `-`: run again under the same id, by whomever, it is the same command and runs once. */
+  readonly id?: string;
+}
+
+export interface ShellOptions {
+  /** Default: a jail without network. `local` has no walls: UNSAFE. */
+  readonly environment?:
+    | EnvironmentAsked["kind"]
+    | (Partial<EnvironmentAsked> & { readonly limits?: Partial<EnvironmentLimits> });
+  /** Letters, digits, `.`, `_` and `-`. Without: a new one. */
+  readonly session?: string;
+  /** The folder to work on, seen in a jail as /workspace. Without: an empty one of the session's own. */
+  readonly workspace?: string;
+  /** Added to the few variables that a jail has. Never a secret. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Finds the shell of a session, or opens it. Several processes that do so at once get the same one: the first to put it
+ * on record wins, and the others end what they opened.
+ */
+export async function findOrOpenShell(
+  drivers: EnvironmentDrivers,
+  folder: string,
+  options: ShellOptions,
+): Promise<OpenShell> {
+  const { session = newId("session") } = options;
+  const asked = askedFor(options);
+  const records = new ShellRecords(folder, session);
+  for (;;) {
+    const last = records.newest();
+    const found = last === undefined ? undefined : await drivers.reopen(last.state);
+    if (found?.kind === "open") {
+      mustBeSame(session, asked, found.environment.state, options.workspace);
+      return shellAt(found.environment, { session, records, isNew: false });
+    }
+    const opened = await open(drivers, folder, session, options);
+    if (records.add(opened.state, last)) return shellAt(opened, { session, records, isNew: true });
+    await opened.end();
+  }
+}
+
+async function open(
+  drivers: EnvironmentDrivers,
+  folder: string,
+  session: string,
+  options: ShellOptions,
+): Promise<Environment> {
+  const wish = shellWishOf(askedFor(options));
+  const driver = drivers.of(wish.kind);
+  await drivers.sweep({ onRecord: ShellRecords.all(folder), onFailure: () => undefined });
+  return driver.open(
+    planOf({
+      id: newId("environment"),
+      workspace: options.workspace ?? ownWorkspace(folder, session, driver),
+      network: wish.network,
+      access: wish.access ?? "write",
+      limits: { ...defaultLimits, ...limitsIn(options) },
+      variables: options.variables ?? {},
+    }),
+  );
+}
+
+function shellAt(
+  environment: Environment,
+  { session, records, isNew }: { session: string; records: ShellRecords; isNew: boolean },
+): OpenShell {
+  const { kind, network, access, workspace } = environment.state;
+  const close = async () => {
+    await environment.end();
+    await records.remove();
+    if (workspace === workspaceOf(records.folder, session)) await removeFolder(workspace);
+  };
+  return {
+    session,
+    environment: { kind, network, access },
+    workspace,
+    isNew,
+    async run(text, { id, timeoutMs = 3_600_000, ...rest } = {}) {
+      const command = { id: id ?? newId("command"), text, timeoutMs };
+      const result = await environment.shell.run({ ...command, ...rest });
+      if (id === undefined) environment.shell.forget(command.id);
+      return result;
+    },
+    detach: () => environment.detach(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function askedFor({ environment = "jail" }: ShellOptions): EnvironmentAsked {
+  if (typeof environment === "string") return { kind: environment };
+  const { kind = "jail", network, access, allow } = environment;
+  return {
+    kind,
+    ...(network === undefined ? {} : { network }),
+    ...(access === undefined ? {} : { access }),
+    ...(allow === undefined ? {} : { allow }),
+  };
+}
+
+function limitsIn({ environment }: ShellOptions): Partial<EnvironmentLimits> {
+  return typeof environment === "object" ? (environment.limits ?? {}) : {};
+}
+
+/** Nobody gets fewer walls than asked for, nor other files, because the name was taken. */
+function mustBeSame(
+  session: string,
+  asked: EnvironmentAsked,
+  state: EnvironmentState,
+  workspace: string | undefined,
+): void {
+  const wish = shellWishOf(asked);
+  const differs = (["kind", "network", "access"] as const).filter((each) => wish[each] !== state[each]);
+  if (workspace !== undefined && workspace !== state.workspace) throw taken(session, `works on ${state.workspace}`);
+  if (differs.length > 0) throw taken(session, `has ${differs.map((each) => `${each} ${state[each]}`).join(", ")}`);
+}
+
+function taken(session: string, how: string): CorralError {
+  return new CorralError("request.invalid", `The shell of session ${session} is open and ${how}.`, {
+    hint: "Close it first, or name another session.",
+  });
+}
+
+function workspaceOf(folder: string, session: string): string {
+  return join(folder, "workspaces", session);
+}
+
+function ownWorkspace(folder: string, session: string, { owner }: EnvironmentDriver): string {
+  const path = workspaceOf(folder, session);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
+  return path;
+}
