@@ -1,12 +1,24 @@
 import * as z from "zod";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
-import { activityId, callId, commandId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
+import {
+  activityId,
+  callId,
+  commandId,
+  environmentId,
+  inputId,
+  partId,
+  projectId,
+  snapshotId,
+  tokenId,
+  turnId,
+} from "./id.ts";
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { mode } from "./session.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
+import { snapshotTaken } from "./snapshot.ts";
 import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
 import { broughtBack, discarded, skippedFile, workspaceBase, workspaceKind, workspaceMerge } from "./workspace.ts";
@@ -97,6 +109,13 @@ export const eventData = {
   "workspace.restored": discarded,
   /** It rested for so long that its folder was removed. Its branch stays; the next work begins from there. */
   "workspace.cleared": z.object({ commit: z.string() }),
+
+  /** A snapshot is kept. */
+  "snapshot.taken": snapshotTaken,
+  /** The workspace's files, or those of the paths named, are again what they were then. */
+  "snapshot.restored": z.object({ snapshotId, paths: z.array(z.string()).optional() }),
+  /** Too old, or too many: its files can no longer be had. */
+  "snapshot.expired": z.object({ snapshotId }),
 
   /** The command that makes a new copy ready for work runs. */
   "setup.started": z.object({ attempt: z.int().positive(), command: z.string() }),

@@ -113,6 +113,8 @@ export {
   sessionId,
   type ShellId,
   shellId,
+  type SnapshotId,
+  snapshotId,
   type TokenId,
   tokenId,
   type TurnId,
@@ -214,6 +216,7 @@ export {
   type StartCommand,
   startCommand,
 } from "./shell.ts";
+export { type SnapshotTaken, snapshotTaken } from "./snapshot.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
   type StreamFilter,
