@@ -1,6 +1,7 @@
 export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
+export { engineFix, engineSockets } from "./engines.ts";
 export { placesInside } from "./keeper.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
 export { removeFolder } from "./remove-folder.ts";
-export { wishOf } from "./wish.ts";
+export { type UsualContainer, wishOf } from "./wish.ts";

@@ -25,7 +25,7 @@ import { removeCgroups } from "../limits/index.ts";
 import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
-import { jailOwner } from "./workspace.ts";
+import { jailOwner } from "../walled/index.ts";
 import { sweepJails } from "./sweep.ts";
 
 const isRoot = process.getuid?.() === 0;

@@ -1,0 +1,1 @@
+export { openContainerDriver } from "./container.ts";
