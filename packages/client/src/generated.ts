@@ -152,6 +152,8 @@ export interface Api {
           | "limits.cpus"
           | "limits.diskMb"
           | "limits.outputMb"
+          | "container.image"
+          | "container.volumes"
           | "logs.level";
         value: unknown;
         origin:
@@ -200,6 +202,8 @@ export interface Api {
         | "limits.cpus"
         | "limits.diskMb"
         | "limits.outputMb"
+        | "container.image"
+        | "container.volumes"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
@@ -223,6 +227,8 @@ export interface Api {
           | "limits.cpus"
           | "limits.diskMb"
           | "limits.outputMb"
+          | "container.image"
+          | "container.volumes"
           | "logs.level";
         value: unknown;
         origin:
@@ -314,9 +320,10 @@ export interface Api {
       mode?: "auto" | undefined;
       environment?:
         | {
-            kind?: "jail" | "local" | undefined;
+            kind?: "jail" | "container" | "local" | undefined;
             network?: "off" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            image?: string | undefined;
           }
         | undefined;
       workspace?: "copy" | undefined;
@@ -328,7 +335,13 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "container" | "local";
+        network: "off" | "open";
+        access?: "read" | "write" | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
+      };
       workspace: "copy";
       state:
         | { state: "idle" }
@@ -349,7 +362,13 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "container" | "local";
+          network: "off" | "open";
+          access?: "read" | "write" | undefined;
+          image?: string | undefined;
+          volumes?: { [key: string]: string } | undefined;
+        };
         workspace: "copy";
         state:
           | { state: "idle" }
@@ -370,7 +389,13 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "container" | "local";
+        network: "off" | "open";
+        access?: "read" | "write" | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
+      };
       workspace: "copy";
       state:
         | { state: "idle" }
@@ -429,9 +454,10 @@ export interface Api {
       worktree?: string | undefined;
       environment?:
         | {
-            kind?: "jail" | "local" | undefined;
+            kind?: "jail" | "container" | "local" | undefined;
             network?: "off" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            image?: string | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | "scratch" | undefined;
@@ -439,7 +465,13 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "container" | "local";
+        network: "off" | "open";
+        access?: "read" | "write" | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -455,7 +487,13 @@ export interface Api {
       shells: {
         id: `shl_${string}`;
         projectId?: `prj_${string}` | undefined;
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "container" | "local";
+          network: "off" | "open";
+          access?: "read" | "write" | undefined;
+          image?: string | undefined;
+          volumes?: { [key: string]: string } | undefined;
+        };
         workspace: "copy" | "in-place" | "scratch";
         path: string;
         actor: string;
@@ -471,7 +509,13 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "container" | "local";
+        network: "off" | "open";
+        access?: "read" | "write" | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;

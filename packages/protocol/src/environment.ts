@@ -20,7 +20,7 @@ export const imageName = z
 
 /** Named volumes of the engine by the inside path where each one is; never a host path. */
 export const containerVolumes = z.record(
-  z.string().regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/, "expected an absolute path"),
+  z.string().regex(/^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._-]+)+$/, "expected an absolute path"),
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "expected the name of a volume"),
 );
 export type ContainerVolumes = z.infer<typeof containerVolumes>;

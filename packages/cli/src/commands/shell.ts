@@ -20,7 +20,7 @@ import type { World } from "../world.ts";
 export const shell = defineCommand({
   name: "shell",
   usage:
-    "shell [--env jail|local] [--network off|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
+    "shell [--env jail|container|local] [--image NAME] [--network off|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
   summary: "Opens a shell of your own in a jail, or runs one command there.",
   details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
@@ -42,7 +42,12 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
   args: {
     command: { type: "string", alias: "c", valueHint: "COMMAND", description: "run this and end" },
     json: { type: "boolean", description: "with -c: print the result as one line of JSON" },
-    env: { type: "string", valueHint: "jail|local", description: "jail, unless you want no walls (UNSAFE)" },
+    env: {
+      type: "string",
+      valueHint: "jail|container|local",
+      description: "a jail, a container, or no walls (UNSAFE)",
+    },
+    image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
     network: { type: "string", valueHint: "off|open", description: "off, unless you open it" },
     access: { type: "string", valueHint: "read|write", description: "whether files can be changed" },
     workspace: {

@@ -103,6 +103,8 @@ export class SessionSurroundings implements Surroundings {
         access: wish.access ?? "write",
         readable: workspace.readable,
         network: wish.network,
+        image: wish.image,
+        volumes: wish.volumes ?? {},
         limits: this.#world.limits,
         variables: workspace.variables,
       }),

@@ -6,6 +6,7 @@ import { engineFix, engineSockets } from "../engines.ts";
 import {
   beginLine,
   keeperScript,
+  placesInside,
   reachOfNamespace,
   scriptsInside,
   type ShellCommand,
@@ -26,7 +27,7 @@ import {
 } from "../limits/index.ts";
 import { resultsIn } from "../output.ts";
 import { defaultLimits, planOf } from "../plan.ts";
-import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import {
@@ -41,6 +42,7 @@ import {
   jailUser,
   makeOwnFolder,
   openSiblings,
+  siblingsInside,
   WalledFolder,
 } from "../walled/index.ts";
 import { Engine, type EngineFacts } from "./engine.ts";
@@ -76,6 +78,8 @@ class ContainerDriver implements EnvironmentDriver {
   readonly #shell: ShellCommand;
   readonly #guard = new LimitGuard({ free: freeAt, measure: measureHeld });
   #engine: FoundEngine | undefined;
+  /** Images that a container was opened from already: what was tried once is not tried for every session. */
+  readonly #tried = new Map<string, readonly KeptLimit[]>();
 
   constructor({ home, variables, graceSeconds = 600, shell = ["/bin/sh"] }: ContainerOptions) {
     this.#home = home;
@@ -91,11 +95,14 @@ class ContainerDriver implements EnvironmentDriver {
     try {
       const { engine, facts } = await this.#findEngine();
       const found = await findImage(engine, facts, image);
+      const known = this.#tried.get(`${engine.socket} ${found}`);
+      if (known !== undefined) return { ok: true, limits: known };
       const workspace = join(folder.path, "workspace");
       makeOwnFolder(workspace, this.owner);
       const environment = await this.open(planOf({ id, workspace, image: found }));
       const limits = keptLimits(environment.state, defaultLimits, { isRoot: this.owner !== undefined });
       await environment.end();
+      this.#tried.set(`${engine.socket} ${found}`, limits);
       return { ok: true, limits };
     } catch (error) {
       const known = error instanceof CorralError ? error : unavailable(String(error), engineFix);
@@ -109,6 +116,7 @@ class ContainerDriver implements EnvironmentDriver {
     for (const path of [...plan.readable, ...Object.values(plan.siblings)])
       checkReadable(path, join(this.#environments, ".."));
     checkWorkspace(plan.workspace, join(this.#environments, ".."));
+    checkVolumes(plan);
     const user = jailUser(plan.workspace);
     const { engine, facts } = await this.#findEngine();
     const image = await findImage(engine, facts, plan.image);
@@ -324,6 +332,13 @@ function mountsOf({
   ];
   for (const { source } of mounts) mustBeSayable(source);
   return mounts;
+}
+
+/** Nothing of an engine's lies over the walls, or over what is guarded. */
+function checkVolumes({ volumes }: EnvironmentPlan): void {
+  const own = [...placesInside, siblingsInside, "/proc", "/sys", "/dev"];
+  const over = Object.keys(volumes).find((path) => own.some((place) => isWithin(path, place) || isWithin(place, path)));
+  if (over !== undefined) throw unavailable(`no volume can be at ${over}`, "See the setting container.volumes.");
 }
 
 /** Podman takes mounts apart at commas again. */
