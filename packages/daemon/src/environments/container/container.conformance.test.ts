@@ -1,19 +1,17 @@
-import { afterAll, describe, test } from "vitest";
+import { afterAll, describe } from "vitest";
 import { describeEnvironment } from "../conformance.ts";
 import { containerUnderTest, openDriverAt } from "./testing/driver.ts";
-import { missingForEngine, startEngine } from "./testing/podman.ts";
+import { engineFor } from "./testing/podman.ts";
 
-const missing = missingForEngine();
-if (missing === undefined) {
-  const engine = await startEngine();
-  afterAll(() => engine.stop());
+const engine = await engineFor("the conformance of containers");
+afterAll(() => engine?.stop());
+
+describe.skipIf(engine === undefined)("with an engine", () => {
+  const { socket, image } = engine ?? { socket: "", image: undefined };
   describeEnvironment("container", {
     ...containerUnderTest,
-    plan: { image: engine.image },
-    open: openDriverAt(engine.socket),
-    module: new URL(`testing/driver.ts?socket=${encodeURIComponent(engine.socket)}`, import.meta.url).href,
+    plan: { image },
+    open: openDriverAt(socket),
+    module: new URL(`testing/driver.ts?socket=${encodeURIComponent(socket)}`, import.meta.url).href,
   });
-} else {
-  process.stderr.write(`\nSKIPPED: no environment in a container was tried. Missing: ${missing}\n\n`);
-  describe("container environment", () => test.skip(`conformance, for lack of ${missing}`));
-}
+});

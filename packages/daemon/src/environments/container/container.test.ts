@@ -23,7 +23,7 @@ import { jailOwner } from "../walled/index.ts";
 import { openContainerDriver } from "./container.ts";
 import { Engine } from "./engine.ts";
 import { openDriverAt } from "./testing/driver.ts";
-import { missingForEngine, startEngine, type TestEngine } from "./testing/podman.ts";
+import { engineFor } from "./testing/podman.ts";
 
 const cleanUps: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -47,17 +47,12 @@ test.skipIf(hasSystemEngine)("without an engine the probe says so, and how to ge
   expect(probe).toMatchObject({ ok: false, reason: expect.stringContaining("no container engine answers") as string });
 });
 
-const missing = missingForEngine();
-if (missing === undefined) {
-  const engine = await startEngine();
-  afterAll(() => engine.stop());
-  describe("a container", () => describeContainer(engine));
-} else {
-  process.stderr.write(`\nSKIPPED: the walls of containers were not tried. Missing: ${missing}\n\n`);
-  describe("a container", () => test.skip(`for lack of ${missing}`));
-}
+const started = await engineFor("what containers promise besides");
+afterAll(() => started?.stop());
 
-function describeContainer(engine: TestEngine): void {
+describe.skipIf(started === undefined)("a container", () => {
+  const engine = started ?? { socket: "", image: "" };
+
   function place() {
     const home = newFolder();
     const workspace = join(home, "workspace");
@@ -169,7 +164,7 @@ function describeContainer(engine: TestEngine): void {
     expect([images[0] === images[1], images[1] === images[2]]).toEqual([true, false]);
   });
 
-  test("a named volume outlives its container, and none lies over the walls", async () => {
+  test("a named volume is seen where it was put, and none lies over the walls", async () => {
     const volumes = { "/opt/cache": "corral-test-cache" };
     const one = await open({ volumes });
     expect(one.environment.state.container).toMatchObject({ image: engine.image, volumes });
@@ -252,7 +247,7 @@ function describeContainer(engine: TestEngine): void {
       await new Engine(engine.socket).inspect(container?.id ?? ""),
     ]).toEqual([false, undefined]);
   });
-}
+});
 
 const openAndWaitScript = `
 const [module, home, plan] = process.argv.slice(1);

@@ -158,9 +158,9 @@ class ContainerDriver implements EnvironmentDriver {
         await endProcess(state.supervisor);
       }
     }
-    // Without its engine the container stays for a later sweep.
-    await endContainer(folder).catch(() => undefined);
     const trusted = state.supervisor.bootId === bootId();
+    // Without its engine, and after another start of the machine, what is left of the container is for a sweep.
+    if (trusted) await endContainer(folder).catch(() => undefined);
     return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
   }
 

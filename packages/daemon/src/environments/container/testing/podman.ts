@@ -15,20 +15,31 @@ export interface TestEngine {
 }
 
 /** What is missing for one on this machine; undefined: nothing. */
-export function missingForEngine(): string | undefined {
+function missingForEngine(): string | undefined {
   if (process.platform !== "linux") return "Linux";
   if (process.getuid?.() !== 0) return "root (an engine of the test's own is started as root)";
-  const programs = ["podman", "runc", "conmon", "dpkg", "tar"].filter((name) => !isInstalled(name));
+  const programs = ["podman", "runc", "conmon", "dpkg", "tar", "unshare"].filter((name) => !isInstalled(name));
   return programs.length === 0 ? undefined : `${programs.join(", ")} (scripts/setup.sh --for-tests installs them)`;
 }
 
+/** What an engine mounts for its storage is seen by nobody else, and goes with its last process. */
+const apart = ["--mount", "--propagation", "private"];
+
+/** An engine, or, where there can be none, nothing but a loud word about what was not tried. */
+export async function engineFor(what: string): Promise<TestEngine | undefined> {
+  const missing = missingForEngine();
+  if (missing === undefined) return startEngine();
+  process.stderr.write(`\nSKIPPED: ${what} was not tried. Missing: ${missing}\n\n`);
+  return undefined;
+}
+
 /** Started without reading the machine's own settings. Ends with `stop`, by its process. */
-export async function startEngine(): Promise<TestEngine> {
+async function startEngine(): Promise<TestEngine> {
   // Overlays cannot lie on each other, which a temporary file system may be.
   const folder = mkdtempSync("/var/tmp/corral-podman-");
   const variables = writeSettings(folder);
   const socket = join(folder, "podman.sock");
-  const service = spawn("podman", ["system", "service", "--time=0", `unix://${socket}`], {
+  const service = spawn("unshare", [...apart, "podman", "system", "service", "--time=0", `unix://${socket}`], {
     env: variables,
     stdio: ["ignore", "ignore", createLog(folder)],
   });
@@ -36,7 +47,6 @@ export async function startEngine(): Promise<TestEngine> {
   const stop = async () => {
     service.kill("SIGTERM");
     await ended;
-    unmountBelow(folder);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
@@ -123,7 +133,10 @@ async function importImage(folder: string, env: Record<string, string>): Promise
   });
   await pipeline(packing.stdout, createWriteStream(tar));
   const image = "localhost/corral-test:1";
-  execFileSync("podman", ["import", "--quiet", tar, image], { env, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("unshare", [...apart, "podman", "import", "--quiet", tar, image], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   rmSync(tar);
   return image;
 }
@@ -139,15 +152,6 @@ function answers(socketPath: string): Promise<boolean> {
 
 function createLog(folder: string): number {
   return openSync(join(folder, "log"), "w");
-}
-
-/** Deepest first. */
-function unmountBelow(folder: string): void {
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8")
-    .split("\n")
-    .map((line) => line.split(" ")[4] ?? "");
-  for (const mount of mounts.filter((each) => each.startsWith(`${folder}/`)).toReversed())
-    execFileSync("umount", ["-l", mount]);
 }
 
 function isInstalled(name: string): boolean {
