@@ -1,5 +1,5 @@
 export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
-export { engineFix, engineSockets } from "./engines.ts";
+export { engineSockets } from "./engines.ts";
 export { placesInside } from "./keeper.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";

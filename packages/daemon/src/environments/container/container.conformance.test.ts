@@ -8,10 +8,13 @@ afterAll(() => engine?.stop());
 
 describe.skipIf(engine === undefined)("with an engine", () => {
   const { socket, image } = engine ?? { socket: "", image: undefined };
+  const module = new URL("testing/driver.ts", import.meta.url);
+  module.searchParams.set("socket", socket);
   describeEnvironment("container", {
     ...containerUnderTest,
     plan: { image },
+    rounds: 10,
     open: openDriverAt(socket),
-    module: new URL(`testing/driver.ts?socket=${encodeURIComponent(socket)}`, import.meta.url).href,
+    module: module.href,
   });
 });

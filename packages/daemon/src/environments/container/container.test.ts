@@ -198,9 +198,10 @@ describe.skipIf(started === undefined)("a container", () => {
 
   test("a sweep removes what a killed process left and is not on record, and leaves the rest alone", async () => {
     const { home, driver, plan } = place();
-    const module = new URL(`testing/driver.ts?socket=${encodeURIComponent(engine.socket)}`, import.meta.url).href;
+    const module = new URL("testing/driver.ts", import.meta.url);
+    module.searchParams.set("socket", engine.socket);
     const left = async () => {
-      const args = ["--input-type=module", "--eval", openAndWaitScript, module, home, JSON.stringify(plan())];
+      const args = ["--input-type=module", "--eval", openAndWaitScript, module.href, home, JSON.stringify(plan())];
       const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       const [line] = (await once(createInterface(opener.stdout), "line")) as [string];
       opener.kill("SIGKILL");

@@ -43,7 +43,7 @@ export interface ContainerUser {
 }
 
 export const tokenLabel = "corral.token";
-export const homeInside = "/home/agent";
+const homeInside = "/home/agent";
 
 /**
  * Whoever is inside is an ordinary user outside: a rootless engine maps root to its own user, or keeps that user's number;

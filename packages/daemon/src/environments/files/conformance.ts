@@ -577,7 +577,7 @@ export async function openForFiles(subject: DriverWithFiles): Promise<OpenForFil
   const environment = await subject.open(home).open(plan);
   return {
     spawn: (program) => environment.spawn({ folder: "room", ...program }),
-    ...(environment.state.kind === "jail" ? { outside } : {}),
+    ...(environment.state.kind !== "local" ? { outside } : {}),
     close: async () => {
       await environment.end();
       rmSync(home, { recursive: true, force: true });
