@@ -1,7 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { Engine } from "./engine.ts";
+import { Engine, EngineRefusal } from "./engine.ts";
 import { tokenLabel } from "./walls.ts";
 
 /**
@@ -26,9 +27,27 @@ export async function removeRecorded(folder: string): Promise<void> {
   if (record === undefined) return;
   const engine = new Engine(record.socket);
   const ids = record.id === undefined ? await engine.labelled(tokenLabel, record.token) : [record.id];
-  for (const id of ids) {
-    const found = await engine.inspect(id);
-    if (found?.Config.Labels?.[tokenLabel] === record.token) await engine.remove(found.Id);
+  for (const id of ids) await insisting(() => removeOwn(engine, id, record.token));
+}
+
+async function removeOwn(engine: Engine, id: string, token: string): Promise<void> {
+  const found = await engine.inspect(id);
+  if (found?.Config.Labels?.[tokenLabel] === token) await engine.remove(found.Id);
+}
+
+const insistMs = 10_000;
+const pauseMs = 50;
+
+/** An engine that is tidying up after the container itself at that moment refuses, and then there is none any more. */
+async function insisting(work: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + insistMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof EngineRefusal) || performance.now() > deadline) throw error;
+      await sleep(pauseMs);
+    }
   }
 }
 
