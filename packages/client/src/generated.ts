@@ -140,9 +140,16 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -190,9 +197,16 @@ export interface Api {
       key:
         | "model"
         | "turnLimit"
+        | "workspace.spare"
+        | "workspace.copy"
+        | "workspace.setup"
+        | "workspace.setupFailure"
+        | "workspace.idleDays"
+        | "workspace.discardedDays"
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
+        | "network.allow"
         | "runners"
         | "drainSeconds"
         | "retention.days"
@@ -207,6 +221,7 @@ export interface Api {
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
+      how?: "replace" | "add" | "remove" | undefined;
       project?: `prj_${string}` | undefined;
     };
     answer: {
@@ -215,9 +230,16 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -321,12 +343,14 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "container" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
             image?: string | undefined;
           }
         | undefined;
-      workspace?: "copy" | undefined;
+      workspace?: "copy" | "in-place" | undefined;
+      base?: "head" | "dirty" | undefined;
       turnLimit?: number | undefined;
     };
     answer: {
@@ -337,12 +361,13 @@ export interface Api {
       mode: "auto";
       environment: {
         kind: "jail" | "container" | "local";
-        network: "off" | "open";
+        network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
         image?: string | undefined;
         volumes?: { [key: string]: string } | undefined;
       };
-      workspace: "copy";
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -364,12 +389,13 @@ export interface Api {
         mode: "auto";
         environment: {
           kind: "jail" | "container" | "local";
-          network: "off" | "open";
+          network: "off" | "allow" | "open";
           access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
           image?: string | undefined;
           volumes?: { [key: string]: string } | undefined;
         };
-        workspace: "copy";
+        workspace: "copy" | "in-place";
         state:
           | { state: "idle" }
           | { state: "thinking"; activityId: `act_${string}` }
@@ -391,12 +417,13 @@ export interface Api {
       mode: "auto";
       environment: {
         kind: "jail" | "container" | "local";
-        network: "off" | "open";
+        network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
         image?: string | undefined;
         volumes?: { [key: string]: string } | undefined;
       };
-      workspace: "copy";
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -455,8 +482,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "container" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
             image?: string | undefined;
           }
         | undefined;
@@ -467,8 +495,9 @@ export interface Api {
       projectId?: `prj_${string}` | undefined;
       environment: {
         kind: "jail" | "container" | "local";
-        network: "off" | "open";
+        network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
         image?: string | undefined;
         volumes?: { [key: string]: string } | undefined;
       };
@@ -489,8 +518,9 @@ export interface Api {
         projectId?: `prj_${string}` | undefined;
         environment: {
           kind: "jail" | "container" | "local";
-          network: "off" | "open";
+          network: "off" | "allow" | "open";
           access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
           image?: string | undefined;
           volumes?: { [key: string]: string } | undefined;
         };
@@ -511,8 +541,9 @@ export interface Api {
       projectId?: `prj_${string}` | undefined;
       environment: {
         kind: "jail" | "container" | "local";
-        network: "off" | "open";
+        network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
         image?: string | undefined;
         volumes?: { [key: string]: string } | undefined;
       };
@@ -609,6 +640,90 @@ export interface Api {
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "interrupted" | "nothing-running" };
+  };
+  "GET /api/sessions/{id}/diff": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      path: string;
+      base: string;
+      branch?: string | undefined;
+      commit?: string | undefined;
+      files: { path: string; insertions: number | null; deletions: number | null }[];
+      patch: string;
+      truncated: boolean;
+    };
+  };
+  "POST /api/sessions/{id}/bring-back": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { edited?: boolean | undefined };
+    answer:
+      | {
+          kind: "brought";
+          branch: string;
+          commit: string;
+          before?: string | undefined;
+          commits: number;
+          files: number;
+          insertions: number;
+          deletions: number;
+          leftovers: boolean;
+          skipped: { path: string; why: string }[];
+          edited?: true | undefined;
+        }
+      | { kind: "nothing-new" };
+  };
+  "POST /api/sessions/{id}/merge": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { how?: "squash" | "no-ff" | undefined };
+    answer:
+      | {
+          kind: "merged";
+          branch: string;
+          commit: string;
+          worktree: string;
+          from: string;
+          to: string;
+          how: "fast-forward" | "merge" | "squash";
+        }
+      | { kind: "nothing-to-merge" };
+  };
+  "POST /api/sessions/{id}/discard": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { undo?: boolean | undefined };
+    answer: { kind: "discarded" | "restored"; branch?: string | undefined; commit?: string | undefined };
+  };
+  "POST /api/sessions/{id}/setup": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { decision: "cancel" | "again" | "skip" };
+    answer: { kind: "requested" | "nothing-to-decide" };
+  };
+  /** Tells which hosts sessions have reached, or were refused */
+  "GET /api/network": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined };
+    body: undefined;
+    answer: {
+      contacts: {
+        host: string;
+        port: number;
+        verdict: "allowed" | "refused";
+        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        connections: number;
+        bytesOut: number;
+        bytesIn: number;
+        address?: string | undefined;
+        serverNames?: string[] | undefined;
+        session: `ses_${string}`;
+        approximateLastTime: string;
+      }[];
+      seq: number;
+    };
   };
   /** What happened */
   "GET /api/events": {
@@ -779,6 +894,12 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/shells/{id}/commands": [],
   "GET /api/shells/{id}/commands/{command}": [],
   "POST /api/shells/{id}/interrupt": ["kind"],
+  "GET /api/sessions/{id}/diff": ["path", "base", "files", "patch", "truncated"],
+  "POST /api/sessions/{id}/bring-back": [],
+  "POST /api/sessions/{id}/merge": [],
+  "POST /api/sessions/{id}/discard": ["kind"],
+  "POST /api/sessions/{id}/setup": ["kind"],
+  "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

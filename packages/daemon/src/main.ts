@@ -8,7 +8,7 @@ import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/proto
 import { startDaemon } from "./daemon.ts";
 import { driversOf } from "./environments/index.ts";
 import { openContainerDriver } from "./environments/container/index.ts";
-import { openJailDriver } from "./environments/jail/index.ts";
+import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
@@ -76,6 +76,7 @@ try {
       openContainerDriver({ home, variables: process.env }),
       openLocalDriver({ home, variables: process.env }),
     ),
+    owner: jailOwner(),
     doctor: () => examineHere(home),
   });
   process.stdout.write(

@@ -116,6 +116,8 @@ export {
   sessionId,
   type ShellId,
   shellId,
+  type SnapshotId,
+  snapshotId,
   type TokenId,
   tokenId,
   type TurnId,
@@ -145,6 +147,17 @@ export {
   type LogoutAnswer,
   logoutAnswer,
 } from "./login.ts";
+export {
+  hostPattern,
+  type NetworkContact,
+  networkContact,
+  type NetworkReason,
+  networkReason,
+  type NetworkVerdict,
+  networkVerdict,
+  type NetworkView,
+  networkView,
+} from "./network.ts";
 export {
   type ForgetAnswer,
   forgetAnswer,
@@ -182,8 +195,6 @@ export {
   sessionState,
   type SessionView,
   sessionView,
-  type WorkspaceKind,
-  workspaceKind,
 } from "./session.ts";
 export {
   type ClosedShell,
@@ -208,6 +219,7 @@ export {
   type StartCommand,
   startCommand,
 } from "./shell.ts";
+export { type SnapshotTaken, snapshotTaken } from "./snapshot.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
   type StreamFilter,
@@ -237,3 +249,26 @@ export {
 } from "./token.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";
+export {
+  type BringBackAnswer,
+  bringBackAnswer,
+  type BringBackWorkspace,
+  bringBackWorkspace,
+  type BroughtBack,
+  type DecideSetup,
+  decideSetup,
+  type DiscardAnswer,
+  discardAnswer,
+  type Discarded,
+  type DiscardWorkspace,
+  discardWorkspace,
+  type MergeAnswer,
+  mergeAnswer,
+  type MergeWorkspace,
+  mergeWorkspace,
+  type SetupAnswer,
+  setupAnswer,
+  type WorkspaceDiff,
+  workspaceDiff,
+  type WorkspaceMerge,
+} from "./workspace.ts";

@@ -88,6 +88,8 @@ export interface EnvironmentPlan {
   /** Workspaces of others, by name; each is to be read, and only read, below `/siblings`. */
   readonly siblings: Readonly<Record<string, string>>;
   readonly network: Network;
+  /** Where the network is `allow`: the host folder with the socket, called `proxy`, that is the only way out. */
+  readonly egress?: string;
   readonly limits: EnvironmentLimits;
   /** Of a container: the name of an image, or a folder to build one from. */
   readonly image: string | undefined;

@@ -1,17 +1,30 @@
 import { type ContainerVolumes, CorralError, type EnvironmentAsked, type EnvironmentWish } from "@corral/protocol";
 
-/** What was asked for, made whole. Throws `environment.unkept` for what its kind cannot keep: nothing is promised in vain. */
+/**
+ * What was asked for, made whole: a session reaches the hosts on the list, unless it asks for another network. Throws
+ * `environment.unkept` for what its kind cannot keep: nothing is promised in vain.
+ */
 export function wishOf(
-  { kind, network, access = "write", image }: EnvironmentAsked,
+  { kind, network, access = "write", allow, image }: EnvironmentAsked,
   usual: UsualContainer = {},
 ): EnvironmentWish {
-  if (kind === "container") return { kind, network: network ?? "off", access, ...containerOf(image, usual) };
+  const walled = { network: network ?? "allow", access, ...(allow === undefined ? {} : { allow }) };
+  if (kind === "container") return { kind, ...walled, ...containerOf(image, usual) };
   if (image !== undefined)
     throw new CorralError("request.invalid", `A ${kind} environment has no image.`, { hint: "Ask for a container." });
-  if (kind === "jail") return { kind, network: network ?? "off", access };
+  if (kind === "jail") return { kind, ...walled };
   if (network === "off") throw unkept("keep programs from the network");
+  if (network === "allow" || allow !== undefined) throw unkept("keep programs to a list of hosts");
   if (access === "read") throw unkept("keep programs from changing files");
   return { kind, network: "open", access };
+}
+
+/** The same for a shell, which has no proxy of its own and so no network unless it is open. */
+export function shellWishOf(asked: EnvironmentAsked, usual: UsualContainer = {}): EnvironmentWish {
+  const { kind, network, allow } = asked;
+  if (kind === "local") return wishOf(asked, usual);
+  if (network === "allow" || allow !== undefined) throw noList();
+  return wishOf({ ...asked, network: network ?? "off" }, usual);
 }
 
 /** What containers are made of when nobody says otherwise. */
@@ -35,4 +48,14 @@ function unkept(what: string): CorralError {
   return new CorralError("environment.unkept", `A local environment has no walls: it cannot ${what}.`, {
     hint: "Ask for a jail, or leave that out.",
   });
+}
+
+function noList(): CorralError {
+  return new CorralError(
+    "environment.unkept",
+    "Only sessions have a list of hosts: a shell's network is off or open.",
+    {
+      hint: "Leave the network out, for none, or ask for open.",
+    },
+  );
 }

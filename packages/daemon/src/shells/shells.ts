@@ -12,7 +12,7 @@ import {
   type ShellWorkspace,
   type StartCommand,
 } from "@corral/protocol";
-import { defaultLimits, type EnvironmentDrivers, type UsualContainer, wishOf } from "../environments/index.ts";
+import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
 import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
@@ -122,7 +122,7 @@ export function openShells({
   };
 
   async function factsFor(id: ShellId, wish: OpenShellWish): Promise<ShellFacts> {
-    const environment = wishOf(wish.environment, usualContainer());
+    const environment = shellWishOf(wish.environment, usualContainer());
     const { projectId } = wish;
     const workspace = wish.workspace ?? (projectId === undefined ? "scratch" : "copy");
     const place = await placeFor(id, workspace, { ...wish, environment });
