@@ -11,11 +11,13 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, ListenOptions } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { BridgeKeeping } from "../bridge.ts";
 import { planOf } from "../plan.ts";
 import type { Environment, EnvironmentPlan } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
@@ -34,6 +36,14 @@ function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "corral-container-"));
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+async function serving(at: string | ListenOptions, answer: RequestListener): Promise<Server> {
+  const server = createServer(answer);
+  server.listen(at);
+  await once(server, "listening");
+  cleanUps.push(() => void server.close());
+  return server;
 }
 
 const hasSystemEngine = ["/run/podman/podman.sock", "/var/run/docker.sock"].some((path) => existsSync(path));
@@ -86,6 +96,26 @@ describe.skipIf(started === undefined)("a container", () => {
   test("there is no network unless it is asked for", async () => {
     const { run } = await open();
     expect(await run("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).toBe("lo");
+  });
+
+  test("a request finds the way out through the proxy where the network is allow, and nothing else does", async () => {
+    const egress = newFolder();
+    await serving(join(egress, "proxy"), (request, response) => void response.end(`asked for ${request.url}`));
+    const outside = await serving({ host: "127.0.0.1", port: 0 }, (_, response) => void response.end("reached"));
+    execFileSync("chmod", ["-R", "a+rwX", egress]);
+    const { environment, run } = await open({ network: "allow", egress });
+    await new BridgeKeeping().ready(environment);
+    expect(await run("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).toBe("lo");
+    expect(await run(requestBy("$(echo ${http_proxy#http://} | tr : /)", "http://far.example.test/"))).toContain(
+      "asked for http://far.example.test/",
+    );
+    const { port } = outside.address() as AddressInfo;
+    expect(await run(requestBy(`127.0.0.1/${port}`, "/"))).toBe("refused");
+    const changed = await run(
+      `for f in /run/egress/proxy /run/egress/x /run/runtime /run/runtime-parts/program /run/runtime-parts/x /run/keeper/bridge.cjs; do
+        rm -f $f 2>/dev/null; (: >$f) 2>/dev/null && echo $f; done; ls -A /run/egress`,
+    );
+    expect(changed).toBe("proxy");
   });
 
   test("what git and others obey in the workspace cannot be changed, and nothing is left of its guards", async () => {
@@ -178,7 +208,7 @@ describe.skipIf(started === undefined)("a container", () => {
   test("an engine that does not share this machine's files and processes is refused", async () => {
     const { home, workspace } = place();
     const socket = join(home, "elsewhere.sock");
-    const elsewhere = createServer((request, response) => {
+    await serving(socket, (request, response) => {
       const answers: Record<string, unknown> = { "/info": { MemoryLimit: true }, [`/images/there/json`]: { Id: "i" } };
       const url = request.url ?? "";
       if (url.startsWith("/containers/create")) response.end(JSON.stringify({ Id: "c" }));
@@ -186,9 +216,6 @@ describe.skipIf(started === undefined)("a container", () => {
         response.end(JSON.stringify({ Id: "c", State: { Running: false, Pid: 0, ExitCode: 125 }, Config: {} }));
       else response.end(JSON.stringify(answers[url] ?? {}));
     });
-    elsewhere.listen(socket);
-    await once(elsewhere, "listening");
-    cleanUps.push(() => void elsewhere.close());
     const driver = openDriverAt(socket)(home);
     await expect(driver.open(planOf({ id: newId("environment"), workspace, image: "there" }))).rejects.toMatchObject({
       code: "jail.unavailable",
@@ -249,6 +276,16 @@ describe.skipIf(started === undefined)("a container", () => {
     ]).toEqual([false, undefined]);
   });
 });
+
+/** In perl, for the image has no curl: says what answered, at HOST/PORT. */
+function requestBy(at: string, url: string): string {
+  return `perl -MIO::Socket::INET -e '
+    my ($host, $port) = split "/", shift;
+    my $socket = IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port) or print("refused"), exit;
+    print $socket "GET $ARGV[0] HTTP/1.1\\r\\nHost: $ARGV[1]\\r\\nConnection: close\\r\\n\\r\\n";
+    print while <$socket>;
+  ' ${at} ${url} ${URL.parse(url)?.host ?? "here"}`;
+}
 
 const openAndWaitScript = `
 const [module, home, plan] = process.argv.slice(1);

@@ -6,7 +6,6 @@ import { engineFix, engineSockets } from "../engines.ts";
 import {
   beginLine,
   keeperScript,
-  placesInside,
   reachOfNamespace,
   scriptsInside,
   type ShellCommand,
@@ -14,6 +13,7 @@ import {
   workerScript,
   workspaceInside,
 } from "../keeper.ts";
+import { bridgeScript } from "../bridge.ts";
 import { keptEnvironment } from "../kept.ts";
 import {
   cgroupsOf,
@@ -48,6 +48,7 @@ import {
 import { Engine, type EngineFacts } from "./engine.ts";
 import { findImage } from "./image.ts";
 import { writeRecord } from "./record.ts";
+import { runtimeScript, wayOut } from "./runtime.ts";
 import { type OpenMount, type Started, startContainer, unavailable } from "./start.ts";
 import { endContainer, sweepContainers } from "./sweep.ts";
 import { containerUser, specification } from "./walls.ts";
@@ -187,7 +188,7 @@ class ContainerDriver implements EnvironmentDriver {
 
   async #start({ engine, facts }: FoundEngine, { plan, folder, image }: Ground): Promise<Started> {
     const token = randomUUID();
-    const scripts = this.#makeScripts(folder);
+    const scripts = this.#makeScripts(folder, plan);
     folder.recordLimits(plan.limits, []);
     writeRecord(folder.path, { socket: engine.socket, token });
     const whose = isWithin(plan.workspace, this.#home) ? "corral" : "user";
@@ -195,7 +196,7 @@ class ContainerDriver implements EnvironmentDriver {
     try {
       const siblings = openSiblings(plan.siblings);
       try {
-        const mounted = mountsOf({ guard, siblings, plan, empty: join(scripts, "empty") });
+        const mounted = mountsOf({ guard, siblings, plan, scripts });
         const started = await startContainer(engine, {
           name: `corral-${plan.id}`,
           token,
@@ -228,13 +229,14 @@ class ContainerDriver implements EnvironmentDriver {
   }
 
   /** Read-only inside, and open to whoever is there. */
-  #makeScripts(folder: WalledFolder): string {
+  #makeScripts(folder: WalledFolder, { egress }: EnvironmentPlan): string {
     const scripts = join(folder.path, "scripts");
     const site = { spool: spoolInside, workspace: workspaceInside, scripts: scriptsInside, reach: reachOfNamespace };
     const files = {
       "keeper.sh": keeperScript({ ...site, shell: this.#shell }),
       "worker.sh": workerScript,
       begin: `${beginLine}\n`,
+      ...(egress === undefined ? {} : { "bridge.cjs": bridgeScript, runtime: runtimeScript() }),
     };
     for (const path of [scripts, join(scripts, "empty")]) {
       mkdirSync(path);
@@ -242,7 +244,7 @@ class ContainerDriver implements EnvironmentDriver {
     }
     for (const [name, text] of Object.entries(files)) {
       writeFileSync(join(scripts, name), text);
-      chmodSync(join(scripts, name), 0o644);
+      chmodSync(join(scripts, name), name === "runtime" ? 0o755 : 0o644);
     }
     return scripts;
   }
@@ -318,17 +320,19 @@ function mountsOf({
   guard,
   siblings,
   plan,
-  empty,
+  scripts,
 }: {
   guard: Guard;
   siblings: readonly { fd: number; inside: string; access: "read" | "write" }[];
   plan: EnvironmentPlan;
-  empty: string;
+  scripts: string;
 }): OpenMount[] {
+  const empty = join(scripts, "empty");
   const mounts: OpenMount[] = [
     ...plan.readable.map((path) => ({ source: path, inside: path, access: "read" as const, fd: undefined })),
     ...[...guard.binds, ...siblings].map((bind) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${bind.fd}`) })),
     ...guard.covered.map((inside) => ({ source: empty, inside, access: "read" as const, fd: undefined })),
+    ...wayOut(plan.egress, join(scripts, "runtime")).map((mount) => ({ ...mount, fd: undefined })),
   ];
   for (const { source } of mounts) mustBeSayable(source);
   return mounts;
@@ -336,7 +340,7 @@ function mountsOf({
 
 /** Nothing of an engine's lies over the walls, or over what is guarded. */
 function checkVolumes({ volumes }: EnvironmentPlan): void {
-  const own = [...placesInside, siblingsInside, "/proc", "/sys", "/dev"];
+  const own = [workspaceInside, siblingsInside, "/run", "/proc", "/sys", "/dev"];
   const over = Object.keys(volumes).find((path) => own.some((place) => isWithin(path, place) || isWithin(place, path)));
   if (over !== undefined) throw unavailable(`no volume can be at ${over}`, "See the setting container.volumes.");
 }

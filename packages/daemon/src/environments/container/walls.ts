@@ -1,4 +1,5 @@
 import type { EnvironmentId } from "@corral/protocol";
+import { bridgeVariables } from "../bridge.ts";
 import { scriptsInside, type ShellCommand, spoolInside } from "../keeper.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import type { JailUser } from "../walled/index.ts";
@@ -16,7 +17,7 @@ export interface Site {
   readonly engine: EngineFacts;
   readonly image: string;
   readonly user: ContainerUser;
-  /** The workspace, what is guarded in it, siblings, and what the plan makes readable. */
+  /** The workspace, what is guarded in it, siblings, what the plan makes readable, and its way out. */
   readonly mounts: readonly Mount[];
   readonly spool: string;
   readonly scripts: string;
@@ -67,12 +68,12 @@ export function specification(plan: EnvironmentPlan, site: Site): object {
     User: `${user.uid}:${user.gid}`,
     WorkingDir: "/",
     Hostname: "corral",
-    Env: Object.entries(variables(plan.variables)).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries(variables(plan)).map(([name, value]) => `${name}=${value}`),
     Labels: { "corral.home": labels.home, "corral.environment": labels.environment, [tokenLabel]: labels.token },
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       UsernsMode: user.userns,
-      NetworkMode: plan.network === "off" ? "none" : "default",
+      NetworkMode: plan.network === "open" ? "default" : "none",
       IpcMode: "private",
       Init: false,
       Privileged: false,
@@ -140,7 +141,7 @@ function mounts({ volumes }: EnvironmentPlan, site: Site): object[] {
 }
 
 /** PATH is the image's own. */
-function variables(added: Readonly<Record<string, string>>): Record<string, string> {
+function variables({ egress, variables: added }: EnvironmentPlan): Record<string, string> {
   return {
     HOME: homeInside,
     USER: "agent",
@@ -149,6 +150,7 @@ function variables(added: Readonly<Record<string, string>>): Record<string, stri
     LANG: "C.UTF-8",
     TERM: "dumb",
     TMPDIR: "/tmp",
+    ...(egress === undefined ? {} : bridgeVariables),
     ...added,
   };
 }
