@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { driversOf } from "./environments/index.ts";
-import { openContainerDriver } from "./environments/container/index.ts";
+import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { homeFolder } from "./home/index.ts";
@@ -19,7 +19,7 @@ export async function openShell(options: ShellOptions & { readonly folder?: stri
   const { folder = join(homeFolder(process.env), "shells"), ...wish } = options;
   const drivers = driversOf(
     openJailDriver({ home: folder }),
-    openContainerDriver({ home: folder, variables: process.env }),
+    openContainerDriver({ home: folder, findEngine: engineFinder(process.env) }),
     openLocalDriver({ home: folder, variables: process.env }),
   );
   return findOrOpenShell(drivers, folder, wish);

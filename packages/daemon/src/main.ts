@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { driversOf } from "./environments/index.ts";
-import { openContainerDriver } from "./environments/container/index.ts";
+import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
@@ -73,7 +73,7 @@ try {
       }),
     drivers: driversOf(
       openJailDriver({ home }),
-      openContainerDriver({ home, variables: process.env }),
+      openContainerDriver({ home, findEngine: engineFinder(process.env) }),
       openLocalDriver({ home, variables: process.env }),
     ),
     owner: jailOwner(),

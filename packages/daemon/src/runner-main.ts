@@ -2,7 +2,7 @@ import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { openLoop } from "./agents/loop/index.ts";
 import { driversOf } from "./environments/index.ts";
-import { openContainerDriver } from "./environments/container/index.ts";
+import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { loggerTo } from "./logging/index.ts";
@@ -28,7 +28,7 @@ serveRuns(
     agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox([shellTool]) }),
     drivers: driversOf(
       openJailDriver({ home }),
-      openContainerDriver({ home, variables: process.env }),
+      openContainerDriver({ home, findEngine: engineFinder(process.env) }),
       openLocalDriver({ home, variables: process.env }),
     ),
   },

@@ -13,7 +13,7 @@ describe.skipIf(engine === undefined)("with an engine", () => {
   describeEnvironment("container", {
     ...containerUnderTest,
     plan: { image },
-    rounds: 10,
+    opening: "slow",
     open: openDriverAt(socket),
     module: module.href,
   });

@@ -24,6 +24,7 @@ import { isAlive } from "../process-identity.ts";
 import { jailOwner } from "../walled/index.ts";
 import { openContainerDriver } from "./container.ts";
 import { Engine } from "./engine.ts";
+import { engineFinder } from "./find-engine.ts";
 import { openDriverAt } from "./testing/driver.ts";
 import { engineFor } from "./testing/podman.ts";
 
@@ -51,7 +52,7 @@ test.skipIf(hasSystemEngine)("without an engine the probe says so, and how to ge
   const home = newFolder();
   const driver = openContainerDriver({
     home,
-    variables: { DOCKER_HOST: `unix://${home}/none.sock`, XDG_RUNTIME_DIR: home },
+    findEngine: engineFinder({ DOCKER_HOST: `unix://${home}/none.sock`, XDG_RUNTIME_DIR: home }),
   });
   const probe = await driver.probe({ image: "none" });
   expect(probe).toMatchObject({ ok: false, reason: expect.stringContaining("no container engine answers") as string });
@@ -63,12 +64,14 @@ afterAll(() => started?.stop());
 describe.skipIf(started === undefined)("a container", () => {
   const engine = started ?? { socket: "", image: "" };
 
+  const openDriver = openDriverAt(engine.socket);
+
   function place() {
     const home = newFolder();
     const workspace = join(home, "workspace");
     mkdirSync(workspace);
     give(workspace);
-    const driver = openDriverAt(engine.socket)(home);
+    const driver = openDriver(home);
     const plan = (more: Partial<EnvironmentPlan> = {}) =>
       planOf({ id: newId("environment"), workspace, image: engine.image, ...more });
     return { home, workspace, driver, plan };

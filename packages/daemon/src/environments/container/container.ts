@@ -2,7 +2,7 @@ import { CorralError, environmentId, type EnvironmentState, newId } from "@corra
 import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { engineFix, engineSockets } from "../engines.ts";
+import { engineFix } from "../engines.ts";
 import {
   beginLine,
   keeperScript,
@@ -45,7 +45,8 @@ import {
   siblingsInside,
   WalledFolder,
 } from "../walled/index.ts";
-import { Engine, type EngineFacts } from "./engine.ts";
+import type { EngineFacts } from "./engine.ts";
+import type { FindEngine, FoundEngine } from "./find-engine.ts";
 import { findImage } from "./image.ts";
 import { writeRecord } from "./record.ts";
 import { runtimeScript, wayOut } from "./runtime.ts";
@@ -56,8 +57,7 @@ import { containerUser, specification } from "./walls.ts";
 export interface ContainerOptions {
   /** The folder of all of Corral's state. */
   readonly home: string;
-  /** They say where an engine listens. */
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly findEngine: FindEngine;
   /** How long an idle container waits for a daemon to come back before it ends itself. */
   readonly graceSeconds?: number;
   /** What runs POSIX sh in the container; without: /bin/sh. */
@@ -74,18 +74,17 @@ class ContainerDriver implements EnvironmentDriver {
   readonly owner = jailOwner();
   readonly #home: string;
   readonly #environments: string;
-  readonly #variables: ContainerOptions["variables"];
+  readonly #findEngine: FindEngine;
   readonly #graceSeconds: number;
   readonly #shell: ShellCommand;
   readonly #guard = new LimitGuard({ free: freeAt, measure: measureHeld });
-  #engine: FoundEngine | undefined;
   /** Images that a container was opened from already: what was tried once is not tried for every session. */
   readonly #tried = new Map<string, readonly KeptLimit[]>();
 
-  constructor({ home, variables, graceSeconds = 600, shell = ["/bin/sh"] }: ContainerOptions) {
+  constructor({ home, findEngine, graceSeconds = 600, shell = ["/bin/sh"] }: ContainerOptions) {
     this.#home = home;
     this.#environments = join(home, "environments", containersFolder);
-    this.#variables = variables;
+    this.#findEngine = findEngine;
     this.#graceSeconds = graceSeconds;
     this.#shell = shell;
   }
@@ -249,25 +248,9 @@ class ContainerDriver implements EnvironmentDriver {
     return scripts;
   }
 
-  /** The one that answered last time, if it still does. */
-  async #findEngine(): Promise<FoundEngine> {
-    const known = this.#engine === undefined ? [] : [this.#engine.engine.socket];
-    for (const socket of new Set([...known, ...engineSockets(this.#variables)])) {
-      const engine = new Engine(socket);
-      const facts = await engine.examine();
-      if (facts !== undefined) return (this.#engine = { engine, facts });
-    }
-    throw unavailable("no container engine answers", engineFix);
-  }
-
   #folder(id: string): WalledFolder {
     return new WalledFolder(join(this.#environments, environmentId.parse(id)));
   }
-}
-
-interface FoundEngine {
-  readonly engine: Engine;
-  readonly facts: EngineFacts;
 }
 
 /** What a container is built on. */

@@ -19,16 +19,22 @@ export class Engine {
   /** Undefined: nobody answers there, or not in the way of an engine. */
   async examine(): Promise<EngineFacts | undefined> {
     try {
-      const { headers } = await this.#send("GET", "/_ping", { withinMs: 2_000 });
+      const name = await this.ping();
       const info = engineInfo.parse(JSON.parse(await this.#text("GET", "/info", {})));
       return {
-        name: headers["libpod-api-version"] === undefined ? "Docker" : "Podman",
+        name,
         isRootless: info.SecurityOptions?.some((each) => each.startsWith("name=rootless")) ?? false,
         limits: { memory: info.MemoryLimit ?? false, pids: info.PidsLimit ?? false, cpu: info.CpuCfsQuota ?? false },
       };
     } catch {
       return undefined;
     }
+  }
+
+  /** Who answers; throws when nobody does. */
+  async ping(): Promise<EngineFacts["name"]> {
+    const { headers } = await this.#send("GET", "/_ping", { withinMs: 2_000 });
+    return headers["libpod-api-version"] === undefined ? "Docker" : "Podman";
   }
 
   async create(name: string, specification: unknown): Promise<string> {

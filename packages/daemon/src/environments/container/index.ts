@@ -1,1 +1,2 @@
 export { openContainerDriver } from "./container.ts";
+export { engineFinder } from "./find-engine.ts";

@@ -5,6 +5,7 @@ import { spoolInside, workspaceInside } from "../../keeper.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { jailOwner } from "../../walled/index.ts";
 import { openContainerDriver } from "../container.ts";
+import { engineFinder } from "../find-engine.ts";
 
 /** This module's address says by `?socket=` where the engine is. */
 export function openDriver(home: string): EnvironmentDriver {
@@ -12,7 +13,8 @@ export function openDriver(home: string): EnvironmentDriver {
 }
 
 export function openDriverAt(socket: string): (home: string) => EnvironmentDriver {
-  return (home) => openContainerDriver({ home, variables: { DOCKER_HOST: `unix://${socket}` } });
+  const findEngine = engineFinder({ DOCKER_HOST: `unix://${socket}` });
+  return (home) => openContainerDriver({ home, findEngine });
 }
 
 /** What the suite has to know of a container. */
