@@ -77,7 +77,7 @@ export class ShellLine {
       input: stdin,
       terminal: person,
       ...(person ? { output: throughTo(out) } : {}),
-      prompt: this.#shell.environment.kind === "jail" ? "jail$ " : "UNSAFE$ ",
+      prompt: `${wallsOf(this.#shell)}$ `,
     });
     lines.on("SIGINT", () => {
       if (this.#running === undefined) lines.write(null, { ctrl: true, name: "u" });
@@ -185,10 +185,15 @@ const places = {
   scratch: "in an empty folder",
 };
 
+/** In a word. */
+export function wallsOf({ environment: { kind } }: Pick<ShellView, "environment">): string {
+  return kind === "local" ? "UNSAFE" : kind;
+}
+
 function greeting({ environment, workspace, path }: ShellView, { person }: { person: boolean }): string {
   if (!person) return "";
   const { kind, network, access = "write" } = environment;
-  const walls = kind === "jail" ? `A jail ${places[workspace]}` : `UNSAFE: no walls, ${places[workspace]}`;
+  const walls = kind === "local" ? `UNSAFE: no walls, ${places[workspace]}` : `A ${kind} ${places[workspace]}`;
   return `${walls} (${path}); network ${network}, access ${access}. Ctrl-C ends a command, Ctrl-D leaves.\n`;
 }
 

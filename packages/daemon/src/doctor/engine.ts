@@ -1,5 +1,6 @@
 import type { Finding } from "@corral/protocol";
 import { get } from "node:http";
+import { engineSockets } from "../environments/index.ts";
 import { installing } from "./programs.ts";
 
 const answerMs = 2_000;
@@ -7,18 +8,13 @@ const answerMs = 2_000;
 /** A container engine that answers, found at the sockets where Docker and Podman listen. */
 export async function containerEngine(variables: Readonly<Record<string, string | undefined>>): Promise<Finding> {
   const about = { name: "container engine", why: "environments in containers need one; jails do not" };
-  const answers = await Promise.all(sockets(variables).map(async (socket) => ({ socket, engine: await ask(socket) })));
+  const answers = await Promise.all(
+    engineSockets(variables).map(async (socket) => ({ socket, engine: await ask(socket) })),
+  );
   const found = answers.find(({ engine }) => engine !== undefined);
   if (found !== undefined) return { ...about, state: "ok", found: `${found.engine} at ${found.socket}` };
   const fix = `${installing("podman")}, then: systemctl --user enable --now podman.socket`;
   return { ...about, state: "warning", found: "none answers", fix };
-}
-
-function sockets(variables: Readonly<Record<string, string | undefined>>): string[] {
-  const named = /^unix:\/\/(\/.+)$/.exec(variables["DOCKER_HOST"] ?? "")?.[1];
-  const runtime = variables["XDG_RUNTIME_DIR"];
-  const own = runtime === undefined ? [] : [`${runtime}/podman/podman.sock`, `${runtime}/docker.sock`];
-  return [...(named === undefined ? [] : [named]), ...own, "/run/podman/podman.sock", "/var/run/docker.sock"];
 }
 
 /** What it calls itself; undefined when nobody answers, or not in the way of an engine. */

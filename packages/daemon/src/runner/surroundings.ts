@@ -130,6 +130,8 @@ export class SessionSurroundings implements Surroundings {
         access: wish.access ?? "write",
         readable: workspace.readable,
         network: wish.network,
+        image: wish.image,
+        volumes: wish.volumes ?? {},
         limits: this.#world.limits,
         ...(this.#world.egress === undefined ? {} : { egress: this.#world.egress }),
         variables: workspace.variables,

@@ -223,6 +223,8 @@ export class HeldShell {
         workspace: path,
         access: wish.access ?? "write",
         network: wish.network,
+        image: wish.image,
+        volumes: wish.volumes ?? {},
         readable,
         limits: this.#world.limits(),
         variables,

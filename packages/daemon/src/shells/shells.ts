@@ -12,7 +12,7 @@ import {
   type ShellWorkspace,
   type StartCommand,
 } from "@corral/protocol";
-import { defaultLimits, type EnvironmentDrivers, shellWishOf } from "../environments/index.ts";
+import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
 import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
@@ -56,6 +56,8 @@ export interface ShellParts {
   readonly drivers: EnvironmentDrivers;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
+  /** What a container is made of that names nothing itself. */
+  readonly usualContainer?: () => UsualContainer;
   readonly onDefect: (what: string, error?: unknown) => void;
   /** How long a shell in which nothing runs keeps its environment. */
   readonly idleMs?: number;
@@ -68,6 +70,7 @@ export function openShells({
   home,
   drivers,
   limits = () => defaultLimits,
+  usualContainer = () => ({}),
   onDefect,
   idleMs = usualIdleMs,
 }: ShellParts): Shells {
@@ -119,7 +122,7 @@ export function openShells({
   };
 
   async function factsFor(id: ShellId, wish: OpenShellWish): Promise<ShellFacts> {
-    const environment = shellWishOf(wish.environment);
+    const environment = shellWishOf(wish.environment, usualContainer());
     const { projectId } = wish;
     const workspace = wish.workspace ?? (projectId === undefined ? "scratch" : "copy");
     const place = await placeFor(id, workspace, { ...wish, environment });

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { protectedNames, protectedWhenThere } from "./protected.ts";
+import { protectedNames, protectedWhenThere } from "../walled/index.ts";
 import { runUnguarded, TestPlace } from "./testing/place.ts";
 
 const isRoot = process.getuid?.() === 0;

@@ -25,7 +25,7 @@ import { removeCgroups } from "../limits/index.ts";
 import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
-import { jailOwner } from "./workspace.ts";
+import { jailOwner } from "../walled/index.ts";
 import { sweepJails } from "./sweep.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -469,9 +469,9 @@ setInterval(() => {}, 1000);
 const dieBeforeRecordScript = `
 const { home, workspace } = JSON.parse(process.argv[2]);
 const { openJailDriver } = await import(process.argv[1]);
-const { JailFolder } = await import(new URL("folder.ts", process.argv[1]));
+const { WalledFolder } = await import(new URL("../walled/folder.ts", process.argv[1]));
 const { writeSync } = await import("node:fs");
-JailFolder.prototype.recordSupervisor = (supervisor) => {
+WalledFolder.prototype.recordSupervisor = (supervisor) => {
   writeSync(1, JSON.stringify(supervisor) + "\\n");
   process.kill(process.pid, "SIGKILL");
 };

@@ -15,7 +15,8 @@ import {
 import { unavailable } from "./bubblewrap.ts";
 import { copyEtc, etcVersion } from "./etc.ts";
 import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
-import { homeInside, type JailUser } from "./walls.ts";
+import type { JailUser } from "../walled/index.ts";
+import { homeInside } from "./walls.ts";
 
 /**
  * Makes the files that all jails share and returns their folder. It is named by its content: another

@@ -2,13 +2,19 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { closeSync, fstatSync, lstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { EnvironmentPlan } from "../port.ts";
+import {
+  type Bind,
+  closeSiblings,
+  Guard,
+  type JailUser,
+  openSiblings,
+  type WalledFolder,
+  type WorkspaceOwner,
+} from "../walled/index.ts";
 import { mountedEtc } from "./etc.ts";
-import type { JailFolder } from "./folder.ts";
-import { type Bind, Guard, type WorkspaceOwner } from "./guarded.ts";
 import { seccompFile } from "./made.ts";
-import { closeSiblings, openSiblings } from "./siblings.ts";
 import { firstPassedFd, startJail } from "./start.ts";
-import { type JailUser, type SystemFolder, walls } from "./walls.ts";
+import { type SystemFolder, walls } from "./walls.ts";
 
 /**
  * Opens what a jail is given, builds its walls and starts it. When this resolves, the walls stand, and nothing of the
@@ -38,7 +44,7 @@ export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
 export interface Raising {
   readonly bubblewrap: Bubblewrap;
   readonly plan: EnvironmentPlan;
-  readonly folder: JailFolder;
+  readonly folder: WalledFolder;
   readonly whose: WorkspaceOwner;
   readonly user: JailUser;
   readonly made: string;

@@ -134,10 +134,24 @@ function within(workspace: number, path: string, act: (parent: number, name: str
 }
 
 function neededByOthers(jailFolder: string, workspace: string): Set<string> {
-  const others = readdirSync(dirname(jailFolder)).filter((name) => name !== basename(jailFolder));
-  const stubs = others.map((name) => read(join(dirname(jailFolder), name, onFile)));
+  const parent = dirname(jailFolder);
+  // The folders of containers lie one below those of jails.
+  const places = [parent, dirname(parent), join(parent, containersFolder)];
+  const others = places.flatMap((place) => entriesOf(place).map((name) => join(place, name)));
+  const stubs = others.filter((path) => path !== jailFolder).map((path) => read(join(path, onFile)));
   const same = stubs.filter((each) => each !== undefined).filter((each) => each.workspace === workspace);
   return new Set(same.flatMap(({ folders, files }) => [...folders, ...Object.keys(files)]));
+}
+
+/** Where the folders of containers are, below those of jails. */
+export const containersFolder = "container";
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function moveOutOfTheWay(jailFolder: string): void {
