@@ -84,6 +84,12 @@ describe("what others obey in a workspace", () => {
     expect(runUnguarded(place.workspace, moves).stdout.trim().split("\n")).toHaveLength(names.length);
   });
 
+  /** A protected file moves along with the folders that it is in. */
+  const borrowing = [
+    "mv .git/objects .git/own && mkdir -p .git/objects/info && echo /srv >.git/objects/info/alternates",
+    "mv .git/objects/info .git/objects/own && mkdir .git/objects/info && echo /srv >.git/objects/info/alternates",
+  ];
+
   test("git settings and hooks that run programs cannot be set, and git on the host runs none", async () => {
     initRepo(place.workspace);
     const mark = join(place.home, "ran");
@@ -101,6 +107,7 @@ describe("what others obey in a workspace", () => {
       `mkdir evil && cp -r .git/. evil && echo evil >.git/commondir`,
       `mv .git .away && cp -r .away .git`,
       `rm -rf .git/hooks && mkdir .git/hooks`,
+      ...borrowing,
     ];
     const succeeded: string[] = [];
     for (const text of tries) if ((await run(`{ ${text}; } 2>/dev/null`)).exitCode === 0) succeeded.push(text);
@@ -121,6 +128,11 @@ describe("what others obey in a workspace", () => {
         env: trusting(place.workspace),
       }),
     ).toBe("work\n\nfile\n");
+    for (const text of borrowing) {
+      const undo =
+        "rm -r .git/objects/info; if [ -d .git/own ]; then rmdir .git/objects; mv .git/own .git/objects; else mv .git/objects/own .git/objects/info; fi";
+      expect(runUnguarded(place.workspace, `${text} && { ${undo}; }`).exitCode).toBe(0);
+    }
     // Where the setting can be made, git runs it.
     expect(runUnguarded(place.workspace, tries[0]!).exitCode).toBe(0);
     status();
