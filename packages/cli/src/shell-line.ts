@@ -7,6 +7,7 @@ import {
   type CommandView,
   CorralError,
   newId,
+  refusalIn,
   type ShellView,
 } from "@corral/protocol";
 import { persistently } from "./resume.ts";
@@ -141,8 +142,10 @@ export class ShellLine {
 
 /** What is to be said of an end besides its output; empty when nothing is. */
 export function ended({ result, notice }: Ended, { goesOn }: { goesOn: boolean }): string {
+  const refusal = result === undefined ? undefined : refusalIn(result);
   const said = [
     ...(notice === undefined ? [] : [notice]),
+    ...(refusal === undefined ? [] : [refusal]),
     ...(result?.limit === undefined && result?.timedOut !== true
       ? []
       : [`it ran into its limit: ${result.limit ?? "time"}`]),

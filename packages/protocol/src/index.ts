@@ -63,6 +63,7 @@ export {
   network,
   type ProcessIdentity,
   processIdentity,
+  refusalIn,
 } from "./environment.ts";
 export {
   CorralError,

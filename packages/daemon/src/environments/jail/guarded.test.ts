@@ -1,4 +1,4 @@
-import { newId } from "@corral/protocol";
+import { newId, refusalIn } from "@corral/protocol";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -153,13 +153,19 @@ describe("what others obey in a workspace", () => {
     expect(outside).toContain(`${place.workspace}/.git\n`);
   });
 
-  test("a refused git config says that the file cannot be written", async () => {
+  test("a refused git config is told from other refusals, whatever of git's wanted it", async () => {
     initRepo(place.workspace);
     const { run } = await place.open();
-    expect(await run("git config user.name x")).toMatchObject({
-      exitCode: 4,
-      stderr: expect.stringContaining("could not write config file") as string,
-    });
+    for (const text of ["git config user.name x", "git remote add there /srv", "git config --unset core.bare"]) {
+      const refused = await run(text);
+      expect({ text, refused: refused.exitCode !== 0, why: refusalIn(refused) }).toEqual({
+        text,
+        refused: true,
+        why: expect.stringContaining(".git/config cannot be changed in a jail") as string,
+      });
+    }
+    expect(refusalIn(await run("git config --global user.name x && git config --file /usr/x a.b c"))).toBeUndefined();
+    expect(runUnguarded(place.workspace, "git -c safe.directory=* config user.name x").exitCode).toBe(0);
   });
 });
 
