@@ -262,6 +262,12 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(endless).toMatchObject({ limit: "output", timedOut: false, shellRespawned: true });
       expect(endless.stdoutBytes).toBeGreaterThan(1_000_000);
       expect(endless.stdout).toMatch(/^begin\ny\n/);
+      const gigabyte = await run("head -c 1000000000 /dev/zero | tr '\\0' x");
+      expect(gigabyte).toMatchObject({
+        limit: "output",
+        timedOut: false,
+        stdout: expect.stringMatching(/^x+\n\[… \d+ bytes left out …\]\nx+$/) as string,
+      });
       const line = await run("head -c 900000 /dev/zero | tr '\\0' x");
       expect(line).toMatchObject({ exitCode: 0, stdoutBytes: 900_000 });
       environment.detach();
