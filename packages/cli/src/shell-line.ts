@@ -51,14 +51,7 @@ export class ShellLine {
     const id = newId("command");
     try {
       await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
-      const view = await this.#client.shells.follow(this.#shell.id, id, {
-        signal: running.leaving.signal,
-        onOutput: (stream, piece) => {
-          this.#midLine = !piece.endsWith("\n");
-          if (live) print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
-        },
-        onBreak: this.#patience(),
-      });
+      const view = await (live ? this.#follow(id, running.leaving.signal) : this.#wait(id, running.leaving.signal));
       return outcomeOf(view, running.pressed > 0);
     } catch (error) {
       if (!running.leaving.signal.aborted) throw error;
@@ -115,6 +108,26 @@ export class ShellLine {
       if (running.leaving.signal.aborted) return;
       this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
     });
+  }
+
+  #follow(id: CommandId, signal: AbortSignal): Promise<CommandView> {
+    return this.#client.shells.follow(this.#shell.id, id, {
+      signal,
+      onOutput: (stream, piece) => {
+        this.#midLine = !piece.endsWith("\n");
+        print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
+      },
+      onBreak: this.#patience(),
+    });
+  }
+
+  /** Whoever wants nothing but the end is not sent all the output. */
+  async #wait(id: CommandId, signal: AbortSignal): Promise<CommandView> {
+    for (;;) {
+      const view = await this.#persist(() => this.#client.shells.look(this.#shell.id, id, { waitSeconds: 20, signal }));
+      signal.throwIfAborted();
+      if (view.state !== "running") return view;
+    }
   }
 
   #command(id: CommandId, text: string) {
