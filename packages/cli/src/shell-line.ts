@@ -12,6 +12,7 @@ import {
 } from "@corral/protocol";
 import { persistently } from "./resume.ts";
 import { type Output, shown } from "./terminal.ts";
+import { wrap } from "./wrap.ts";
 import type { World } from "./world.ts";
 
 /** How a command ended, as far as anybody can tell. */
@@ -66,7 +67,7 @@ export class ShellLine {
   async interact(): Promise<number> {
     const { stdin, out, err } = this.#world;
     const person = stdin.isTTY === true;
-    err.write(shown(greeting(this.#shell, { person })));
+    err.write(wrap(shown(greeting(this.#shell, { person })), err.columns));
     const lines = createInterface({
       input: stdin,
       terminal: person,
@@ -77,8 +78,11 @@ export class ShellLine {
       if (this.#running === undefined) lines.write(null, { ctrl: true, name: "u" });
       else this.press();
     });
+    // Whoever pastes lines and leaves has them all done, without being asked for more.
+    let mayAsk = person;
+    lines.on("close", () => (mayAsk = false));
     let code = 0;
-    if (person) lines.prompt();
+    if (mayAsk) lines.prompt();
     for await (const line of lines) {
       const leaves = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(line);
       if (leaves !== null) {
@@ -92,7 +96,7 @@ export class ShellLine {
         err.write(shown(ended(outcome, { goesOn: true })));
         code = outcome.interrupted ? 130 : (outcome.result?.exitCode ?? 1);
       }
-      if (person) lines.prompt();
+      if (mayAsk) lines.prompt();
     }
     lines.close();
     if (person) out.write("\n");
