@@ -175,7 +175,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
-  const cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
+  const cleanings = setInterval(() => {
+    void workspaces.cleanUp();
+    // Of runners that died, for instance: what is left of their environments.
+    swept = swept.then(() => sweepEnvironments(log, parts.drivers, { onFailure, signal: enough.signal }));
+  }, cleanUpMs);
   const hurry = new AbortController();
   const stop = (how: { readonly now?: boolean } = {}) => {
     if (how.now === true) hurry.abort();

@@ -112,3 +112,14 @@ export const commandResult = z.object({
   shellRespawned: z.boolean(),
 });
 export type CommandResult = z.infer<typeof commandResult>;
+
+/** Why something was refused, where the program itself could only say that it was; undefined when there is nothing to add. */
+export function refusalIn({ stderr }: Pick<CommandResult, "stderr">): string | undefined {
+  return busyConfig.test(stderr) ? protectedConfig : undefined;
+}
+
+/** What git says when it cannot put another file in the place of one that is bound read-only. */
+const busyConfig = /could not write config file .*\.git\/config: Device or resource busy/;
+const protectedConfig =
+  ".git/config cannot be changed in a jail, since git takes programs to run from it; " +
+  "`git -c NAME=VALUE …` sets something for one command, `git config --global` for this jail";

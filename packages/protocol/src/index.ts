@@ -66,6 +66,7 @@ export {
   network,
   type ProcessIdentity,
   processIdentity,
+  refusalIn,
 } from "./environment.ts";
 export {
   CorralError,

@@ -26,6 +26,7 @@ export const shell = defineCommand({
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
 Without -c lines are taken one by one: folder, variables and functions stay, Ctrl-C ends what runs, Ctrl-D leaves.
 Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+--network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
 
 Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C.`,

@@ -139,6 +139,8 @@ describe("the jail's walls", () => {
     const { result } = await openElsewhere(["/bin/bash", "-c", script], { home, workspace, text: "ls -l /proc/*/fd" });
     expect(result.stdout).toContain("/run/corral");
     expect(result.stdout).not.toContain("open-secret");
+    const outside = execFileSync("/bin/bash", ["-c", script, "/bin/ls", "-l", "/proc/self/fd"], { encoding: "utf8" });
+    expect(outside.match(/\b(9|23|77) -> .*open-secret$/gm)).toHaveLength(3);
   });
 
   test("readable paths can be read at their place and not written", async () => {
@@ -392,6 +394,8 @@ describe("the jail driver", () => {
     const { run } = await openJail({}, { home, workspace });
     expect((await run("echo jailed")).stdout).toBe("jailed\n");
     expect(existsSync(join(home, "fake-was-run"))).toBe(false);
+    execFileSync("bwrap");
+    expect(existsSync(join(home, "fake-was-run"))).toBe(true);
   });
 });
 

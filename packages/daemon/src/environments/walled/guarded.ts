@@ -81,15 +81,20 @@ export class Guard {
     ];
   }
 
-  /** Without objects there is nothing to borrow for. */
+  /** Without objects there is nothing to borrow for. Each folder on the way is bound over itself: a file goes where its folder is moved. */
   #surveyObjects(git: Place): Point[] {
-    const objects = this.#open(git, "objects");
-    if (objects?.kind !== "folder") return [];
-    const info = this.#point({ fd: objects.fd, path: ".git/objects" }, "info", { otherwise: "cover" });
-    if (info.entry?.kind !== "folder" || isMissing(info)) return [info];
-    const place = { fd: info.entry.fd, path: pathOf(info) };
+    const objects = this.#point(git, "objects", { otherwise: "leave", access: "write", linkMayStay: true });
+    if (objects.entry?.kind !== "folder") return [];
+    const place = { fd: objects.entry.fd, path: pathOf(objects) };
+    const info = this.#point(place, "info", { otherwise: "cover", access: "write" });
+    if (info.entry?.kind !== "folder" || isMissing(info)) return [objects, info];
+    const inside = { fd: info.entry.fd, path: pathOf(info) };
     const files = Object.entries(protectedOfGit.objectFiles);
-    return files.map(([name, { content }]) => this.#point(place, name, { otherwise: { content } }));
+    return [
+      objects,
+      info,
+      ...files.map(([name, { content }]) => this.#point(inside, name, { otherwise: { content } })),
+    ];
   }
 
   #point(place: Place, name: string, rule: Rule): Point {
