@@ -39,16 +39,18 @@ describe("corral token", () => {
       .map((line) => JSON.parse(line));
     const { token: secret, ...view } = made;
     expect(listed).toEqual([view]);
-    const streaming = (async () => {
-      for await (const _news of ann.follow({ after: 0 })) continue;
-    })();
+    const streaming = expect(
+      (async () => {
+        for await (const _news of ann.follow({ after: 0 })) continue;
+      })(),
+    ).rejects.toMatchObject({ code: "auth.missing" });
     const socket = new WebSocket(`${info.url.replace("http", "ws")}/api/stream`, {
       headers: { authorization: `Bearer ${secret}` },
     });
     await once(socket, "message");
     const closed = once(socket, "close");
     await output(stage, "token", "revoke", "ci");
-    await expect(streaming).rejects.toMatchObject({ code: "auth.missing" });
+    await streaming;
     expect((await closed)[0]).toBe(1008);
     expect(await output(stage, "token", "list")).toContain("revoked");
 
