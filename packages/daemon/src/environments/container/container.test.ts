@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -195,6 +196,14 @@ describe.skipIf(started === undefined)("a container", () => {
     writeFileSync(join(folder, "said"), "two");
     expect(await said()).toBe("two");
     expect([images[0] === images[1], images[1] === images[2]]).toEqual([true, false]);
+  });
+
+  test("a program of the image that is to run as root runs as who started it", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "Containerfile"), `FROM ${engine.image}\nCOPY --chmod=4755 whoever /whoever\n`);
+    copyFileSync("/usr/bin/id", join(folder, "whoever"));
+    const { run } = await open({ image: folder });
+    expect(await run("stat -c '%a %u' /whoever; /whoever -u")).toBe(`4755 0\n${jailOwner()?.uid}`);
   });
 
   test("a named volume is seen where it was put, and none lies over the walls", async () => {

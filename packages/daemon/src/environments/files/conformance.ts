@@ -572,8 +572,8 @@ export function sharedForFiles(subject: DriverWithFiles): FilesUnderTest & { rea
 }
 
 interface Rooms {
-  open(): Omit<OpenForFiles, "close">;
-  close(): Promise<void>;
+  readonly open: () => Omit<OpenForFiles, "close">;
+  readonly close: () => Promise<void>;
 }
 
 async function openRooms(subject: DriverWithFiles): Promise<Rooms> {

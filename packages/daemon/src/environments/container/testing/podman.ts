@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { get } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +11,8 @@ export interface TestEngine {
   readonly socket: string;
   readonly image: string;
   readonly folder: string;
+  /** The names of all its containers, running or not. */
+  containers(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -45,6 +47,8 @@ async function startEngine(): Promise<TestEngine> {
   });
   const ended = once(service, "exit");
   const stop = async () => {
+    // Of a test that failed in the middle; without its engine nobody could end them.
+    for (const name of await containersAt(socket).catch(() => [])) await remove(socket, name);
     service.kill("SIGTERM");
     await ended;
     rmSync(folder, { recursive: true, force: true });
@@ -57,7 +61,7 @@ async function startEngine(): Promise<TestEngine> {
         throw new Error(`podman does not serve: ${readFileSync(join(folder, "log"), "utf8")}`);
       await sleep(20);
     }
-    return { socket, image, folder, stop };
+    return { socket, image, folder, containers: () => containersAt(socket), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -141,13 +145,30 @@ async function importImage(folder: string, env: Record<string, string>): Promise
   return image;
 }
 
-function answers(socketPath: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  get({ socketPath, path: "/_ping", agent: false }, (response) => {
-    response.resume();
-    resolve(response.statusCode === 200);
-  }).on("error", () => resolve(false));
-  return promise;
+async function answers(socket: string): Promise<boolean> {
+  const answer = await ask(socket, "/_ping").catch(() => undefined);
+  return answer?.status === 200;
+}
+
+async function containersAt(socket: string): Promise<readonly string[]> {
+  const { text } = await ask(socket, "/containers/json?all=true");
+  return (JSON.parse(text) as { Names: string[] }[]).flatMap(({ Names }) => Names);
+}
+
+async function remove(socket: string, name: string): Promise<void> {
+  await ask(socket, `/containers${encodeURI(name)}?force=true&v=true`, "DELETE");
+}
+
+async function ask(
+  socketPath: string,
+  path: string,
+  method = "GET",
+): Promise<{ status: number | undefined; text: string }> {
+  const asked = request({ socketPath, path, method, agent: false }).end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const chunk of response) text += String(chunk);
+  return { status: response.statusCode, text };
 }
 
 function createLog(folder: string): number {
