@@ -27,7 +27,7 @@ import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identi
 import { Spool, SpoolUnreadable } from "../spool.ts";
 import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
 import { JailFolder, makeOwnFolder } from "./folder.ts";
-import { makeJailFiles } from "./made.ts";
+import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
 import { type Bubblewrap, raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
 import { type JailUser, siblingsInside, type SystemFolder } from "./walls.ts";
@@ -59,6 +59,8 @@ class JailDriver implements EnvironmentDriver {
   readonly #guard: Guard;
   #bubblewrap: Bubblewrap | undefined;
   #means: Means | undefined;
+  /** By the user that they are for. */
+  readonly #files = new Map<string, JailFiles>();
 
   constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
     this.#home = home;
@@ -153,7 +155,7 @@ class JailDriver implements EnvironmentDriver {
       folder,
       whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
       user,
-      made: makeJailFiles(this.#environments, join(folder.path, "making"), { user, shell: this.#shell }),
+      made: makeJailFiles(this.#environments, join(folder.path, "making"), this.#filesFor(user)),
       systemFolders: systemFolders(),
       command: keeperCommand(user, [
         ...this.#shell,
@@ -168,6 +170,13 @@ class JailDriver implements EnvironmentDriver {
   #keptLimits({ state }: Environment): KeptLimit[] {
     const site = { isRoot: jailOwner() !== undefined, trees: this.#findMeans().trees };
     return keptLimits(state, defaultLimits, site);
+  }
+
+  #filesFor(user: JailUser): JailFiles {
+    const name = `${user.uid}:${user.gid}`;
+    const files = this.#files.get(name) ?? jailFiles({ user, shell: this.#shell });
+    this.#files.set(name, files);
+    return files;
   }
 
   #findMeans(): Means {
