@@ -22,8 +22,10 @@ export class Guard {
   readonly #whose: WorkspaceOwner;
   readonly #opened: number[] = [];
   readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
+  /** Folders to be made. */
+  #missing: Point[] = [];
 
-  constructor(workspace: string, { access, whose, jailFolder }: GuardOptions) {
+  constructor(workspace: string, { access, whose, jailFolder, missing: when = "now" }: GuardOptions) {
     this.#whose = whose;
     const fd = openFolder(workspace);
     if (fd === undefined) throw refused(`${workspace} is no folder.`);
@@ -33,15 +35,25 @@ export class Guard {
     try {
       const points = this.#survey({ fd, path: "" });
       const missing = points.filter(isMissing);
-      const folders = missing.filter(({ otherwise }) => otherwise === "cover").map(pathOf);
+      const absent = missing.filter(({ otherwise }) => otherwise === "cover");
       const files = missing.flatMap((point) =>
         isContent(point.otherwise) ? [[pathOf(point), point.otherwise.content] as const] : [],
       );
-      recordStubs(jailFolder, { workspace, folders, files: Object.fromEntries(files) });
-      for (const point of points) this.#mount(point);
+      recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files) });
+      for (const point of points) if (!absent.includes(point)) this.#mount(point);
+      this.#missing = absent;
+      if (when === "now") this.makeMissing();
     } catch (error) {
       this.close();
       throw error;
+    }
+  }
+
+  /** Makes the folders that are missing, to be covered. Can be repeated. */
+  makeMissing(): void {
+    for (const point of this.#missing.splice(0)) {
+      makeStubFolder(point.place.fd, point.name);
+      this.#cover(point, this.#reopen(point, "folder"));
     }
   }
 
@@ -104,9 +116,6 @@ export class Guard {
       // An empty folder looks the same covered, which is quicker.
       if (entry!.kind === "folder" && point.access === "read" && isEmpty(entry!.fd)) this.#cover(point, entry!);
       else if (entry!.kind !== "other") this.#bind(point, entry!);
-    } else if (otherwise === "cover") {
-      makeStubFolder(place.fd, name);
-      this.#cover(point, this.#reopen(point, "folder"));
     } else if (isContent(otherwise)) {
       makeStubFile(place.fd, name, otherwise.content);
       this.#bind(point, this.#reopen(point, "file"));
@@ -143,6 +152,8 @@ interface GuardOptions {
   readonly whose: WorkspaceOwner;
   /** Where missing mount points are put on file. */
   readonly jailFolder: string;
+  /** When missing folders are made: `later`, by `makeMissing`, while something else gets ready. */
+  readonly missing?: "now" | "later";
 }
 
 /** `corral`: a copy that is Corral's own. `user`: the user's folder itself. */

@@ -4,11 +4,12 @@ import { isAbsolute, join, normalize, relative } from "node:path";
 import { placesInside, scriptsInside, type ShellCommand } from "../keeper.ts";
 import { keptEnvironment } from "../kept.ts";
 import {
+  cgroupDoors,
   cgroupFolders,
-  enter,
   findMeans,
   freeAt,
   type Gauge,
+  giveWay,
   Guard,
   Guarded,
   keptLimits,
@@ -147,8 +148,6 @@ class JailDriver implements EnvironmentDriver {
 
   #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
-    folder.recordLimits(plan.limits, cgroups);
-    makeCgroups(means.places, plan.id, plan.limits);
     return raiseJail({
       bubblewrap,
       plan,
@@ -163,7 +162,12 @@ class JailDriver implements EnvironmentDriver {
         String(this.#graceSeconds),
         resourceLimits(means, plan.limits),
       ]),
-      enter: (pid) => enter(means, cgroups, pid),
+      doors: cgroupDoors(means.places, plan.id),
+      limit: (pid) => {
+        giveWay(means, pid);
+        folder.recordLimits(plan.limits, cgroups);
+        makeCgroups(means.places, plan.id, plan.limits);
+      },
     });
   }
 

@@ -25,11 +25,14 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
   // Whatever is thrown first is told.
   isReady.catch(() => undefined);
   try {
-    // It waits for its options, so there is nothing of the jail that is not where it is put now.
-    if (child.pid !== undefined) start.enter(child.pid);
+    // It waits, first at the doors and then for its options, so what is made in the meantime costs its start nothing.
+    const options = child.stdio[optionsFd] as Writable;
+    options.on("error", () => undefined);
+    if (child.pid !== undefined) start.limit(child.pid);
+    if (start.doors.length > 0) options.write(enterLine);
     feed(
-      child.stdio[optionsFd] as Writable,
-      ["--info-fd", String(infoFd), ...start.options].map((each) => `${each}\0`),
+      options,
+      ["--info-fd", String(infoFd), ...start.options()].map((each) => `${each}\0`),
     );
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
@@ -50,11 +53,27 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
   }
 }
 
-function spawnAlone({ bubblewrap, command, passed }: JailStart): ChildProcess {
+/**
+ * Goes through the doors and becomes bubblewrap. Only builtins are used, and a shell reads from a pipe no more than the line.
+ */
+const doorkeeper = `
+read -r word <&${optionsFd} || exit
+until [ "$1" = -- ]; do
+  echo 0 >"$1" || exit
+  shift
+done
+shift
+exec "$@"`;
+const enterLine = "enter\n";
+
+function spawnAlone({ bubblewrap, command, doors, passed }: JailStart): ChildProcess {
   const cover = openSync("/dev/null", "r");
   try {
     const stdio = descriptors(passed, cover);
-    return spawn(bubblewrap, ["--args", String(optionsFd), "--", ...command], {
+    const builder = [bubblewrap, "--args", String(optionsFd), "--", ...command];
+    const [program = "", ...args] =
+      doors.length === 0 ? builder : ["/bin/sh", "-c", doorkeeper, "sh", ...doors, "--", ...builder];
+    return spawn(program, args, {
       stdio,
       env: {},
       cwd: "/",
@@ -67,12 +86,15 @@ function spawnAlone({ bubblewrap, command, passed }: JailStart): ChildProcess {
 
 export interface JailStart {
   readonly bubblewrap: string;
-  readonly options: readonly string[];
+  /** Asked for when everything else is there. */
+  readonly options: () => readonly string[];
   readonly command: readonly string[];
   /** Descriptors handed on, as `firstPassedFd` and the following ones. */
   readonly passed: readonly number[];
-  /** Puts bubblewrap under the limits, before it begins. */
-  readonly enter: (pid: number) => void;
+  /** Files that bubblewrap puts itself under the limits by, before it begins. */
+  readonly doors: readonly string[];
+  /** Makes what is behind the doors, for the process that waits before them. */
+  readonly limit: (pid: number) => void;
   /** Writes the jail's first process down where a sweep finds it. */
   readonly record: (supervisor: ProcessIdentity) => void;
 }
