@@ -3,7 +3,15 @@ import { closeSync, fstatSync, lstatSync } from "node:fs";
 import { workspaceInside } from "../keeper.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
-import { isEmpty, isStubFile, isStubFolder, makeStubFile, makeStubFolder, recordStubs } from "./stubs.ts";
+import {
+  isEmpty,
+  isStubFile,
+  isStubFolder,
+  makeStubFile,
+  makeStubFolder,
+  recordStubs,
+  startStubFolder,
+} from "./stubs.ts";
 
 /**
  * A workspace as a jail sees it, and what lies over it so that an agent cannot change it: `.git` bound over itself, which could be moved away
@@ -41,20 +49,22 @@ export class Guard {
       );
       recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files) });
       for (const point of points) if (!absent.includes(point)) this.#mount(point);
-      this.#missing = absent;
-      if (when === "now") this.makeMissing();
+      if (when === "later") this.#missing = absent;
+      else for (const point of absent) this.#makeNow(point);
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  /** Makes the folders that are missing, to be covered. Can be repeated. */
-  makeMissing(): void {
-    for (const point of this.#missing.splice(0)) {
-      makeStubFolder(point.place.fd, point.name);
-      this.#cover(point, this.#reopen(point, "folder"));
-    }
+  /**
+   * Makes the folders that are missing, to be covered. Some file systems take a millisecond for each, so this is done beside the
+   * process's other work. Not to be closed before it is settled.
+   */
+  async makeMissing(): Promise<void> {
+    const missing = this.#missing.splice(0);
+    await Promise.all(missing.map(({ place, name }) => startStubFolder(place.fd, name)));
+    for (const point of missing) this.#cover(point, this.#reopen(point, "folder"));
   }
 
   isIntact(): boolean {
@@ -120,6 +130,11 @@ export class Guard {
       makeStubFile(place.fd, name, otherwise.content);
       this.#bind(point, this.#reopen(point, "file"));
     }
+  }
+
+  #makeNow(point: Point): void {
+    makeStubFolder(point.place.fd, point.name);
+    this.#cover(point, this.#reopen(point, "folder"));
   }
 
   #cover(point: Point, { fd }: Entry): void {

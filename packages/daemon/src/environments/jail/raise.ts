@@ -17,12 +17,15 @@ import { type JailUser, type SystemFolder, walls } from "./walls.ts";
 export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
   const { plan, whose, folder } = raising;
   const guard = new Guard(plan.workspace, { access: plan.access, whose, jailFolder: folder.path, missing: "later" });
+  const missing = guard.makeMissing();
+  // Whoever needs them is told.
+  missing.catch(() => undefined);
   try {
     const siblings = openSiblings(plan.siblings);
     try {
       const binds = [...guard.binds, ...siblings];
-      const cover = () => {
-        guard.makeMissing();
+      const cover = async () => {
+        await missing;
         return guard.covered;
       };
       const supervisor = await startEitherWay(raising, { binds, cover });
@@ -35,6 +38,7 @@ export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
       closeSiblings(siblings);
     }
   } finally {
+    await missing.catch(() => undefined);
     guard.close();
   }
 }
@@ -61,8 +65,8 @@ export interface Bubblewrap {
 
 interface Opened {
   readonly binds: readonly Bind[];
-  /** Makes what is to be covered and tells it. Can be repeated. */
-  readonly cover: () => readonly string[];
+  /** What is to be covered, as soon as it is there. */
+  readonly cover: () => Promise<readonly string[]>;
 }
 
 async function startEitherWay(raising: Raising, opened: Opened): Promise<ProcessIdentity> {
@@ -79,7 +83,7 @@ async function start(raising: Raising, { binds, cover }: Opened): Promise<Proces
   const { bubblewrap, plan, folder, user, made, systemFolders, command, doors, limit } = raising;
   const seccomp = openSync(join(made, seccompFile(plan.network)), "r");
   try {
-    const options = () =>
+    const options = async () =>
       walls(plan, {
         user,
         made,
@@ -90,11 +94,20 @@ async function start(raising: Raising, { binds, cover }: Opened): Promise<Proces
         seccompFd: firstPassedFd,
         binds: binds.map((each, index) => ({ ...each, fd: firstPassedFd + 1 + index })),
         bindsBy: bubblewrap.bindsBy,
-        covered: cover(),
+        covered: await cover(),
       });
     const passed = [seccomp, ...binds.map(({ fd }) => fd)];
     const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-    return await startJail({ bubblewrap: bubblewrap.path, options, command, doors, limit, passed, record });
+    return await startJail({
+      bubblewrap: bubblewrap.path,
+      options,
+      command,
+      spool: folder.spool,
+      doors,
+      limit,
+      passed,
+      record,
+    });
   } finally {
     closeSync(seccomp);
   }

@@ -2,7 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { beginLine, readyLine } from "../keeper.ts";
+import { beginLine, keeperFifos, readyLine } from "../keeper.ts";
 import { identify } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
 
@@ -29,10 +29,10 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
     const options = child.stdio[optionsFd] as Writable;
     options.on("error", () => undefined);
     if (child.pid !== undefined) start.limit(child.pid);
-    if (start.doors.length > 0) options.write(enterLine);
+    options.write(enterLine);
     feed(
       options,
-      ["--info-fd", String(infoFd), ...start.options()].map((each) => `${each}\0`),
+      ["--info-fd", String(infoFd), ...(await start.options())].map((each) => `${each}\0`),
     );
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
@@ -54,9 +54,12 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
 }
 
 /**
- * Goes through the doors and becomes bubblewrap. Only builtins are used, and a shell reads from a pipe no more than the line.
+ * Makes the keeper's FIFOs, beside everything else, goes through the doors and becomes bubblewrap. A shell reads from a pipe no more than
+ * the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing of the agent has run yet.
  */
-const doorkeeper = `
+const builderScript = `
+{ cd "$1" && umask 0 && PATH=/usr/bin:/bin exec mkfifo ${keeperFifos.join(" ")}; } 3<&- 4<&- 2>/dev/null &
+shift
 read -r word <&${optionsFd} || exit
 until [ "$1" = -- ]; do
   echo 0 >"$1" || exit
@@ -66,14 +69,12 @@ shift
 exec "$@"`;
 const enterLine = "enter\n";
 
-function spawnAlone({ bubblewrap, command, doors, passed }: JailStart): ChildProcess {
+function spawnAlone({ bubblewrap, command, spool, doors, passed }: JailStart): ChildProcess {
   const cover = openSync("/dev/null", "r");
   try {
     const stdio = descriptors(passed, cover);
-    const builder = [bubblewrap, "--args", String(optionsFd), "--", ...command];
-    const [program = "", ...args] =
-      doors.length === 0 ? builder : ["/bin/sh", "-c", doorkeeper, "sh", ...doors, "--", ...builder];
-    return spawn(program, args, {
+    const build = [bubblewrap, "--args", String(optionsFd), "--", ...command];
+    return spawn("/bin/sh", ["-c", builderScript, "sh", spool, ...doors, "--", ...build], {
       stdio,
       env: {},
       cwd: "/",
@@ -87,10 +88,12 @@ function spawnAlone({ bubblewrap, command, doors, passed }: JailStart): ChildPro
 export interface JailStart {
   readonly bubblewrap: string;
   /** Asked for when everything else is there. */
-  readonly options: () => readonly string[];
+  readonly options: () => Promise<readonly string[]>;
   readonly command: readonly string[];
   /** Descriptors handed on, as `firstPassedFd` and the following ones. */
   readonly passed: readonly number[];
+  /** Host folder in which the keeper finds its FIFOs. */
+  readonly spool: string;
   /** Files that bubblewrap puts itself under the limits by, before it begins. */
   readonly doors: readonly string[];
   /** Makes what is behind the doors, for the process that waits before them. */
