@@ -44,6 +44,12 @@ export const placesInside: readonly string[] = [
   runtimeInside,
 ];
 
+/**
+ * In this order, so that with the last one all are there. Whoever starts a keeper may make them while it loads, which takes as long as the rest of its
+ * start; what is missing it makes itself.
+ */
+export const keeperFifos = ["go", "done", "words", "here"] as const;
+
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
 
@@ -542,7 +548,9 @@ hear() {
   done
 }
 
-: >control && mkfifo -m 600 go done words here || exit 1
+: >control || exit 1
+[ -p ${keeperFifos.at(-1)} ] || mkfifo -m 600 ${keeperFifos.join(" ")}
+for each in ${keeperFifos.join(" ")}; do [ -p "$each" ] || exit 1; done
 exec 8<>words 9<control
 if [ -n "$BASH_VERSION" ]; then
   mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1

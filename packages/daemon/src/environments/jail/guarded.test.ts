@@ -232,11 +232,11 @@ describe("mount points made for missing names", () => {
 
   test("a jail whose mount points are taken away while it opens is not opened", async () => {
     initRepo(place.workspace);
-    // Beside the real one, it takes a mount point away as another jail's end would.
+    // Beside the real one, it takes a mount point away, as soon as that is made, as another jail's end would.
     const meddler = join(place.home, "bwrap");
     writeFileSync(
       meddler,
-      `#!/bin/sh\nrmdir ${place.workspace}/.bashrc\nmkdir ${place.workspace}/.bashrc\nexec bwrap "$@"\n`,
+      `#!/bin/sh\nuntil rmdir ${place.workspace}/.bashrc 2>/dev/null; do :; done\nmkdir ${place.workspace}/.bashrc\nexec bwrap "$@"\n`,
       { mode: 0o755 },
     );
     await expect(place.open({}, { bubblewrap: meddler })).rejects.toMatchObject({

@@ -352,7 +352,7 @@ describe("the jail driver", () => {
       await firstLine([], dieBeforeRecordScript, { home, workspace }, undefined),
     ) as ProcessIdentity;
     await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
-    expect(readdirSync(join(home, "environments/env_elsewhere/spool"))).toEqual([]);
+    expect(existsSync(join(home, "environments/env_elsewhere/spool/control"))).toBe(false);
     expect(await sweep(openJailDriver({ home }))).toEqual([]);
     expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });

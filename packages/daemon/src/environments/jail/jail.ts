@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { scriptsInside, type ShellCommand } from "../keeper.ts";
 import { keptEnvironment } from "../kept.ts";
 import {
+  cgroupDoors,
   cgroupFolders,
-  enter,
   findMeans,
   freeAt,
   type Gauge,
+  giveWay,
   Guard,
   Guarded,
   keptLimits,
@@ -37,7 +38,7 @@ import {
   WalledFolder,
 } from "../walled/index.ts";
 import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
-import { makeJailFiles } from "./made.ts";
+import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
 import { type Bubblewrap, raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
 import type { SystemFolder } from "./walls.ts";
@@ -68,6 +69,8 @@ class JailDriver implements EnvironmentDriver {
   readonly #guard: Guard;
   #bubblewrap: Bubblewrap | undefined;
   #means: Means | undefined;
+  /** By the user that they are for. */
+  readonly #files = new Map<string, JailFiles>();
 
   constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
     this.#home = home;
@@ -154,15 +157,13 @@ class JailDriver implements EnvironmentDriver {
 
   #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
-    folder.recordLimits(plan.limits, cgroups);
-    makeCgroups(means.places, plan.id, plan.limits);
     return raiseJail({
       bubblewrap,
       plan,
       folder,
       whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
       user,
-      made: makeJailFiles(this.#environments, join(folder.path, "making"), { user, shell: this.#shell }),
+      made: makeJailFiles(this.#environments, join(folder.path, "making"), this.#filesFor(user)),
       systemFolders: systemFolders(),
       command: keeperCommand(user, [
         ...this.#shell,
@@ -170,13 +171,25 @@ class JailDriver implements EnvironmentDriver {
         String(this.#graceSeconds),
         resourceLimits(means, plan.limits),
       ]),
-      enter: (pid) => enter(means, cgroups, pid),
+      doors: cgroupDoors(means.places, plan.id),
+      limit: (pid) => {
+        giveWay(means, pid);
+        folder.recordLimits(plan.limits, cgroups);
+        makeCgroups(means.places, plan.id, plan.limits);
+      },
     });
   }
 
   #keptLimits({ state }: Environment): KeptLimit[] {
     const site = { isRoot: jailOwner() !== undefined, trees: this.#findMeans().trees };
     return keptLimits(state, defaultLimits, site);
+  }
+
+  #filesFor(user: JailUser): JailFiles {
+    const name = `${user.uid}:${user.gid}`;
+    const files = this.#files.get(name) ?? jailFiles({ user, shell: this.#shell });
+    this.#files.set(name, files);
+    return files;
   }
 
   #findMeans(): Means {

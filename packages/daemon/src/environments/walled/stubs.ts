@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { openEntry, openFolder } from "./entries.ts";
 
@@ -33,6 +34,15 @@ export function recordStubs(jailFolder: string, stubs: Stubs): void {
 /** False: something has come to be there meanwhile. */
 export function makeStubFolder(parent: number, name: string): boolean {
   return unlessThere(() => mkdirSync(at(parent, name), { mode: stubMode }));
+}
+
+/** The same, and the process goes on meanwhile. */
+export async function startStubFolder(parent: number, name: string): Promise<void> {
+  try {
+    await mkdir(at(parent, name), { mode: stubMode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 export function makeStubFile(parent: number, name: string, content: string): boolean {
