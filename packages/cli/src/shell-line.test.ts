@@ -5,7 +5,7 @@ import { ShellLine } from "./shell-line.ts";
 import { testWorld } from "./testing/world.ts";
 
 const shell: ShellView = {
-  id: "shl_1" as ShellView["id"],
+  id: "shl_1",
   environment: { kind: "jail", network: "off", access: "write" },
   workspace: "scratch",
   path: "/there",
@@ -41,5 +41,5 @@ function endedWith(exitCode: number): CommandView {
     timedOut: false,
     shellRespawned: false,
   };
-  return { id: "cmd_1" as CommandView["id"], shell: shell.id, state: "ended", result };
+  return { id: "cmd_1", shell: shell.id, state: "ended", result };
 }
