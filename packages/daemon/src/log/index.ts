@@ -1,3 +1,4 @@
+export { headText, readHead } from "./chain.ts";
 export { requireCursor } from "./cursor.ts";
 export { historyOf } from "./history.ts";
 export {
@@ -11,3 +12,4 @@ export {
   type Row,
   type RowQuery,
 } from "./port.ts";
+export { type ChainSource, type Verification, verifyChain } from "./verify.ts";
