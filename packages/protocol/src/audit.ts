@@ -3,7 +3,7 @@ import { environmentKind, limitHit, network } from "./environment.ts";
 import { activityId, callId, commandId, projectId, sessionId, shellId, snapshotId } from "./id.ts";
 import { shellWorkspace } from "./shell.ts";
 
-/** The newest link of the chain with its seq, in one word: whoever keeps it elsewhere can tell later what was rewritten. */
+/** The newest link of the chain with its seq (0 and zeros while nothing is linked), in one word: whoever keeps it elsewhere can tell later what was rewritten. */
 export const chainHead = z.string().regex(/^\d{1,15}:[\w-]{43}$/, "expected a head as `corral audit head` prints it");
 
 /**
@@ -32,7 +32,7 @@ export const keptHead = z.object({
 export type KeptHead = z.infer<typeof keptHead>;
 
 export const chainReport = z.object({
-  verdict: z.enum(["intact", "broken", "no-chain"]),
+  verdict: z.enum(["intact", "broken"]),
   /** Null while nothing is linked. */
   head: chainHead.nullable(),
   /** How many places were gone over. */
@@ -50,13 +50,6 @@ export const chainReport = z.object({
   kept: keptHead.optional(),
 });
 export type ChainReport = z.infer<typeof chainReport>;
-
-/** What whoever waits for the verification is told: how far it is, and then what was found. */
-export const verifyNews = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("progress"), seq: z.int(), of: z.int() }),
-  z.object({ kind: z.literal("report"), report: chainReport }),
-]);
-export type VerifyNews = z.infer<typeof verifyNews>;
 
 export const headView = z.object({ head: chainHead });
 export type HeadView = z.infer<typeof headView>;
@@ -116,6 +109,8 @@ export const auditEntry = z.object({
   tool: z.string(),
   /** As it was run; for tools other than the shell their arguments. */
   command: z.string(),
+  /** In lists: the command is longer than what is told of it. */
+  isCut: z.literal(true).optional(),
   askedAt: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
@@ -139,14 +134,22 @@ export const auditQuery = z.object({
   session: sessionId.optional(),
   project: projectId.optional(),
   /** Only what was asked for behind this seq. Without: the newest. */
-  after: z.coerce.number().int().nonnegative().optional(),
+  after: z.coerce.number().pipe(z.int().nonnegative()).optional(),
   /** Only what was asked for since then, by the clocks of that time. */
   since: z.iso.datetime().optional(),
-  failed: z.stringbool().optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  failed: z.enum(["0", "1"]).default("0").describe("1: only what went wrong"),
+  limit: z.coerce.number().pipe(z.int().min(1).max(500)).default(100),
 });
 export type AuditQuery = z.infer<typeof auditQuery>;
 
-/** In the order they were asked for. `next`: the cursor for those behind it; null: these are the last. */
-export const auditPage = z.object({ entries: z.array(auditEntry), next: z.int().nullable(), head: chainHead });
+/**
+ * In the order they were asked for. `next`: the cursor for those behind it; null: there are none. `hasEarlier`: the newest
+ * were asked for, and there may be others before them.
+ */
+export const auditPage = z.object({
+  entries: z.array(auditEntry),
+  next: z.int().nullable(),
+  hasEarlier: z.boolean(),
+  head: chainHead,
+});
 export type AuditPage = z.infer<typeof auditPage>;

@@ -17,8 +17,6 @@ export {
   headView,
   type KeptHead,
   keptHead,
-  type VerifyNews,
-  verifyNews,
   chainHead,
 } from "./audit.ts";
 export { type BackupView, backupView } from "./backup.ts";

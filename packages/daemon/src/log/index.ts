@@ -13,3 +13,4 @@ export {
   type RowQuery,
 } from "./port.ts";
 export { type ChainSource, type Verification, verifyChain } from "./verify.ts";
+export { firstSince } from "./since.ts";
