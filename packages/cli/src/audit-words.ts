@@ -8,7 +8,7 @@ export function entryLines(entry: AuditEntry, columns: number): string {
   const { id, askedAt, startedAt, command, diff } = entry;
   const lines = [
     `${id}  ${moment(startedAt ?? askedAt)}  ${outcomeOf(entry)}`,
-    `  ${whoRan(entry)}, ${placeOf(entry)}`,
+    `  ${whoRan(entry)}, ${shortPlaceOf(entry)}`,
     `  $ ${oneLine(command)}`,
     ...(diff.kind === "snapshot" ? [`  ${differenceOf(diff)}`] : []),
   ];
@@ -120,6 +120,11 @@ function placeOf({ where: { environment, network, workspace } }: AuditEntry): st
   return [kind, network && `network ${network}`, workspace].filter((word) => word !== undefined).join(", ");
 }
 
+function shortPlaceOf({ where: { environment, network, workspace } }: AuditEntry): string {
+  const walls = environment === "local" ? "UNSAFE" : network;
+  return [environment && `${environment} (${walls})`, workspace].filter((word) => word !== undefined).join(", ");
+}
+
 function attempts({ attempts: count }: AuditEntry): string {
   return count > 1 ? ` (attempt ${count})` : "";
 }
@@ -161,6 +166,6 @@ function oneLine(command: string): string {
 }
 
 function cut(line: string, columns: number): string {
-  const characters = [...shown(line)];
+  const characters = Array.from(shown(line));
   return characters.length <= columns ? characters.join("") : `${characters.slice(0, columns - 1).join("")}…`;
 }

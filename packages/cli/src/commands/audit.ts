@@ -187,7 +187,7 @@ async function verify({ head: kept, from }: Verification, world: World, json: bo
   const place = from === undefined ? ["--home", world.home] : [resolve(world.cwd, from)];
   const argv = ["verify", ...place, ...(kept === undefined ? [] : ["--head", kept])];
   try {
-    const found = await askDatabase(world, { argv, onOutput: progress.tell, signal: leaving.signal });
+    const found = await askDatabase(world, { argv, onOutput: (text) => progress.tell(text), signal: leaving.signal });
     const report = found as ChainReport;
     progress.clear();
     world.out.write(json ? jsonLine(report) : shown(reportLines(report)));

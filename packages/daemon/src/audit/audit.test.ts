@@ -12,9 +12,8 @@ import {
   type SnapshotId,
 } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Log } from "../log/index.ts";
+import type { Log, Projection } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
-import { shellProjections } from "../shells/index.ts";
 import { type Audit, openAudit } from "./index.ts";
 
 const session = newId("session");
@@ -25,12 +24,21 @@ let seconds: number;
 let log: Log;
 let audit: Audit;
 
+/** What people's shells keep of their commands, as far as it is looked at. */
+const shellCommands: Projection = {
+  table: "shell_commands",
+  version: 1,
+  columns: { shell: "text" },
+  changes: ({ stream, ...stored }) =>
+    stored.type === "shell.command-started" ? [{ key: stored.data.id, set: { shell: stream } }] : [],
+};
+
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "corral-audit-"));
   seconds = 0;
   log = await openSqliteLog({
     file: join(folder, "corral.db"),
-    projections: shellProjections,
+    projections: [shellCommands],
     // Each append is a second after the one before.
     now: () => new Date(start + 1000 * seconds++),
   });
@@ -212,6 +220,16 @@ test("a call is found by its id, made whenever", async () => {
   await ask(id, "ls");
   expect((await audit.find(id))?.command).toBe("ls");
   expect(await audit.find(newId("call"))).toBeUndefined();
+});
+
+test("the newest are found before and behind places that were passed over", async () => {
+  await log.close();
+  const given = Date.now();
+  log = await openSqliteLog({ file: join(folder, "after.db"), projections: [shellCommands], given });
+  audit = openAudit(log);
+  await begin();
+  await ask("cal_1", "ls");
+  expect(await page({})).toMatchObject({ entries: [{ id: "cal_1" }], hasEarlier: false });
 });
 
 function page(query: object) {

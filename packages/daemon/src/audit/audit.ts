@@ -20,7 +20,7 @@ export interface Audit {
   verify(verification?: Verification): Promise<ChainReport>;
 }
 
-export type AuditLog = Pick<Log, "read" | "head" | "chain" | "newestLink" | "row">;
+export type AuditLog = Pick<Log, "read" | "head" | "newest" | "chain" | "newestLink" | "row">;
 
 /** Events that one question looks at. */
 const mostEvents = 50_000;
@@ -76,23 +76,26 @@ export function openAudit(log: AuditLog): Audit {
     return { entries, next: position, hasEarlier: false };
   }
 
-  /** Backward by stretches, each read forward. */
+  /** Backward by stretches, each read forward; places that were passed over do not count. */
   async function newest(limit: number, wants: Wants): Promise<Found> {
-    let entries: AuditEntry[] = [];
+    const stretches: AuditEntry[][] = [];
+    let count = 0;
     let end = await log.head();
-    for (let looked = 0; end > 0 && entries.length < limit && looked < mostEvents; looked += pageSize) {
-      const start = Math.max(0, end - pageSize);
-      entries = [...(await within(start, end, wants)), ...entries];
+    for (let looked = pageSize; end > 0 && count < limit && looked <= mostEvents; looked += pageSize) {
+      const start = Math.max(0, (await log.newest(looked)) - 1);
+      const found = await within(start, end, wants);
+      stretches.unshift(found);
+      count += found.length;
       end = start;
       await nextLoopTurn();
     }
-    return { entries: entries.slice(-limit), next: null, hasEarlier: end > 0 || entries.length > limit };
+    return { entries: stretches.flat().slice(-limit), next: null, hasEarlier: end > 0 || count > limit };
   }
 
   async function within(start: number, end: number, wants: Wants): Promise<AuditEntry[]> {
     const entries: AuditEntry[] = [];
     for (let position = start; position < end;) {
-      const page = await log.read({ after: position, limit: end - position });
+      const page = await log.read({ after: position, limit: pageSize });
       if (isGap(page)) position = page.to;
       else if (page.length === 0) break;
       else {
@@ -166,5 +169,5 @@ function inList(entry: AuditEntry): AuditEntry {
 
 function timeOf(id: string): number {
   const digits = "0123456789abcdefghjkmnpqrstvwxyz";
-  return [...id.slice(4, 14)].reduce((time, digit) => time * 32 + Math.max(0, digits.indexOf(digit)), 0);
+  return Array.from(id.slice(4, 14)).reduce((time, digit) => time * 32 + Math.max(0, digits.indexOf(digit)), 0);
 }
