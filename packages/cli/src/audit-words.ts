@@ -46,7 +46,18 @@ export function entryTable(entry: AuditEntry, columns: number): string {
   return `${table(told, columns)}\n${text}\n`;
 }
 
-export function reportLines({ verdict, events, olderUpTo, erased, trimmed, gaps, head, kept, ...found }: ChainReport) {
+export function reportLines({
+  verdict,
+  events,
+  olderUpTo,
+  erased,
+  trimmed,
+  trimmedUpTo,
+  gaps,
+  head,
+  kept,
+  ...found
+}: ChainReport) {
   const shownGaps = gaps
     .slice(0, 20)
     .map(({ from, to }) => `passed over: seqs ${from} to ${to}, which another database had`);
@@ -57,7 +68,9 @@ export function reportLines({ verdict, events, olderUpTo, erased, trimmed, gaps,
     ...(kept === undefined ? [] : [keptWords[kept.found](kept.head)]),
     ...(olderUpTo > 0 ? [`not covered: events up to seq ${olderUpTo} are older than the chain`] : []),
     ...(erased > 0 ? [`erased: ${counted(erased, "event")} of deleted sessions, whose hashes are kept`] : []),
-    ...(trimmed > 0 ? [`removed for their age: ${counted(trimmed, "event")}, whose hashes are kept`] : []),
+    ...(trimmed > 0
+      ? [`removed for their age: ${counted(trimmed, "event")} up to seq ${trimmedUpTo}, whose hashes are kept`]
+      : []),
     ...shownGaps,
     ...(gaps.length > shownGaps.length ? [`and ${gaps.length - shownGaps.length} more such gaps`] : []),
     ...(head === null ? [] : [`head ${head}`]),

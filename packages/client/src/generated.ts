@@ -840,6 +840,7 @@ export interface Api {
       olderUpTo: number;
       erased: number;
       trimmed: number;
+      trimmedUpTo: number;
       gaps: { from: number; to: number }[];
       breaks: {
         kind: "changed" | "link-changed" | "missing" | "inserted" | "erased" | "begin";
@@ -1051,6 +1052,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
     "olderUpTo",
     "erased",
     "trimmed",
+    "trimmedUpTo",
     "gaps",
     "breaks",
     "breakCount",

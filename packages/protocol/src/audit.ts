@@ -42,6 +42,8 @@ export const chainReport = z.object({
   /** Events whose facts were erased, and those removed for their age; their hashes are still there. */
   erased: z.int(),
   trimmed: z.int(),
+  /** The newest of those removed for their age; 0: none. */
+  trimmedUpTo: z.int(),
   /** Seqs that were passed over, where a backup was restored or a damaged database made room. */
   gaps: z.array(z.object({ from: z.int(), to: z.int() })),
   /** The first of them. */

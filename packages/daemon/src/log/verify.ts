@@ -57,6 +57,7 @@ class Verifier {
   #olderUpTo = 0;
   #erased = 0;
   #trimmed = 0;
+  #trimmedUpTo = 0;
   readonly #gaps: { from: number; to: number }[] = [];
   readonly #breaks: ChainBreak[] = [];
   #breakCount = 0;
@@ -89,6 +90,7 @@ class Verifier {
       olderUpTo: this.#olderUpTo,
       erased: this.#erased,
       trimmed: this.#trimmed,
+      trimmedUpTo: this.#trimmedUpTo,
       gaps: this.#gaps,
       breaks: this.#breaks,
       breakCount: this.#breakCount,
@@ -144,7 +146,9 @@ class Verifier {
   /** Undefined: the event is gone, and nothing says that it may be. */
   #wholeOf({ seq, event, kept, salt }: Place): string | undefined {
     if (event === undefined) {
-      if (kept !== undefined) this.#trimmed += 1;
+      if (kept === undefined) return undefined;
+      this.#trimmed += 1;
+      this.#trimmedUpTo = seq;
       return kept;
     }
     const isEnd = event.type === "stream.erased";

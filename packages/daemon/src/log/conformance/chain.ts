@@ -5,7 +5,16 @@ import type { Log } from "../port.ts";
 import { verifyChain } from "../verify.ts";
 import { admitted, type Bench, promoted, settled } from "./fixture.ts";
 
-const whole = { verdict: "intact", olderUpTo: 0, erased: 0, trimmed: 0, gaps: [], breaks: [], breakCount: 0 };
+const whole = {
+  verdict: "intact",
+  olderUpTo: 0,
+  erased: 0,
+  trimmed: 0,
+  trimmedUpTo: 0,
+  gaps: [],
+  breaks: [],
+  breakCount: 0,
+};
 
 export function chaining(bench: Bench): void {
   test("of an empty log adds up", async () => {
@@ -70,6 +79,7 @@ export function chaining(bench: Bench): void {
       events: 6,
       erased: 1,
       trimmed: 2,
+      trimmedUpTo: 2,
       kept: { head, found: "on-chain" },
     });
   });

@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChainReport } from "@corral/protocol";
+import type { ChainReport, CorralError } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { factsHash, headText, linkAfter, wholeHash } from "../chain.ts";
 import { admitted, inputs, promoted } from "../conformance/fixture.ts";
 import type { Log } from "../port.ts";
 import { verifyChain } from "../verify.ts";
+import { openChainFile } from "./chain-file.ts";
 import { Database } from "./database.ts";
 import { migrations } from "./migrations.ts";
 import { openSqliteLog } from "./open.ts";
@@ -183,6 +184,48 @@ test.each([1, 2, 3])("the chain of a log of schema version %i begins where it wa
   await opened.close();
   expect(report).toMatchObject({ verdict: "intact", olderUpTo: 3, events: 1, breaks: [] });
   expect(older.kept?.found).toBe("older");
+});
+
+test("the chain of a log behind another begins with what it passes over", async () => {
+  const opened = await openSqliteLog({ file: join(folder, "next.db"), projections: [], given: 10 });
+  await opened.append({ stream: "a", events: [admitted(1)], actor: "u" });
+  const report = await verifyChain(opened, { head: await newestHead() });
+  await opened.close();
+  expect(report).toMatchObject({ events: 1, olderUpTo: 0, gaps: [{ from: 1, to: 11 }], breaks: [] });
+  expect(report.kept?.found).toBe("passed-over");
+});
+
+test("a file is gone over while another process has it open, and nothing is left beside one that nobody has", async () => {
+  const beside = openChainFile(file);
+  expect([await verifyChain(beside), beside.end]).toEqual([await verifyChain(log), 10]);
+  beside.close();
+  await log.close();
+  const before = readdirSync(folder);
+  const alone = openChainFile(file);
+  expect(await verifyChain(alone)).toMatchObject({ verdict: "intact", events: 10 });
+  alone.close();
+  expect(readdirSync(folder)).toEqual(before);
+});
+
+test("a file that is not there, no log, or older than the chain, is told as that", () => {
+  const problem = (path: string) => {
+    try {
+      openChainFile(path).close();
+    } catch (error) {
+      return (error as CorralError).code;
+    }
+    return "opened";
+  };
+  const old = join(folder, "old.db");
+  const database = new Database(old);
+  database.define(migrations[0]!);
+  database.close();
+  writeFileSync(join(folder, "text"), "this is no database, ".repeat(100));
+  expect([problem(join(folder, "none")), problem(old), problem(join(folder, "text"))]).toEqual([
+    "not-found",
+    "log.unchained",
+    "log.damaged",
+  ]);
 });
 
 function tamper(...statements: readonly string[]): void {
