@@ -24,7 +24,11 @@ test("what agents and people ran is told, and what was done to the record by han
   (await stage.model.nextRequest()).answer(callsTool("shell", { command: hostile }));
   (await stage.model.nextRequest()).answer(says("done"));
   expect(await run.exit).toBe(0);
+  const follower = stage.corral("audit", "--follow");
   expect(await stage.corral("shell", "-c", "exit 4").exit).toBe(4);
+  await follower.shows("$ exit 4\n");
+  follower.process.kill("SIGINT");
+  expect(await follower.exit).toBe(0);
 
   const list = await said(stage);
   expect(list.out).toMatch(

@@ -1,4 +1,4 @@
-export { headText, readHead } from "./chain.ts";
+export { headText } from "./chain.ts";
 export { requireCursor } from "./cursor.ts";
 export { historyOf } from "./history.ts";
 export {
@@ -12,5 +12,5 @@ export {
   type Row,
   type RowQuery,
 } from "./port.ts";
-export { type ChainSource, type Verification, verifyChain } from "./verify.ts";
+export { type Verification, verifyChain } from "./verify.ts";
 export { firstSince } from "./since.ts";

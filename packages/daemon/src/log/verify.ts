@@ -105,7 +105,10 @@ class Verifier {
     this.#olderUpTo = seq;
     this.#link = link;
     if (link !== genesis) this.#tell({ kind: "begin", from: seq, to: seq });
-    if (this.#wanted !== undefined && this.#wanted.seq <= seq) this.#found = "older";
+    if (this.#wanted === undefined || this.#wanted.seq > seq) return;
+    // The head of a log in which nothing is linked yet.
+    const isBeginning = this.#wanted.seq === seq && this.#wanted.link === link;
+    this.#found = isBeginning ? "on-chain" : "older";
   }
 
   #passOver({ from, to, holds }: Extract<ChainRecord, { kind: "skip" }>): void {

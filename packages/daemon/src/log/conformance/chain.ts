@@ -18,7 +18,11 @@ const whole = {
 
 export function chaining(bench: Bench): void {
   test("of an empty log adds up", async () => {
-    expect(await verifyChain(await bench.open())).toEqual({ ...whole, head: null, events: 0 });
+    const log = await bench.open();
+    expect(await verifyChain(log)).toEqual({ ...whole, head: null, events: 0 });
+    const head = await headOf(log);
+    await log.append({ stream: "a", events: [admitted(1)], actor: "u" });
+    expect((await verifyChain(log, { head })).kept).toEqual({ head, found: "on-chain" });
   });
 
   test("covers every event, of whatever text, across reopening", async () => {
