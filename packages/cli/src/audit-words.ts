@@ -161,7 +161,7 @@ const whyNone: Readonly<Record<Extract<AuditDiff, { kind: "none" }>["why"], stri
   "read-only": "none: it could only read",
   scratch: "not known: there are no snapshots of an empty folder of its own",
   "not-named": "none: no snapshot was taken for it, for it only read",
-  "not-yet": "not known yet: no snapshot was taken since",
+  "not-yet": "not known: no snapshot was taken since",
 };
 
 function diffCommand(diff: AuditDiff): string | undefined {

@@ -156,6 +156,14 @@ test("where there is no snapshot the entry says why, and those that share one na
   expect((await audit.find("cal_1"))?.diff).toMatchObject({ kind: "snapshot", expired: true });
 });
 
+test("a snapshot of the beginning that comes late says nothing of what ended before", async () => {
+  await begin();
+  await ask("cal_1", "touch x");
+  await end("cal_1");
+  await snapshot("snp_1", null, [], "start");
+  expect((await audit.find("cal_1"))?.diff).toEqual({ kind: "none", why: "not-yet" });
+});
+
 test("in an environment that cannot write there is no difference", async () => {
   await begin({ access: "read" });
   await ask("cal_1", "ls");
@@ -286,12 +294,17 @@ function commandStarted(id: `cmd_${string}`, text: string): NewEvent {
   return event("shell.command-started", { id, text, timeoutMs: 1000, environment: "env_1" });
 }
 
-async function snapshot(snapshotId: SnapshotId, previous: SnapshotId | null, calls: CallId[]): Promise<void> {
+async function snapshot(
+  snapshotId: SnapshotId,
+  previous: SnapshotId | null,
+  calls: CallId[],
+  reason: "calls" | "start" = "calls",
+): Promise<void> {
   const figures = { files: 3, insertions: 12, deletions: 4, skipped: [] };
   const tree = `tree-of-${snapshotId}`;
   await add(
     session,
     "corral",
-    event("snapshot.taken", { snapshotId, tree, previous, reason: "calls", calls, commands: [], ...figures }),
+    event("snapshot.taken", { snapshotId, tree, previous, reason, calls, commands: [], ...figures }),
   );
 }

@@ -34,6 +34,8 @@ export class Trail {
   readonly #turns = new Map<TurnId, ActivityId>();
   readonly #snapshots = new Map<string, SnapshotTaken>();
   readonly #expired = new Set<SnapshotId>();
+  /** Calls that could only read. */
+  readonly #readers = new Set<string>();
   #newestSnapshot = 0;
 
   constructor(stream: string) {
@@ -85,6 +87,7 @@ export class Trail {
       case "call.requested":
         return this.#ask(stored);
       case "call.started":
+        if ("reads" in stored.data && stored.data.reads === true) this.#readers.add(stored.data.id);
         return this.#note(stored.data.id, stored, {
           outcome: "running",
           startedAt: time,
@@ -185,7 +188,8 @@ export class Trail {
   }
 
   #picture({ seq, data }: StoredEventOf<"snapshot.taken">): void {
-    this.#newestSnapshot = seq;
+    // That of the beginning may be recorded later than calls that it does not cover.
+    if (data.reason !== "start") this.#newestSnapshot = seq;
     for (const id of [...data.calls, ...data.commands]) this.#snapshots.set(id, data);
   }
 
@@ -195,7 +199,7 @@ export class Trail {
     const none = (why: Extract<AuditDiff, { kind: "none" }>["why"]) => ({ kind: "none", why }) as const;
     if (outcome === "running") return none("running");
     if (startedAt === undefined) return none("never-ran");
-    if (!this.#mayWrite) return none("read-only");
+    if (!this.#mayWrite || this.#readers.has(id)) return none("read-only");
     if (this.#where.workspace === "scratch") return none("scratch");
     return none(this.#newestSnapshot > lastSeq ? "not-named" : "not-yet");
   }
