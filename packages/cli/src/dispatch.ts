@@ -19,6 +19,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
   network: async () => (await import("./commands/network.ts")).network,
+  audit: async () => (await import("./commands/audit.ts")).audit,
   token: async () => (await import("./commands/token.ts")).token,
   status: async () => (await import("./commands/status.ts")).status,
   projects: async () => (await import("./commands/projects.ts")).projects,

@@ -49,6 +49,11 @@ export const commands = {
     summary: "show which hosts agents have reached or were refused, or let them reach one",
     example: "corral network allow example.org",
   },
+  audit: {
+    group: "work",
+    summary: "show each command that was run, by whom, and whether the record is as it was written",
+    example: "corral audit --since 2h --failed",
+  },
   token: {
     group: "settings",
     summary: "make, list and revoke tokens for programs and other people",

@@ -27,6 +27,9 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.LoginAnswer>().toEqualTypeOf<protocol.LoginAnswer>();
   expectTypeOf<api.LoginCode>().toEqualTypeOf<protocol.LoginCode>();
   expectTypeOf<api.LogoutAnswer>().toEqualTypeOf<protocol.LogoutAnswer>();
+  expectTypeOf<api.AuditEntry>().toEqualTypeOf<protocol.AuditEntry>();
+  expectTypeOf<api.AuditPage>().toEqualTypeOf<protocol.AuditPage>();
+  expectTypeOf<api.ChainReport>().toEqualTypeOf<protocol.ChainReport>();
   expectTypeOf<api.NetworkView>().toEqualTypeOf<protocol.NetworkView>();
   expectTypeOf<Problem>().toEqualTypeOf<protocol.Problem>();
   expectTypeOf<api.ProjectId>().toEqualTypeOf<protocol.ProjectId>();

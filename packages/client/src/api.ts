@@ -17,7 +17,10 @@ type Given<Name extends string, T> = T extends undefined | Record<string, never>
 /** The words of the protocol for what goes over the wire. */
 export type Admission = AnswerOf<"POST /api/sessions/{id}/inputs">;
 export type AdmitInput = BodyOf<"POST /api/sessions/{id}/inputs">;
+export type AuditEntry = AnswerOf<"GET /api/audit/entries/{id}">;
+export type AuditPage = AnswerOf<"GET /api/audit">;
 export type BackupView = AnswerOf<"POST /api/backups">;
+export type ChainReport = AnswerOf<"GET /api/audit/verify">;
 export type ClosedShell = AnswerOf<"DELETE /api/shells/{id}">;
 export type CommandView = AnswerOf<"GET /api/shells/{id}/commands/{command}">;
 export type BringBackAnswer = AnswerOf<"POST /api/sessions/{id}/bring-back">;

@@ -2,8 +2,11 @@ import type { StreamFilter, TraceId } from "@corral/protocol";
 import type {
   Admission,
   AdmitInput,
+  AuditEntry,
+  AuditPage,
   BackupView,
   ClosedShell,
+  ChainReport,
   CommandId,
   CommandView,
   BringBackAnswer,
@@ -58,6 +61,17 @@ import { type FollowCommand, followCommand } from "./command.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type OpenSocket, openWebSocket } from "./socket.ts";
 import { type Asked, type Endpoint, type Fetch, type Sending, Transport, type Waiting } from "./transport.ts";
+
+/** Which entries of the audit. */
+export interface AuditWish {
+  readonly session?: SessionId | undefined;
+  readonly project?: ProjectId | undefined;
+  readonly after?: number | undefined;
+  /** A time, as in 2026-01-31T12:00:00Z. */
+  readonly since?: string | undefined;
+  readonly failed?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
 
 export interface ClientOptions extends Endpoint {
   /** All requests are of this trace; without it the daemon makes one for each. */
@@ -124,6 +138,16 @@ export interface Client {
     follow(id: ShellId, command: CommandId, following?: FollowCommand): Promise<CommandView>;
     interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
+  };
+  /** What agents and people ran, and whether the record of it is as it was written. */
+  readonly audit: {
+    /** A page behind a cursor, or, without one, the newest. */
+    list(query?: AuditWish, waiting?: Waiting): Promise<AuditPage>;
+    get(id: AuditEntry["id"], waiting?: Waiting): Promise<AuditEntry>;
+    /** The newest link of the chain, to be kept elsewhere. */
+    head(waiting?: Waiting): Promise<string>;
+    /** Goes over the whole chain; `head` is one that was kept elsewhere. */
+    verify(kept?: { readonly head?: string | undefined }, waiting?: Waiting): Promise<ChainReport>;
   };
   /** Which hosts sessions have reached, or were refused. */
   network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
@@ -226,6 +250,13 @@ export function createClient({
       follow: (shell, command, following = {}) => followCommand(transport, { shell, command }, following),
       interrupt: (id, sending) => ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id } }),
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
+    },
+    audit: {
+      list: ({ failed, ...query } = {}, waiting) =>
+        ask("GET /api/audit", { ...waiting, query: { ...query, ...(failed === true && { failed: "1" as const }) } }),
+      get: (id, waiting) => ask("GET /api/audit/entries/{id}", { ...waiting, path: { id } }),
+      head: async (waiting) => (await ask("GET /api/audit/head", { ...waiting })).head,
+      verify: (query = {}, waiting) => ask("GET /api/audit/verify", { ...waiting, query }),
     },
     network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {

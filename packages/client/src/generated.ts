@@ -725,6 +725,154 @@ export interface Api {
       seq: number;
     };
   };
+  /** Tells what agents and people ran, with the difference it made; without a cursor the newest */
+  "GET /api/audit": {
+    path: Record<string, never>;
+    query: {
+      session?: `ses_${string}` | undefined;
+      project?: `prj_${string}` | undefined;
+      after?: number | undefined;
+      since?: string | undefined;
+      failed?: "0" | "1" | undefined;
+      limit?: number | undefined;
+    };
+    body: undefined;
+    answer: {
+      entries: {
+        id: `cal_${string}` | `cmd_${string}`;
+        kind: "call" | "command";
+        seq: number;
+        lastSeq: number;
+        actor: string;
+        onWordOf: string[];
+        activity?: `act_${string}` | undefined;
+        where: {
+          session?: `ses_${string}` | undefined;
+          shell?: `shl_${string}` | undefined;
+          project?: `prj_${string}` | undefined;
+          environment?: "jail" | "container" | "local" | undefined;
+          network?: "off" | "allow" | "open" | undefined;
+          workspace?: "copy" | "in-place" | "scratch" | undefined;
+          path?: string | undefined;
+        };
+        tool: string;
+        command: string;
+        isCut?: true | undefined;
+        askedAt: string;
+        startedAt?: string | undefined;
+        endedAt?: string | undefined;
+        attempts: number;
+        outcome: "waiting" | "running" | "ended" | "failed" | "interrupted" | "unknown";
+        reason?: string | undefined;
+        exitCode?: number | undefined;
+        timedOut?: boolean | undefined;
+        limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+        durationMs?: number | undefined;
+        interruptedBy?: string | undefined;
+        recovered?: boolean | undefined;
+        diff:
+          | {
+              kind: "snapshot";
+              snapshot: `snp_${string}`;
+              previous: `snp_${string}` | null;
+              tree: string;
+              files: number;
+              insertions: number;
+              deletions: number;
+              sharedWith: (`cal_${string}` | `cmd_${string}`)[];
+              expired: boolean;
+            }
+          | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+      }[];
+      next: number | null;
+      hasEarlier: boolean;
+      head: string;
+    };
+  };
+  /** All of one entry */
+  "GET /api/audit/entries/{id}": {
+    path: { id: `cal_${string}` | `cmd_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `cal_${string}` | `cmd_${string}`;
+      kind: "call" | "command";
+      seq: number;
+      lastSeq: number;
+      actor: string;
+      onWordOf: string[];
+      activity?: `act_${string}` | undefined;
+      where: {
+        session?: `ses_${string}` | undefined;
+        shell?: `shl_${string}` | undefined;
+        project?: `prj_${string}` | undefined;
+        environment?: "jail" | "container" | "local" | undefined;
+        network?: "off" | "allow" | "open" | undefined;
+        workspace?: "copy" | "in-place" | "scratch" | undefined;
+        path?: string | undefined;
+      };
+      tool: string;
+      command: string;
+      isCut?: true | undefined;
+      askedAt: string;
+      startedAt?: string | undefined;
+      endedAt?: string | undefined;
+      attempts: number;
+      outcome: "waiting" | "running" | "ended" | "failed" | "interrupted" | "unknown";
+      reason?: string | undefined;
+      exitCode?: number | undefined;
+      timedOut?: boolean | undefined;
+      limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
+      durationMs?: number | undefined;
+      interruptedBy?: string | undefined;
+      recovered?: boolean | undefined;
+      diff:
+        | {
+            kind: "snapshot";
+            snapshot: `snp_${string}`;
+            previous: `snp_${string}` | null;
+            tree: string;
+            files: number;
+            insertions: number;
+            deletions: number;
+            sharedWith: (`cal_${string}` | `cmd_${string}`)[];
+            expired: boolean;
+          }
+        | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+    };
+  };
+  /** The newest link of the chain, to be kept elsewhere */
+  "GET /api/audit/head": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: { head: string };
+  };
+  /** Goes over the whole chain and tells whether anything was changed by hand */
+  "GET /api/audit/verify": {
+    path: Record<string, never>;
+    query: { head?: string | undefined };
+    body: undefined;
+    answer: {
+      verdict: "intact" | "broken";
+      head: string | null;
+      events: number;
+      olderUpTo: number;
+      erased: number;
+      trimmed: number;
+      trimmedUpTo: number;
+      gaps: { from: number; to: number }[];
+      breaks: {
+        kind: "changed" | "link-changed" | "missing" | "inserted" | "erased" | "begin";
+        from: number;
+        to: number;
+        stream?: string | undefined;
+        type?: string | undefined;
+      }[];
+      breakCount: number;
+      kept?: { head: string; found: "on-chain" | "other-link" | "ahead" | "passed-over" | "older" } | undefined;
+    };
+  };
   /** What happened */
   "GET /api/events": {
     path: Record<string, never>;
@@ -900,6 +1048,35 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/discard": ["kind"],
   "POST /api/sessions/{id}/setup": ["kind"],
   "GET /api/network": ["contacts", "seq"],
+  "GET /api/audit": ["entries", "next", "hasEarlier", "head"],
+  "GET /api/audit/entries/{id}": [
+    "id",
+    "kind",
+    "seq",
+    "lastSeq",
+    "actor",
+    "onWordOf",
+    "where",
+    "tool",
+    "command",
+    "askedAt",
+    "attempts",
+    "outcome",
+    "diff",
+  ],
+  "GET /api/audit/head": ["head"],
+  "GET /api/audit/verify": [
+    "verdict",
+    "head",
+    "events",
+    "olderUpTo",
+    "erased",
+    "trimmed",
+    "trimmedUpTo",
+    "gaps",
+    "breaks",
+    "breakCount",
+  ],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

@@ -10,6 +10,7 @@ import {
   type SettingValues,
 } from "@corral/protocol";
 import type { Logger } from "pino";
+import { openAudit } from "./audit/index.ts";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
@@ -196,6 +197,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     tokens,
     meter,
     egress,
+    audit: openAudit(log),
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
     version,

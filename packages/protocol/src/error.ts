@@ -72,6 +72,7 @@ export const errorStatus = {
   "log.full": 507,
   "log.unwritable": 503,
   "log.damaged": 500,
+  "log.unchained": 409,
   "log.too-new": 500,
   "runner.lost": 500,
   internal: 500,

@@ -1,3 +1,24 @@
+export {
+  type AuditDiff,
+  auditDiff,
+  type AuditEntry,
+  auditEntry,
+  type AuditPage,
+  auditPage,
+  type AuditQuery,
+  auditQuery,
+  type AuditWhere,
+  auditWhere,
+  type ChainBreak,
+  chainBreak,
+  type ChainReport,
+  chainReport,
+  type HeadView,
+  headView,
+  type KeptHead,
+  keptHead,
+  chainHead,
+} from "./audit.ts";
 export { type BackupView, backupView } from "./backup.ts";
 export {
   type ConfigEntry,

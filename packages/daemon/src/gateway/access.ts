@@ -49,6 +49,11 @@ export const access: Readonly<Record<string, Access>> = {
 
   "GET /api/network": ["read", "route"],
 
+  "GET /api/audit": ["read", "route"],
+  "GET /api/audit/entries/:id": ["read", "route"],
+  "GET /api/audit/head": ["read", "any"],
+  "GET /api/audit/verify": ["read", "whole"],
+
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],
   "GET /api/sessions/:id": ["read", "session"],

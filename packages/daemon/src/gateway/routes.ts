@@ -7,6 +7,7 @@ import type {
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
+import type { Audit } from "../audit/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
@@ -38,6 +39,7 @@ export interface RouteParts {
   readonly streams: Streams;
   readonly sockets: Sockets;
   readonly meter: Meter;
+  readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
   readonly backups: Backups;
   readonly visits: Visits;

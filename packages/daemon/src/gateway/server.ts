@@ -9,6 +9,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Audit } from "../audit/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
@@ -21,6 +22,7 @@ import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
+import { auditRoutes } from "./audit.ts";
 import { backupRoutes } from "./backups.ts";
 import { mindBounds } from "./bounds.ts";
 import { configRoutes } from "./config.ts";
@@ -62,6 +64,7 @@ export interface GatewayParts {
   readonly config: Config;
   readonly tokens: Tokens;
   readonly meter: Meter;
+  readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
   readonly backups: Backups;
   /** How many runner processes are alive. */
@@ -172,6 +175,7 @@ const nouns = [
   shellRoutes,
   workspaceRoutes,
   networkRoutes,
+  auditRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

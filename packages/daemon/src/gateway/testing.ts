@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
+import { openAudit } from "../audit/index.ts";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
 import { egressProjections, openEgress } from "../egress/index.ts";
@@ -140,6 +141,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     tokens,
     meter,
     egress,
+    audit: openAudit(log),
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe } from "vitest";
 import { appending, conditions } from "./conformance/appending.ts";
+import { chaining } from "./conformance/chain.ts";
 import { closing } from "./conformance/closing.ts";
 import { leases } from "./conformance/leases.ts";
 import { living } from "./conformance/live.ts";
@@ -32,6 +33,7 @@ export function describeLog(name: string, driver: LogDriver, module: string): vo
     describe("versions of types", () => lifting(bench));
     describe("trimming", () => trimming(bench));
     describe("erasing", () => erasing(bench));
+    describe("the chain", () => chaining(bench));
     describe("backups", () => backing(bench));
     describe("closing", () => closing(bench));
     describe("the live lane", () => living(bench));

@@ -1,3 +1,4 @@
+export { headText } from "./chain.ts";
 export { requireCursor } from "./cursor.ts";
 export { historyOf } from "./history.ts";
 export {
@@ -11,3 +12,5 @@ export {
   type Row,
   type RowQuery,
 } from "./port.ts";
+export { type Verification, verifyChain } from "./verify.ts";
+export { firstSince } from "./since.ts";

@@ -1,4 +1,5 @@
 import type { Delta, Gap, NewEvent, SessionId, StoredEvent, TraceId } from "@corral/protocol";
+import type { ChainRecord } from "./chain.ts";
 
 /**
  * The durable log: every driver keeps these promises, and `conformance.ts` holds them to it.
@@ -13,6 +14,10 @@ import type { Delta, Gap, NewEvent, SessionId, StoredEvent, TraceId } from "@cor
  *    one of a lease's appends is refused, no later one under the same fence is taken.
  * 5. Events are stored with their type's version and given out lifted to the present one. Unknown types and versions of
  *    a newer program are kept and given out as they are; projections skip them.
+ *
+ * 6. Every event is linked to the one before it (`chain.ts`), in the transaction that stores it. Neither erasing nor trimming
+ *    nor a backup nor a restore breaks the chain; events older than it are told apart by where it begins. For that, an event's data
+ *    is kept as the very text that was written.
  *
  * Where a driver is free: how commits are shared, how large a page is, how it learns of other writers and how soon
  * (whatever they commit arrives in order and without loss), how it stores projections, what a backup looks like, and
@@ -45,6 +50,15 @@ export interface Log {
    * Returns the way to stop.
    */
   onCommit(listener: (events: readonly StoredEvent[]) => void): () => void;
+
+  /**
+   * What is stored at each place of the chain, as it is, for whoever goes over it with `verifyChain`: a page in seq order, an
+   * empty one at the end. Judges nothing, and leaves out nothing that was put there or taken away by hand.
+   */
+  chain(range: ChainRange): Promise<readonly ChainRecord[]>;
+
+  /** The newest link with its seq; one to keep elsewhere. */
+  newestLink(): Promise<{ readonly seq: number; readonly link: string }>;
 
   /** The seq of the newest durable event, or the one before the next where seqs were passed over; 0 for an empty log. */
   head(): Promise<number>;
@@ -142,6 +156,13 @@ export interface ReadRange {
   readonly after: number;
   readonly stream?: string;
   /** At most this many events; the driver may give fewer, but none only at the end. Default 1,000. */
+  readonly limit?: number;
+}
+
+/** Without `after`: where the chain begins. */
+export interface ChainRange {
+  readonly after: number | undefined;
+  /** At most this many places; the driver may give fewer, but none only at the end. */
   readonly limit?: number;
 }
 

@@ -1,5 +1,5 @@
-import type { SessionId, StoredEvent } from "@corral/protocol";
-import { isGap, type Log } from "../log/index.ts";
+import type { SessionId } from "@corral/protocol";
+import { firstSince, isGap, type Log } from "../log/index.ts";
 
 /**
  * Removes what is older than the owner wants to keep, in the background.
@@ -89,28 +89,9 @@ export function openRetention(options: RetentionOptions): Retention {
 /** The seq from which on everything is kept. */
 async function firstKept(log: Log, { days, events }: RetentionTerms, now: number): Promise<number> {
   if (days === null && events === null) return 0;
-  const head = await log.head();
   const byCount = events === null ? 0 : await log.newest(events);
-  const byAge = days === null ? 0 : await firstSince(log, head, now - days * dayMs);
+  const byAge = days === null ? 0 : await firstSince(log, now - days * dayMs);
   return Math.max(byCount, byAge);
-}
-
-/** By halving: clocks are set back now and then, so this is about right, as the times are. */
-async function firstSince(log: Log, head: number, time: number): Promise<number> {
-  let [low, high] = [1, head + 1];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const found = await nextEvent(log, middle);
-    if (found === undefined || Date.parse(found.approximateCreationTime) >= time) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-/** The first of those left, from this place on. */
-async function nextEvent(log: Log, seq: number): Promise<StoredEvent | undefined> {
-  const page = await log.read({ after: seq - 1, limit: 1 });
-  return isGap(page) ? nextEvent(log, page.to + 1) : page[0];
 }
 
 async function happened(log: Log, session: SessionId, since: number): Promise<boolean> {

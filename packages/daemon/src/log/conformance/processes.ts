@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { type StoredEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import type { Log } from "../port.ts";
+import { verifyChain } from "../verify.ts";
 import { type Bench, admitted, eventsOf, inFlight, inputId, inputs, settled, idsOf, seqsUntil } from "./fixture.ts";
 
 export function sharing(bench: Bench): void {
@@ -51,6 +52,7 @@ export function sharing(bench: Bench): void {
     );
     const all = Array.from({ length: 60 }, (_, index) => index + 1);
     expect([await tailed, heard]).toEqual([all, all]);
+    expect(await verifyChain(log)).toMatchObject({ verdict: "intact", events: 60 });
   });
 
   test("kill -9 amid many appends keeps exactly the acknowledged, and of those in flight whole ones in order", async () => {
@@ -75,6 +77,7 @@ export function sharing(bench: Bench): void {
       expect(numbers.length - known).toBeLessThanOrEqual(inFlight);
     }
     for (const { caller, n, seqs } of acknowledged) expect(appends.seqs.get(`${caller}-${n}`)).toEqual(seqs);
+    expect(await verifyChain(log)).toMatchObject({ verdict: "intact", events: events.length });
     const kept = await log.rows("inputs");
     await log.close();
     const rebuilt = await bench.open({ projections: [{ ...inputs, version: inputs.version + 1 }] });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorralError, versionOf } from "@corral/protocol";
+import { keepFacts } from "./chain.ts";
 import type { Database } from "./database.ts";
 import { storeFailure } from "./failures.ts";
 import type { Projections } from "./projections.ts";
@@ -13,6 +14,7 @@ export function eraseFacts(
   projections: Projections,
   streamId: number,
 ): { readonly erased: number; readonly rows: number } {
+  keepFacts(database, streamId);
   const erased = database.run(
     `UPDATE events INDEXED BY events_by_stream SET type = 'erased', type_version = ?, data = '{}', trace_id = NULL
      WHERE stream = ? AND type NOT IN ('erased', 'stream.erased')`,

@@ -1,6 +1,7 @@
 import { type CorralError, lift, type Lifts, type StoredEvent } from "@corral/protocol";
 import { cursorAhead } from "../cursor.ts";
 import type { Page, ReadRange } from "../port.ts";
+import { newestLink } from "./chain.ts";
 import type { Cell, Database } from "./database.ts";
 import { damaged } from "./failures.ts";
 import { trimmedOf, trimmedUpTo } from "./retention.ts";
@@ -89,10 +90,10 @@ export function insertEvent(database: Database, streamId: number, event: StoredE
   );
 }
 
-/** That of the newest event, also when it was trimmed, or the newest that was passed over. */
+/** That of the newest event, also when it was trimmed or is missing, or the newest that was passed over. */
 export function newestSeq(database: Database): number {
   const newest = (database.first("SELECT seq FROM events ORDER BY seq DESC LIMIT 1")?.[0] ?? 0) as number;
-  return Math.max(newest, trimmedUpTo(database), skippedUpTo(database));
+  return Math.max(newest, newestLink(database).seq, trimmedUpTo(database), skippedUpTo(database));
 }
 
 /** Types and versions this program does not know are given as they are: whoever reads keeps and skips them. */

@@ -2,7 +2,7 @@
  * The end of the log: where the next event goes, and how far listeners have heard.
  *
  * Invariants
- * 1. Seqs are given inside the transaction from `head`, which moves when an append can no longer fail by itself and is
+ * 1. Seqs are given inside the transaction from `head`, and linked from `link`, which move when an append can no longer fail by itself and are
  *    read anew after a lost transaction or another process's commit. So an append that is undone burns none.
  * 2. `#delivered` is the last seq the listeners have heard of. They hear of every seq, once and in order, after the sync
  *    and before the append's caller. Another process's events come before the next commit of this one, or when
@@ -11,6 +11,7 @@
 import type { Lifts, StoredEvent } from "@corral/protocol";
 import type { Listeners } from "../listeners.ts";
 import { isGap } from "../port.ts";
+import { newestLink } from "./chain.ts";
 import type { Database } from "./database.ts";
 import { newestSeq, readEvents } from "./events.ts";
 import { storeFailure } from "./failures.ts";
@@ -24,6 +25,7 @@ export class Frontier implements CommitWatcher {
   readonly #lifts: Lifts | undefined;
   #foreignCommits: number | undefined;
   #head: number;
+  #link: string;
   #delivered: number;
   #appended: StoredEvent[] = [];
   #isTroubled = false;
@@ -39,6 +41,7 @@ export class Frontier implements CommitWatcher {
     this.#listeners = listeners;
     this.#lifts = lifts;
     this.#head = newestSeq(database);
+    this.#link = newestLink(database).link;
     this.#delivered = this.#head;
   }
 
@@ -46,9 +49,15 @@ export class Frontier implements CommitWatcher {
     return this.#head;
   }
 
-  /** The events stand, unless the whole transaction is lost. */
-  advance(events: readonly StoredEvent[]): void {
+  /** That of the newest event. */
+  get link(): string {
+    return this.#link;
+  }
+
+  /** The events stand, unless the whole transaction is lost. `link`: that of the last. */
+  advance(events: readonly StoredEvent[], link: string): void {
     this.#head += events.length;
+    this.#link = link;
     for (const event of events) this.#appended.push(event);
   }
 
@@ -97,6 +106,7 @@ export class Frontier implements CommitWatcher {
     this.#foreignCommits = foreignCommits;
     this.#streams.forget();
     this.#head = newestSeq(this.#database);
+    this.#link = newestLink(this.#database).link;
     return "something";
   }
 

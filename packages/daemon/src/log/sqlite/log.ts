@@ -8,9 +8,11 @@
 import { CorralError, event, type Lifts, type NewEvent, type StoredEvent, versionOf } from "@corral/protocol";
 import { AwakeClock } from "../awake-clock.ts";
 import { Listeners } from "../listeners.ts";
+import type { ChainRecord, WrittenEvent } from "../chain.ts";
 import { CommitClosedLane } from "../live.ts";
 import type {
   Append,
+  ChainRange,
   Copied,
   Cut,
   Lease,
@@ -26,6 +28,7 @@ import type {
 } from "../port.ts";
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
 import { backUp } from "./backup.ts";
+import { insertLink, newestLink, readChain } from "./chain.ts";
 import { type Database, isStoreFault } from "./database.ts";
 import { eraseFacts, leaveNoTrace } from "./erasure.ts";
 import { insertEvent, newestSeq, readEvents } from "./events.ts";
@@ -116,6 +119,14 @@ export class SqliteLog implements Log {
 
   onCommit(listener: (events: readonly StoredEvent[]) => void): () => void {
     return this.#listeners.add(listener);
+  }
+
+  async chain(range: ChainRange): Promise<readonly ChainRecord[]> {
+    return this.#look(() => readChain(this.#database, range));
+  }
+
+  async newestLink(): Promise<{ readonly seq: number; readonly link: string }> {
+    return this.#look(() => newestLink(this.#database));
   }
 
   async head(): Promise<number> {
@@ -214,12 +225,18 @@ export class SqliteLog implements Log {
 
     const place = { seq: this.#frontier.head + 1, version: state.version + 1, created };
     const events = append.events.map((each, index) => this.#placed(each, index, append, place));
-    const id = this.#streams.idOf(stream);
-    for (const [index, stored] of events.entries()) insertEvent(this.#database, id, stored, data.value[index]!);
+    const { id, salt } = this.#streams.identityOf(stream);
+    let { link } = this.#frontier;
+    for (const [index, stored] of events.entries()) {
+      const json = data.value[index]!;
+      insertEvent(this.#database, id, stored, json);
+      link = insertLink(this.#database, link, stored.seq, salt, writtenAs(stored, json));
+    }
     for (const stored of events) this.#projections.apply(stored, id);
 
-    this.#streams.advance(stream, { ...this.#streams.state(stream), id, version: state.version + events.length });
-    this.#frontier.advance(events);
+    const version = state.version + events.length;
+    this.#streams.advance(stream, { ...this.#streams.state(stream), id, salt, version });
+    this.#frontier.advance(events, link);
     return events;
   }
 
@@ -259,6 +276,7 @@ export class SqliteLog implements Log {
     const { erased, rows } = eraseFacts(this.#database, this.#projections, id);
     if (erased + rows === 0) return 0;
     this.#streams.revokeLease(end.stream);
+    this.#streams.resalt(end.stream);
     this.#store({ append: end, data: { value: ["{}"] }, created });
     return erased;
   }
@@ -297,6 +315,11 @@ interface Place {
   readonly seq: number;
   readonly version: number;
   readonly created: string;
+}
+
+function writtenAs(stored: StoredEvent, data: string): WrittenEvent {
+  const { stream, version, type, typeVersion, actor, traceId = null, approximateCreationTime: time } = stored;
+  return { stream, version, type, typeVersion, data, actor, traceId, time };
 }
 
 function toJson(each: NewEvent): string {

@@ -1,4 +1,5 @@
 import { CorralError } from "@corral/protocol";
+import { genesis } from "../chain.ts";
 import type { Database } from "./database.ts";
 
 /**
@@ -45,6 +46,16 @@ export const migrations: readonly string[] = [
 
   // Seqs that were given by another log in this place, and are not given again.
   `CREATE TABLE skips (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;`,
+
+  // The chain begins behind what is there, with a row that stands for all of it.
+  `ALTER TABLE streams ADD COLUMN salt TEXT NOT NULL DEFAULT '';
+   UPDATE streams SET salt = lower(hex(randomblob(16)));
+   CREATE TABLE chain (seq INTEGER PRIMARY KEY, link TEXT NOT NULL, kept TEXT) STRICT;
+   INSERT INTO chain (seq, link) SELECT max(
+     (SELECT coalesce(max(seq), 0) FROM events),
+     (SELECT coalesce(max(seq), 0) FROM marks),
+     (SELECT coalesce(max(last), 0) FROM skips)
+   ), '${genesis}';`,
 ];
 
 /**

@@ -62,6 +62,9 @@ async function exercise(log: SqliteLog): Promise<void> {
   await log.read({ after: 0, stream: "a" });
   await log.read({ after: 3 });
   await log.head();
+  await log.chain({ after: undefined });
+  await log.chain({ after: 0 });
+  await log.newestLink();
   await log.newest(2);
   await log.row("inputs", inputId(1));
   await log.rows("inputs");

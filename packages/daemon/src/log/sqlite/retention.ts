@@ -1,4 +1,5 @@
 import type { Cut } from "../port.ts";
+import { keepWhole } from "./chain.ts";
 import type { Database } from "./database.ts";
 
 /** Events looked at in one transaction: a pause of a few milliseconds. */
@@ -35,7 +36,10 @@ export function trimSlice(
   const streams = new Set(looked.map(({ stream }) => stream));
   const kept = new Set([...streams].filter((stream) => cut.keep?.(nameOf(database, stream)) === true));
   const going = looked.filter(({ stream }) => !kept.has(stream));
-  for (const { seq } of going) database.run("DELETE FROM events WHERE seq = ?", seq);
+  for (const { seq } of going) {
+    keepWhole(database, seq);
+    database.run("DELETE FROM events WHERE seq = ?", seq);
+  }
   for (const last of lastOfEach(going).values()) markStream(database, last);
   const isLast = looked.length < slice;
   markLog(database, isLast ? cut.before - 1 : looked.at(-1)!.seq);

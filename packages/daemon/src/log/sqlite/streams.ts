@@ -6,6 +6,8 @@ import type { Database } from "./database.ts";
 export interface StreamState {
   /** Undefined until the stream is first written. */
   readonly id: number | undefined;
+  /** What the hashes of its events' facts begin with. */
+  readonly salt: string;
   readonly version: number;
   readonly fence: number;
   readonly holder: string | null;
@@ -14,6 +16,8 @@ export interface StreamState {
   /** Counts the renewals of the lease. */
   readonly beat: number;
 }
+
+const newSalt = "lower(hex(randomblob(16)))";
 
 /** How many streams are remembered; past it all are forgotten, and looked up again when needed. */
 const remembered = 10_000;
@@ -53,15 +57,22 @@ export class Streams {
     return state;
   }
 
-  /** The stream's id, given now if it has none. To be followed by `advance` with it. */
-  idOf(stream: string): number {
-    const { id } = this.state(stream);
-    if (id !== undefined) return id;
+  /** The stream's id and salt, given now if it has none. To be followed by `advance` with them. */
+  identityOf(stream: string): { readonly id: number; readonly salt: string } {
+    const { id, salt } = this.state(stream);
+    if (id !== undefined) return { id, salt };
     const made = this.#database.first(
-      "INSERT INTO streams (name, fence, holder) VALUES (?, 0, NULL) RETURNING id",
+      `INSERT INTO streams (name, fence, holder, salt) VALUES (?, 0, NULL, ${newSalt}) RETURNING id, salt`,
       stream,
     );
-    return made?.[0] as number;
+    return { id: made?.[0] as number, salt: made?.[1] as string };
+  }
+
+  /** The salt of what was said so far is gone for good. */
+  resalt(stream: string): void {
+    const state = this.state(stream);
+    const made = this.#database.first(`UPDATE streams SET salt = ${newSalt} WHERE id = ? RETURNING salt`, state.id!);
+    this.advance(stream, { ...state, salt: made?.[0] as string });
   }
 
   advance(stream: string, state: StreamState): void {
@@ -134,9 +145,9 @@ export class Streams {
   }
 
   #grant(stream: string, holder: string | null, ttl: number | null): StreamState {
-    const id = this.idOf(stream);
+    const { id, salt } = this.identityOf(stream);
     const before = this.state(stream);
-    const state = { ...before, id, fence: before.fence + 1, holder, ttl };
+    const state = { ...before, id, salt, fence: before.fence + 1, holder, ttl };
     const { fence } = state;
     this.#database.run("UPDATE streams SET fence = ?, holder = ?, ttl = ? WHERE id = ?", fence, holder, ttl, id);
     if (ttl === null) this.#seen.delete(stream);
@@ -160,23 +171,24 @@ export class Streams {
 
   #load(stream: string): StreamState {
     const row = this.#database.first(
-      "SELECT id, fence, holder, ttl, beat, trimmed_version FROM streams WHERE name = ?",
+      "SELECT id, fence, holder, ttl, beat, trimmed_version, salt FROM streams WHERE name = ?",
       stream,
     );
-    if (row === undefined) return { id: undefined, version: 0, fence: 0, holder: null, ttl: null, beat: 0 };
-    const [id, fence, holder, ttl, beat, trimmed] = row as [
+    if (row === undefined) return { id: undefined, salt: "", version: 0, fence: 0, holder: null, ttl: null, beat: 0 };
+    const [id, fence, holder, ttl, beat, trimmed, salt] = row as [
       number,
       number,
       string | null,
       number | null,
       number,
       number,
+      string,
     ];
     const newest = this.#database.first(
       "SELECT version FROM events INDEXED BY events_by_stream WHERE stream = ? ORDER BY seq DESC LIMIT 1",
       id,
     );
-    return { id, version: (newest?.[0] ?? trimmed) as number, fence, holder, ttl, beat };
+    return { id, salt, version: (newest?.[0] ?? trimmed) as number, fence, holder, ttl, beat };
   }
 }
 
