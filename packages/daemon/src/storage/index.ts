@@ -1,0 +1,1 @@
+export { type Digest, isDigest, type Page, type Part, type Store, type Stored, type StoredObject } from "./port.ts";
