@@ -53,7 +53,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   projects: ["log", "git"],
   sessions: ["log", "faults"],
   retention: ["log", "sessions"],
-  artifacts: ["log", "storage"],
+  artifacts: ["log", "storage", "faults"],
   workspaces: ["log", "environments", "git", "storage", "faults"],
   shells: ["log", "environments", "workspaces", "artifacts"],
   questions: ["log"],

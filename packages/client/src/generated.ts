@@ -154,6 +154,9 @@ export interface Api {
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "artifacts.maxBytes"
+          | "artifacts.sessionMaxBytes"
+          | "artifacts.days"
           | "limits.pids"
           | "limits.memoryMb"
           | "limits.cpus"
@@ -209,6 +212,9 @@ export interface Api {
         | "drainSeconds"
         | "retention.days"
         | "retention.events"
+        | "artifacts.maxBytes"
+        | "artifacts.sessionMaxBytes"
+        | "artifacts.days"
         | "limits.pids"
         | "limits.memoryMb"
         | "limits.cpus"
@@ -240,6 +246,9 @@ export interface Api {
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "artifacts.maxBytes"
+          | "artifacts.sessionMaxBytes"
+          | "artifacts.days"
           | "limits.pids"
           | "limits.memoryMb"
           | "limits.cpus"
@@ -561,6 +570,26 @@ export interface Api {
             timedOut: boolean;
             limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
             shellRespawned: boolean;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | {
@@ -598,6 +627,26 @@ export interface Api {
             timedOut: boolean;
             limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
             shellRespawned: boolean;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | {

@@ -66,6 +66,7 @@ export const errorStatus = {
   "workspace.unsuitable": 422,
   "workspace.setup-failed": 409,
   "workspace.failed": 500,
+  "artifact.expired": 410,
   "storage.missing": 404,
   "storage.too-large": 413,
   "storage.damaged": 500,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Part, Store } from "./port.ts";
 
@@ -170,6 +171,11 @@ export function describeStore(name: string, driver: StoreDriver): void {
           await store.remove(digest);
         },
       );
+
+      test("where objects are files, they hold what was put", async () => {
+        const path = store.path?.(await put(store, "a file"));
+        if (path !== undefined) expect(await readFile(path, "utf8")).toBe("a file");
+      });
 
       test("a reader that leaves early, and one that never begins, do no harm", async () => {
         const { digest } = await store.put(pieces(noise(large)));

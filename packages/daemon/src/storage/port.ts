@@ -27,6 +27,8 @@ export interface Store {
   remove(digest: Digest): Promise<void>;
   /** In the order of digests, a page at a time. What is put or removed meanwhile may or may not be in it; all else is, once. */
   list(options?: { readonly after?: Digest; readonly atMost?: number }): Promise<Page>;
+  /** Where objects are files of this machine: the object's own, to be read by anybody who may and written by nobody. */
+  path?(digest: Digest): string;
 }
 
 /** 64 hexadecimal digits, lower case. What looks otherwise is nowhere. */

@@ -106,6 +106,11 @@ class FolderStore implements Store {
     return { objects, more: false };
   }
 
+  path(digest: Digest): string {
+    if (!isDigest(digest)) throw missing(digest);
+    return this.#pathOf(digest);
+  }
+
   async #name(aside: string, digest: Digest): Promise<void> {
     const shard = join(this.#objects, digest.slice(0, 2));
     const made = await mkdir(shard, { recursive: true, mode: 0o700 });
