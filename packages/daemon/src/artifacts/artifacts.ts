@@ -86,7 +86,7 @@ export async function openArtifacts({
 
     async removeOf(owner) {
       for (const each of await Promise.allSettled(growing.values()))
-        if (each.status === "fulfilled" && each.value.owner === owner) await each.value.finish().catch(() => undefined);
+        if (each.status === "fulfilled" && each.value.owner === owner) await each.value.giveUp();
       await rm(place.folderOf(owner), { recursive: true, force: true });
       quota.giveBackAllOf(owner);
       await cleaning.bytes();
@@ -109,7 +109,7 @@ export async function openArtifacts({
     const making = make();
     growing.set(id, making);
     making.then(
-      (made) => made.kept.then(() => growing.delete(id)),
+      (made) => made.over.then(() => growing.delete(id)),
       () => growing.delete(id),
     );
     return making;

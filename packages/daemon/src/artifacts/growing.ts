@@ -9,7 +9,7 @@
 import { type ArtifactNamed, CorralError, event, type LeftOut, type NewEvent, type TraceId } from "@corral/protocol";
 import { rm } from "node:fs/promises";
 import { fault } from "../faults/index.ts";
-import type { Log } from "../log/index.ts";
+import type { Guard, Log } from "../log/index.ts";
 import type { Store } from "../storage/index.ts";
 import type { Gate } from "./gate.ts";
 import { bytesOf, GrowingFile, layOut, linkTo } from "./growing-file.ts";
@@ -43,9 +43,10 @@ export class GrowingArtifact implements Growing {
   #leftOut: LeftOut | undefined;
   #order: Promise<void> = Promise.resolve();
   #finished: Promise<ArtifactNamed> | undefined;
-  readonly #kept = Promise.withResolvers<void>();
-  /** Resolves when it has been kept. */
-  readonly kept: Promise<void> = this.#kept.promise;
+  readonly #over = Promise.withResolvers<void>();
+  #isGivenUp = false;
+  /** Resolves when it has been kept, or given up: then nothing is held open any more. */
+  readonly over: Promise<void> = this.#over.promise;
 
   private constructor(workshop: Workshop, facts: Facts) {
     this.#workshop = workshop;
@@ -97,13 +98,23 @@ export class GrowingArtifact implements Growing {
   finish(): Promise<ArtifactNamed> {
     this.#finished ??= this.#order.then(() => this.#keep());
     this.#finished.then(
-      () => this.#kept.resolve(),
+      () => this.#over.resolve(),
       () => (this.#finished = undefined),
     );
     return this.#finished;
   }
 
+  /** Its owner is no more. */
+  async giveUp(): Promise<void> {
+    this.#isGivenUp = true;
+    await this.#order;
+    await this.#file?.close();
+    await rm(this.path, { force: true });
+    this.#over.resolve();
+  }
+
   async #take(bytes: Uint8Array): Promise<void> {
+    if (this.#isGivenUp) return;
     const { quota, onDefect } = this.#workshop;
     const cut = this.#leftOut?.because;
     const { taken, short = "disk" } =
@@ -148,6 +159,7 @@ export class GrowingArtifact implements Growing {
   async #keep(): Promise<ArtifactNamed> {
     const { gate } = this.#workshop;
     const file = this.#file;
+    if (this.#isGivenUp) throw ownerless(this.#facts);
     if (file === undefined) return this.now;
     await file.sync();
     const digest = await gate.together(() => this.#store(file));
@@ -158,15 +170,20 @@ export class GrowingArtifact implements Growing {
   }
 
   async #store({ bytes }: GrowingFile): Promise<string> {
-    const { log, store } = this.#workshop;
+    const { store } = this.#workshop;
     const { digest } = await store.put(bytesOf(this.path, 0, bytes));
     fault("artifacts.stored");
     const leftOut = this.#leftOut === undefined ? {} : { leftOut: this.#leftOut };
-    await log.append({
-      ...this.#by(),
-      events: [event("artifact.kept", { id: this.id, digest, bytes, ...leftOut })],
-      guards: [{ table: "artifacts", key: this.id, is: { state: "growing" } }],
-    });
+    try {
+      await this.#record(event("artifact.kept", { id: this.id, digest, bytes, ...leftOut }), {
+        table: "artifacts",
+        key: this.id,
+        is: { state: "growing" },
+      });
+    } catch (error) {
+      if (error instanceof CorralError && error.code === "not-found") await this.giveUp();
+      throw error;
+    }
     return digest;
   }
 
@@ -179,23 +196,27 @@ export class GrowingArtifact implements Growing {
   }
 
   async #announce(): Promise<void> {
-    const { log } = this.#workshop;
     const { id, owner, name, kind, callId } = this.#facts;
     const facts = { id, name, kind, url: this.url, ...(callId === undefined ? {} : { callId }) };
-    const announced: NewEvent = event("artifact.announced", facts);
     const table = owner.startsWith("ses_") ? "sessions" : "shells";
-    try {
-      await log.append({ ...this.#by(), events: [announced], guards: [{ table, key: owner, is: {} }] });
-    } catch (error) {
-      if (!(error instanceof CorralError) || error.code !== "append.conflict") throw error;
-      throw new CorralError("not-found", `There is no ${owner} that ${name} could come from.`, { cause: error });
-    }
+    await this.#record(event("artifact.announced", facts), { table, key: owner, is: {} });
   }
 
-  #by() {
+  /** Throws `not-found` when the owner, and so the artifact, is no more. */
+  async #record(recorded: NewEvent, guard: Guard): Promise<void> {
     const { owner, traceId } = this.#facts;
-    return { stream: owner, actor: "corral", ...(traceId === undefined ? {} : { traceId }) };
+    const by = { actor: "corral", ...(traceId === undefined ? {} : { traceId }) };
+    try {
+      await this.#workshop.log.append({ stream: owner, ...by, events: [recorded], guards: [guard] });
+    } catch (error) {
+      if (error instanceof CorralError && error.code === "append.conflict") throw ownerless(this.#facts, error);
+      throw error;
+    }
   }
+}
+
+function ownerless({ owner, name }: Facts, cause?: unknown): CorralError {
+  return new CorralError("not-found", `There is no ${owner} that ${name} could come from.`, { cause });
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, void> {}
