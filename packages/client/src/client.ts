@@ -2,6 +2,8 @@ import type { StreamFilter, TraceId } from "@corral/protocol";
 import type {
   Admission,
   AdmitInput,
+  ArtifactId,
+  ArtifactView,
   BackupView,
   ClosedShell,
   CommandId,
@@ -55,6 +57,7 @@ import type {
   WorkspaceDiff,
 } from "./api.ts";
 import { type FollowCommand, followCommand } from "./command.ts";
+import { type ReadArtifact, readArtifact } from "./content.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type OpenSocket, openWebSocket } from "./socket.ts";
 import { type Asked, type Endpoint, type Fetch, type Sending, Transport, type Waiting } from "./transport.ts";
@@ -110,6 +113,13 @@ export interface Client {
     discard(id: SessionId, wish?: DiscardWorkspace, sending?: Sending): Promise<DiscardAnswer>;
     decideSetup(id: SessionId, wish: DecideSetup, sending?: Sending): Promise<SetupAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  /** Files that came out of sessions' work. */
+  readonly artifacts: {
+    list(session: SessionId, waiting?: Waiting): Promise<readonly ArtifactView[]>;
+    get(id: ArtifactId, waiting?: Waiting): Promise<ArtifactView>;
+    /** Its bytes, or a part of them, as they come. */
+    read(id: ArtifactId, how?: ReadArtifact): AsyncGenerator<Uint8Array, void, undefined>;
   };
   /** A person's own shells. */
   readonly shells: {
@@ -211,6 +221,12 @@ export function createClient({
       decideSetup: (id, body, sending) => ask("POST /api/sessions/{id}/setup", { ...sending, path: { id }, body }),
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
+    },
+    artifacts: {
+      list: async (id, waiting) =>
+        (await ask("GET /api/sessions/{id}/artifacts", { ...waiting, path: { id } })).artifacts,
+      get: (id, waiting) => ask("GET /api/artifacts/{id}", { ...waiting, path: { id } }),
+      read: (id, how) => readArtifact(transport, id, how),
     },
     shells: {
       open: (body = {}, sending) => ask("POST /api/shells", { ...sending, body }),

@@ -24,6 +24,7 @@ export const errorStatus = {
   "request.too-large": 413,
   "request.media-type": 415,
   "host.refused": 421,
+  "request.range": 416,
   "stream.upgrade-needed": 426,
   "project.not-a-repo": 422,
   "project.no-worktree": 422,
