@@ -10,8 +10,8 @@ export interface OutputPlace {
 }
 
 export interface WholeOutputs {
-  /** There is more by so many characters. */
-  more(stream: OutputName, characters: number): void;
+  /** There is more of it. */
+  more(stream: OutputName): void;
   /** The command is over: what was kept. Never rejects; what cannot be kept is what a result without it tells. */
   rest(result: CommandResult): Promise<Pick<CommandResult, "artifacts">>;
 }
@@ -35,13 +35,10 @@ const pieceBytes = 192 * 1024;
 /** Brings long outputs of a command to a place of their own, while they grow. */
 export function followWhole({ results, id, place, above, everyMs = 200 }: WholeOutputsOptions): WholeOutputs {
   const follow = (stream: OutputName) =>
-    new WholeOutput((from) => results.readWhole(id, stream, { from, bytes: pieceBytes }), place(stream), {
-      above,
-      everyMs,
-    });
+    new WholeOutput((from, bytes) => results.readWhole(id, stream, { from, bytes }), place(stream), { above, everyMs });
   const outputs = { stdout: follow("stdout"), stderr: follow("stderr") };
   return {
-    more: (stream, characters) => outputs[stream].more(characters),
+    more: (stream) => outputs[stream].more(),
     async rest({ stdoutBytes, stderrBytes }) {
       const [stdout, stderr] = await Promise.all([outputs.stdout.rest(stdoutBytes), outputs.stderr.rest(stderrBytes)]);
       if (stdout === undefined && stderr === undefined) return {};
@@ -57,21 +54,21 @@ export function followWhole({ results, id, place, above, everyMs = 200 }: WholeO
  *
  * 1. One piece at a time: the next is read when the one before has arrived, so that memory is bounded.
  * 2. Once something failed nothing more is tried.
- * 3. When the command is over, what had been written by then is all there is: what it left behind may write for ever.
+ * 3. It is moved up to where it was at the last look, and in the end to where it was when the command was over: whatever writes
+ *    for ever keeps nobody.
  */
 class WholeOutput {
-  readonly #read: (from: number) => Promise<OutputRead>;
+  readonly #read: Read;
   readonly #place: OutputPlace;
   readonly #above: number;
   readonly #everyMs: number;
-  #characters = 0;
   #position: number | undefined;
   #moving: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #hasFailed = false;
+  #isOver = false;
 
   constructor(
-    read: (from: number) => Promise<OutputRead>,
+    read: Read,
     place: OutputPlace,
     { above, everyMs }: { readonly above: number; readonly everyMs: number },
   ) {
@@ -81,51 +78,48 @@ class WholeOutput {
     this.#everyMs = everyMs;
   }
 
-  more(characters: number): void {
-    this.#characters += characters;
-    if (this.#characters <= this.#above || this.#hasFailed) return;
-    this.#timer ??= setTimeout(() => this.#soon(), this.#position === undefined ? 0 : this.#everyMs).unref();
+  more(): void {
+    if (!this.#isOver) this.#timer ??= setTimeout(() => this.#look(), this.#everyMs).unref();
   }
 
   async rest(size: number): Promise<ArtifactNamed | undefined> {
+    this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#characters = Number.NEGATIVE_INFINITY;
-    await this.#moving;
-    if (this.#position === undefined && size <= this.#above) return undefined;
-    await this.#move(size);
-    return this.#hasFailed ? undefined : this.#tried(() => this.#place.finish());
-  }
-
-  #soon(): void {
-    this.#moving ??= this.#move(Number.POSITIVE_INFINITY).finally(() => {
-      this.#moving = undefined;
-      this.#timer = undefined;
-    });
-  }
-
-  async #move(upTo: number): Promise<void> {
-    await this.#tried(async () => {
-      let position = (this.#position ??= seenOf(await this.#place.begin()));
-      while (position < upTo) {
-        const { bytes } = await this.#read(position);
-        if (bytes.length === 0) return;
-        const piece = bytes.subarray(0, Math.min(bytes.length, upTo - position));
-        await this.#place.append(piece);
-        this.#position = position += piece.length;
-      }
-    });
-  }
-
-  async #tried<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      return this.#hasFailed ? undefined : await work();
+      await this.#moving;
+      if (this.#position === undefined && size <= this.#above) return undefined;
+      await this.#move(size);
+      return await this.#place.finish();
     } catch {
-      this.#hasFailed = true;
       return undefined;
     }
   }
+
+  #look(): void {
+    this.#moving = this.#moveIfLong();
+    this.#moving.then(
+      () => (this.#timer = undefined),
+      () => (this.#isOver = true),
+    );
+  }
+
+  async #moveIfLong(): Promise<void> {
+    const { size } = await this.#read(0, 0);
+    if (size > this.#above) await this.#move(size);
+  }
+
+  async #move(upTo: number): Promise<void> {
+    this.#position ??= seenOf(await this.#place.begin());
+    while (this.#position < upTo) {
+      const { bytes } = await this.#read(this.#position, Math.min(pieceBytes, upTo - this.#position));
+      if (bytes.length === 0) return;
+      await this.#place.append(bytes);
+      this.#position += bytes.length;
+    }
+  }
 }
+
+type Read = (from: number, bytes: number) => Promise<OutputRead>;
 
 /** How far into the output that is. */
 function seenOf({ bytes, leftOut }: ArtifactNamed): number {

@@ -53,7 +53,7 @@ export class SetupRun {
       ...{ results: environment.shell, id, above: 0 },
       place: (stream) => artifactPlace(this.#desk, { of: `${this.#desk.session}s${attempt}`, name: id, stream }),
     });
-    const onOutput = (stream: "stdout" | "stderr", text: string) => whole.more(stream, text.length);
+    const onOutput = (stream: "stdout" | "stderr") => whole.more(stream);
     const result = await environment.shell.run({ id, text, timeoutMs: longestMs, signal, onOutput });
     await whole.rest(result);
     const outcome = signal.aborted ? "cancelled" : result.exitCode === 0 ? "done" : "failed";

@@ -30,7 +30,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     const result = await shell.run({
       ...{ id, text: command, timeoutMs, signal },
       onOutput(stream, text) {
-        whole.more(stream, text.length);
+        whole.more(stream);
         onOutput(stream, text);
       },
     });
