@@ -131,7 +131,7 @@ describe("growing and keeping", () => {
   test("an owner that is not there has no artifacts", async () => {
     await expect(stage.artifacts.begin({ ...wanted, owner: "ses_9" })).rejects.toMatchObject({ code: "not-found" });
     expect(readdirSync(join(home, "artifacts", "ses_9"))).toEqual([]);
-    await expect(textOf("art_none" as ArtifactId)).rejects.toMatchObject({ code: "not-found" });
+    await expect(textOf("art_none")).rejects.toMatchObject({ code: "not-found" });
   });
 
   test("what grows is kept when the daemon stops", async () => {

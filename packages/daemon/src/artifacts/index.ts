@@ -1,3 +1,3 @@
-export { type ArtifactTerms, type ArtifactsOptions, openArtifacts } from "./artifacts.ts";
-export type { ArtifactOwner, Artifacts, Growing, NewArtifact } from "./port.ts";
+export { type ArtifactTerms, openArtifacts } from "./artifacts.ts";
+export type { Artifacts, Growing } from "./port.ts";
 export { artifactProjections } from "./projection.ts";

@@ -1,5 +1,6 @@
 import type { ArtifactId, ArtifactKind, ArtifactView, CallId, LeftOut, StoredEvent } from "@corral/protocol";
 import type { Change, Projection, Row } from "../log/index.ts";
+import type { Digest } from "../storage/index.ts";
 import type { ArtifactOwner } from "./port.ts";
 
 /** Who refers to which bytes. One that goes on after it was kept refers to what it held until it is kept again. */
@@ -54,7 +55,7 @@ export interface Recorded {
   readonly kind: ArtifactKind;
   readonly callId: CallId | undefined;
   readonly state: ArtifactView["state"];
-  readonly digest: string | undefined;
+  readonly digest: Digest | undefined;
   /** As of the last time it was kept. */
   readonly bytes: number;
   readonly leftOut: LeftOut | undefined;

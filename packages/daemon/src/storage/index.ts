@@ -1,1 +1,1 @@
-export { type Digest, isDigest, type Page, type Part, type Store, type Stored, type StoredObject } from "./port.ts";
+export type { Digest, Part, Store } from "./port.ts";
