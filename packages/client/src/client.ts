@@ -114,9 +114,9 @@ export interface Client {
     decideSetup(id: SessionId, wish: DecideSetup, sending?: Sending): Promise<SetupAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
   };
-  /** Files that came out of sessions' work. */
+  /** Files that came out of the work in sessions and shells. */
   readonly artifacts: {
-    list(session: SessionId, waiting?: Waiting): Promise<readonly ArtifactView[]>;
+    list(owner: ArtifactView["owner"], waiting?: Waiting): Promise<readonly ArtifactView[]>;
     get(id: ArtifactId, waiting?: Waiting): Promise<ArtifactView>;
     /** Its bytes, or a part of them, as they come. */
     read(id: ArtifactId, how?: ReadArtifact): AsyncGenerator<Uint8Array, void, undefined>;
@@ -224,7 +224,9 @@ export function createClient({
     },
     artifacts: {
       list: async (id, waiting) =>
-        (await ask("GET /api/sessions/{id}/artifacts", { ...waiting, path: { id } })).artifacts,
+        isShell(id)
+          ? (await ask("GET /api/shells/{id}/artifacts", { ...waiting, path: { id } })).artifacts
+          : (await ask("GET /api/sessions/{id}/artifacts", { ...waiting, path: { id } })).artifacts,
       get: (id, waiting) => ask("GET /api/artifacts/{id}", { ...waiting, path: { id } }),
       read: (id, how) => readArtifact(transport, id, how),
     },
@@ -265,4 +267,8 @@ export function createClient({
       ask("GET /api/events", { signal, query: { ...page, types: types?.join(",") } }),
     follow: (options) => follow(transport, openSocket, options),
   };
+}
+
+function isShell(owner: ArtifactView["owner"]): owner is ShellId {
+  return owner.startsWith("shl_");
 }

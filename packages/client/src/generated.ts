@@ -752,6 +752,26 @@ export interface Api {
       }[];
     };
   };
+  "GET /api/shells/{id}/artifacts": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      artifacts: {
+        id: `art_${string}`;
+        owner: `ses_${string}` | `shl_${string}`;
+        name: string;
+        kind: "stdout" | "stderr" | "scrollback";
+        state: "growing" | "kept" | "expired";
+        url: string;
+        callId?: `cal_${string}` | undefined;
+        bytes: number;
+        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+        digest?: string | undefined;
+        approximateCreationTime: string;
+      }[];
+    };
+  };
   "GET /api/artifacts/{id}": {
     path: { id: `art_${string}` };
     query: Record<string, never>;
@@ -973,6 +993,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/discard": ["kind"],
   "POST /api/sessions/{id}/setup": ["kind"],
   "GET /api/sessions/{id}/artifacts": ["artifacts"],
+  "GET /api/shells/{id}/artifacts": ["artifacts"],
   "GET /api/artifacts/{id}": ["id", "owner", "name", "kind", "state", "url", "bytes", "approximateCreationTime"],
   "GET /api/artifacts/{id}/content": [],
   "GET /api/network": ["contacts", "seq"],

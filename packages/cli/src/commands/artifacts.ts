@@ -1,6 +1,6 @@
 import { closeSync, rmSync, writeSync } from "node:fs";
 import type { Client } from "@corral/client";
-import { type ArtifactId, artifactId, type ArtifactView } from "@corral/protocol";
+import { type ArtifactId, artifactId, type ArtifactView, shellId } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { size } from "../figures.ts";
@@ -8,13 +8,14 @@ import { UsageError } from "../flags.ts";
 import { createFile } from "../new-file.ts";
 import { jsonLine, type Output, shown } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
+import type { World } from "../world.ts";
 
 export const artifacts = defineCommand({
   name: "artifacts",
-  usage: "artifacts [SESSION] [--json] | artifacts show ID | artifacts save ID FILE",
+  usage: "artifacts [SESSION | SHELL] [--json] | artifacts show ID | artifacts save ID FILE",
   summary: "Lists the files that came out of a session's work, or gives one of them out.",
   details: `The whole of an output that was too long for the agent is one, what the set-up command printed too. Without
-SESSION it is the latest one of this project. On a terminal, \`show\` shows what would steer the terminal instead of obeying it;
+SESSION or SHELL it is the latest session of this project. On a terminal, \`show\` shows what would steer the terminal instead of obeying it;
 elsewhere bytes are passed on as they are.`,
   examples: [
     ["corral artifacts", "what there is, with each one's address"],
@@ -40,13 +41,19 @@ elsewhere bytes are passed on as they are.`,
 
     async function list(named: readonly string[]): Promise<number> {
       const daemon = await connectDaemon(world);
-      const found = await daemon.artifacts.list(await whichSession(daemon, named, world));
+      const found = await daemon.artifacts.list(await whose(daemon, named, world));
       for (const each of found) world.out.write(json === true ? jsonLine(each) : line(each));
       if (found.length === 0 && json !== true) world.err.write("no files came out of it so far\n");
       return 0;
     }
   },
 });
+
+/** A person's shell, or a session. */
+async function whose(client: Client, words: readonly string[], world: World): Promise<ArtifactView["owner"]> {
+  const shell = shellId.safeParse(words[0]);
+  return shell.success && words.length === 1 ? shell.data : whichSession(client, words, world);
+}
 
 async function show(client: Client, id: ArtifactId, out: Output): Promise<void> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -226,6 +226,19 @@ describe("removal", () => {
     expect([await stage.artifacts.list(session), await objects()]).toEqual([[], 0]);
   });
 
+  test("what a lost log told of stays where it is", async () => {
+    const id = await keep("still here");
+    const { url } = (await stage.artifacts.find(id))!;
+    await stage.close();
+    for (const name of readdirSync(home)) if (name.startsWith("corral.db")) rmSync(join(home, name));
+    stage = await openStage({ home });
+    await stage.artifacts.cleanUp();
+    expect([await stage.artifacts.find(id), readFileSync(fileURLToPath(url), "utf8")]).toEqual([
+      undefined,
+      "still here",
+    ]);
+  });
+
   test("files and bytes that belong to nobody are swept, and no others", async () => {
     const id = await keep("kept");
     const growing = await stage.artifacts.begin({ ...wanted, name: "growing.txt" });

@@ -1,6 +1,6 @@
 import { type ArtifactId, CorralError, event } from "@corral/protocol";
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readlink, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Workshop } from "./growing.ts";
 import { fileName } from "./place.ts";
 import { type Recorded, recordedIn } from "./projection.ts";
@@ -20,7 +20,11 @@ export interface Cleaning {
 
 const dayMs = 24 * 3_600_000;
 
-/** What the log says is the measure: a file or object that no artifact on record has is removed, and nothing else is. */
+/**
+ * What the log says is the measure: a file or object that no artifact on record has is removed, and nothing else is. What belongs to an
+ * owner the log has never heard of stays: the log may have been set aside as damaged, or an older backup put in its place, and another
+ * one may still tell of it.
+ */
 export function cleaningOf({
   log,
   store,
@@ -74,6 +78,7 @@ export function cleaningOf({
     const rows = await log.rows("artifacts");
     const expected = new Map(rows.map(recordedIn).map((each) => [each.id, each]));
     for (const owner of await readdir(place.folder)) {
+      if (!(await isOnRecord(owner))) continue;
       const folder = join(place.folder, owner);
       const names = await readdir(folder).catch(() => []);
       const stray = names.filter((name) => !belongs(expected.get(idIn(name)), name));
@@ -89,7 +94,7 @@ export function cleaningOf({
 
   async function removeStrayBytes(): Promise<void> {
     const rows = await log.rows("artifacts");
-    const referred = new Set(rows.flatMap((row) => row["digest"] ?? []));
+    const referred = new Set([...rows.flatMap((row) => row["digest"] ?? []), ...(await linkedByStrangers())]);
     let after = "";
     for (let more = true; more;) {
       const page = await store.list({ after });
@@ -99,6 +104,24 @@ export function cleaningOf({
       }
       more = page.more;
     }
+  }
+
+  async function isOnRecord(owner: string): Promise<boolean> {
+    for (const table of ["sessions", "removed_sessions", "shells"])
+      if ((await log.row(table, owner)) !== undefined) return true;
+    return false;
+  }
+
+  /** Where objects are files, the files of artifacts lead to them. */
+  async function linkedByStrangers(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const owner of await readdir(place.folder)) {
+      if (await isOnRecord(owner)) continue;
+      const folder = join(place.folder, owner);
+      for (const name of await readdir(folder).catch(() => []))
+        found.push(basename(await readlink(join(folder, name)).catch(() => "")));
+    }
+    return found;
   }
 }
 

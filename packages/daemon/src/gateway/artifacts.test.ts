@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SessionId } from "@corral/protocol";
+import { event, type SessionId } from "@corral/protocol";
 import { partOf } from "./artifacts.ts";
 import { openTestGateway } from "./testing.ts";
 
@@ -97,6 +97,26 @@ test("what is damaged is not given out as whole", async () => {
   writeFileSync(new URL(url), "perished ".repeat(100_000));
   const answer = await contentOf(growing.id);
   await expect(answer.arrayBuffer()).rejects.toThrow("terminated");
+});
+
+test("artifacts of a person's shell are for those who may see the shell", async () => {
+  await gate.add(
+    "shl_1",
+    event("shell.opened", {
+      environment: { kind: "jail", network: "off" },
+      workspace: "scratch",
+      path: "/scratch",
+      readable: [],
+      variables: {},
+    }),
+  );
+  const growing = await gate.artifacts.begin({ owner: "shl_1", name: "terminal.txt", kind: "scrollback" });
+  await growing.append(Buffer.from("$ "));
+  const paths = ["/api/shells/shl_1/artifacts", `/api/artifacts/${growing.id}`, `/api/artifacts/${growing.id}/content`];
+  const narrow = await gate.token({ name: "narrow", scope: "read", session });
+  const reader = await gate.token({ name: "reader", scope: "read" });
+  expect(await Promise.all(paths.map(async (path) => (await narrow.send(path)).status))).toEqual([404, 404, 404]);
+  expect(await Promise.all(paths.map(async (path) => (await reader.send(path)).status))).toEqual([200, 200, 200]);
 });
 
 describe("a token with bounds", () => {

@@ -1,11 +1,21 @@
 import { Readable } from "node:stream";
-import { artifactId, artifactList, type ArtifactView, artifactView, CorralError } from "@corral/protocol";
+import {
+  artifactId,
+  artifactList,
+  type ArtifactView,
+  artifactView,
+  CorralError,
+  type ShellId,
+  shellId,
+} from "@corral/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
+import type { Principal } from "../tokens/index.ts";
 import type { Part } from "../storage/index.ts";
 import { missing } from "./bounds.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 import { sessionParams } from "./sessions.ts";
+import { knownShell, seenShell } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
 
 const artifactParams = z.object({ id: artifactId });
@@ -29,6 +39,12 @@ export const artifactRoutes: Routes = (app, parts) => {
       if ((await parts.sessions.get(id)) === undefined) throw missing("session", id);
       return { artifacts: [...(await artifacts.list(id))] };
     },
+  );
+
+  app.get(
+    "/api/shells/:id/artifacts",
+    { schema: { tags, params: z.object({ id: shellId }), response: { 200: artifactList } } },
+    async (request) => ({ artifacts: [...(await artifacts.list((await knownShell(parts, request)).id))] }),
   );
 
   app.get(
@@ -57,13 +73,22 @@ export const artifactRoutes: Routes = (app, parts) => {
 
 /** What is out of a token's sight is not there. */
 async function known(
-  { artifacts, sight }: RouteParts,
+  parts: RouteParts,
   request: FastifyRequest<{ Params: z.infer<typeof artifactParams> }>,
 ): Promise<ArtifactView> {
-  const view = await artifacts.find(request.params.id);
-  if (view === undefined || !sight.stream(principalOf(request), view.owner))
+  const view = await parts.artifacts.find(request.params.id);
+  if (view === undefined || !(await sees(parts, principalOf(request), view)))
     throw missing("artifact", request.params.id);
   return view;
+}
+
+async function sees(parts: RouteParts, who: Principal, { owner }: ArtifactView): Promise<boolean> {
+  if (isShell(owner)) return (await seenShell(parts, who, owner)) !== undefined;
+  return parts.sight.session(who, owner);
+}
+
+function isShell(owner: ArtifactView["owner"]): owner is ShellId {
+  return owner.startsWith("shl_");
 }
 
 function send({ artifacts }: RouteParts, view: ArtifactView, range: string | undefined, reply: FastifyReply) {

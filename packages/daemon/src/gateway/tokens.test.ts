@@ -152,6 +152,7 @@ describe("scopes", () => {
     "POST /api/sessions/:id/discard": { path: `/api/sessions/${session}/discard`, body: {} },
     "POST /api/sessions/:id/setup": { path: `/api/sessions/${session}/setup`, body: { decision: "again" } },
     "GET /api/sessions/:id/artifacts": { path: `/api/sessions/${session}/artifacts` },
+    "GET /api/shells/:id/artifacts": { path: "/api/shells/shl_none/artifacts" },
     "GET /api/artifacts/:id": { path: "/api/artifacts/art_none" },
     "GET /api/artifacts/:id/content": { path: "/api/artifacts/art_none/content" },
     "GET /api/sessions/:id/events": { path: `/api/sessions/${session}/events` },

@@ -13,6 +13,13 @@ const owners = (table: "sessions" | "shells", prefix: string): Projection => ({
   changes: ({ stream }) => (stream.startsWith(prefix) ? [{ key: stream, set: { seen: 1 } }] : []),
 });
 
+const removed: Projection = {
+  table: "removed_sessions",
+  version: 1,
+  columns: { how: "text" },
+  changes: ({ stream, type }) => (type === "stream.erased" ? [{ key: stream, set: { how: type } }] : []),
+};
+
 export interface StageOptions {
   readonly home: string;
   readonly terms?: Partial<ArtifactTerms>;
@@ -22,7 +29,7 @@ export interface StageOptions {
 
 /** Artifacts on a log and a store of their own, in a folder that another stage may take over. */
 export async function openStage({ home, terms = {}, now, onDefect = refuse }: StageOptions) {
-  const projections = [...artifactProjections, owners("sessions", "ses_"), owners("shells", "shl_")];
+  const projections = [...artifactProjections, owners("sessions", "ses_"), owners("shells", "shl_"), removed];
   const log = await openSqliteLog({ file: join(home, "corral.db"), projections });
   const store = await openFolderStore(join(home, "storage", "artifacts"));
   const generous: ArtifactTerms = { maxBytes: 1e9, sessionMaxBytes: 1e9, days: null };
