@@ -226,6 +226,15 @@ describe("removal", () => {
     expect([await stage.artifacts.list(session), await objects()]).toEqual([[], 0]);
   });
 
+  test("a sweep in the middle takes nothing that somebody is about to refer to", async () => {
+    await stage.store.put(bytesIn("wanted again"));
+    const sweeps = Array.from({ length: 5 }, () => stage.artifacts.cleanUp());
+    const ids = await Promise.all(Array.from({ length: 5 }, () => keep("wanted again")));
+    await Promise.all([...sweeps, stage.artifacts.cleanUp()]);
+    for (const id of ids) expect(await textOf(id)).toBe("wanted again");
+    expect(await objects()).toBe(1);
+  });
+
   test("what a lost log told of stays where it is", async () => {
     const id = await keep("still here");
     const { url } = (await stage.artifacts.find(id))!;
