@@ -19,6 +19,7 @@ export type Admission = AnswerOf<"POST /api/sessions/{id}/inputs">;
 export type AdmitInput = BodyOf<"POST /api/sessions/{id}/inputs">;
 export type AuditEntry = AnswerOf<"GET /api/audit/entries/{id}">;
 export type AuditPage = AnswerOf<"GET /api/audit">;
+export type ArtifactView = AnswerOf<"GET /api/artifacts/{id}">;
 export type BackupView = AnswerOf<"POST /api/backups">;
 export type ChainReport = AnswerOf<"GET /api/audit/verify">;
 export type ClosedShell = AnswerOf<"DELETE /api/shells/{id}">;
@@ -73,6 +74,7 @@ export type Delta = Told<"delta">["delta"];
 export type Gap = Told<"gap">;
 export type WireEvent = Told<"event">["event"];
 
+export type ArtifactId = ArtifactView["id"];
 export type CommandId = CommandView["id"];
 export type ProjectId = ProjectView["id"];
 export type SessionId = SessionView["id"];

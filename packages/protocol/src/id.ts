@@ -14,6 +14,7 @@ const prefixes = {
   shell: "shl",
   command: "cmd",
   snapshot: "snp",
+  artifact: "art",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -30,6 +31,7 @@ export type TokenId = Id<"token">;
 export type ShellId = Id<"shell">;
 export type CommandId = Id<"command">;
 export type SnapshotId = Id<"snapshot">;
+export type ArtifactId = Id<"artifact">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -68,3 +70,4 @@ export const tokenId = idSchema("token");
 export const shellId = idSchema("shell");
 export const commandId = idSchema("command");
 export const snapshotId = idSchema("snapshot");
+export const artifactId = idSchema("artifact");

@@ -1,4 +1,15 @@
 export {
+  type ArtifactKind,
+  artifactKind,
+  type ArtifactList,
+  artifactList,
+  type ArtifactNamed,
+  artifactNamed,
+  type ArtifactView,
+  artifactView,
+  type LeftOut,
+} from "./artifact.ts";
+export {
   type AuditDiff,
   auditDiff,
   type AuditEntry,
@@ -138,6 +149,8 @@ export {
   sessionId,
   type ShellId,
   shellId,
+  type ArtifactId,
+  artifactId,
   type SnapshotId,
   snapshotId,
   type TokenId,

@@ -8,6 +8,7 @@ import type {
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { Audit } from "../audit/index.ts";
+import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
@@ -32,6 +33,7 @@ export interface RouteParts {
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly workspaces: Workspaces;
+  readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

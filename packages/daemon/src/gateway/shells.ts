@@ -132,13 +132,23 @@ export function requireOperator(who: Principal, kind: EnvironmentKind): void {
     throw tooNarrow(`a local environment has no walls, so it needs the scope admin; yours is ${who.scope}`);
 }
 
-async function knownShell(
+export async function knownShell(
   parts: RouteParts,
   request: FastifyRequest<{ Params: { id: ShellView["id"] } }>,
 ): Promise<ShellView> {
-  const shell = await parts.shells.get(request.params.id);
-  if (shell === undefined || !sees(parts, principalOf(request), shell)) throw missing("shell", request.params.id);
+  const shell = await seenShell(parts, principalOf(request), request.params.id);
+  if (shell === undefined) throw missing("shell", request.params.id);
   return shell;
+}
+
+/** Nothing where the principal may not look. */
+export async function seenShell(
+  parts: RouteParts,
+  who: Principal,
+  id: ShellView["id"],
+): Promise<ShellView | undefined> {
+  const shell = await parts.shells.get(id);
+  return shell !== undefined && sees(parts, who, shell) ? shell : undefined;
 }
 
 function sees({ sight }: RouteParts, who: Principal, { projectId }: Pick<ShellView, "projectId">): boolean {

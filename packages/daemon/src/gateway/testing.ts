@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openAudit } from "../audit/index.ts";
+import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
 import { egressProjections, openEgress } from "../egress/index.ts";
@@ -16,6 +17,7 @@ import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
+import { openFolderStore } from "../storage/folder/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
 import { jailOwner } from "../environments/jail/index.ts";
@@ -78,6 +80,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...tokenProjections,
       ...requestProjections,
       ...egressProjections,
+      ...artifactProjections,
     ],
   });
   const meter = openMeter();
@@ -114,6 +117,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     terms: () => ({ idleDays: null, discardedDays: 1 }),
     onDefect,
   });
+  const artifacts = await openArtifacts({
+    log,
+    store: await openFolderStore(join(folder, "storage", "artifacts")),
+    home: folder,
+    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
+    onDefect,
+  });
   const egress = openEgress({
     log,
     home: folder,
@@ -131,6 +141,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     config,
     sessions,
     workspaces,
+    artifacts,
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
@@ -172,6 +183,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     log,
     projects,
     tokens,
+    artifacts,
     stops,
     told,
     logged,
@@ -213,6 +225,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       shells.stop();
       await gateway.close();
       await workspaces.close();
+      await artifacts.close();
       await spares.close();
       await egress.close();
       tokens.close();

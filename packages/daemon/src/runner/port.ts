@@ -1,4 +1,5 @@
-import type { Delta, EnvironmentLimits, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { ArtifactNamed, Delta, EnvironmentLimits, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { ArtifactStep } from "../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface Office {
   /** Promotes what may run now. */
   promote(place: PromotionPlace): Promise<Promotion>;
   emit(delta: Delta): void;
+  /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
+  keep(step: ArtifactStep): Promise<ArtifactNamed>;
 }
 
 export interface Running {

@@ -4,7 +4,7 @@ import { type By, historyOf, type Log } from "../log/index.ts";
 import { endEnvironmentsOf } from "./leftovers.ts";
 
 /**
- * Takes sessions away, with their environments and workspaces.
+ * Takes sessions away, with their environments, workspaces and artifacts.
  *
  * 1. Nothing of a session is taken while it has something to do.
  * 2. Its processes end before its record does, and its files go after it: a crash in between leaves files that `sweep`
@@ -22,7 +22,7 @@ export interface Removal {
 export interface RemovalOptions {
   readonly log: Log;
   readonly drivers: Pick<EnvironmentDrivers, "reopen">;
-  /** Takes its workspace away, when nothing else is done with it. */
+  /** Takes its workspace and artifacts away, when nothing else is done with them. */
   readonly removeFiles: (session: SessionId) => Promise<void>;
   readonly onFailure: (name: string, error: unknown) => void;
 }
@@ -43,12 +43,15 @@ export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOpt
       await endEnvironmentsOf(session, log, drivers);
       const events = await historyOf(log, session);
       const inputs = events.flatMap((each) => (each.type === "input.admitted" ? [each.data.id] : []));
+      const artifacts = [
+        ...new Set(events.flatMap((each) => (each.type === "artifact.announced" ? [each.data.id] : []))),
+      ];
       try {
         await log.append({
           stream: session,
           actor: "corral",
           expectedVersion: events.at(-1)?.version ?? 0,
-          events: [event("session.expired", { inputs })],
+          events: [event("session.expired", { inputs, ...(artifacts.length === 0 ? {} : { artifacts }) })],
           guards: [{ table: "sessions", key: session, is: { open: 0 } }],
         });
       } catch (error) {
@@ -78,7 +81,7 @@ export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOpt
   }
 
   async function clear(session: SessionId): Promise<void> {
-    await removeFiles(session).catch((error: unknown) => onFailure(`the workspace of ${session}`, error));
+    await removeFiles(session).catch((error: unknown) => onFailure(`the files of ${session}`, error));
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Delta, NewEvent } from "@corral/protocol";
+import type { ArtifactNamed, Delta, NewEvent } from "@corral/protocol";
+import type { ArtifactStep } from "../../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
-import type { FromRunner, ToRunner } from "./messages.ts";
+import { type FromRunner, sentStep, type ToRunner } from "./messages.ts";
 
 /** The daemon as a runner process sees it. */
 export interface DaemonChannel {
@@ -22,7 +23,7 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
       case "tell":
         return runs.get(message.run)?.hosted.tell(message.event);
       case "done":
-        return runs.get(message.run)?.office.settle(message.request, message.promotion);
+        return runs.get(message.run)?.office.settle(message.request, message);
       case "refused":
         return runs.get(message.run)?.office.refuse(message.request, message.reason);
       case "drain":
@@ -54,11 +55,13 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
   }
 }
 
+type Answer = Extract<ToRunner, { say: "done" }>;
+
 /** The office at the other end of the channel. */
 class RemoteOffice implements Office {
   readonly #run: number;
   readonly #channel: DaemonChannel;
-  readonly #requests = new Map<number, PromiseWithResolvers<Promotion | undefined>>();
+  readonly #requests = new Map<number, PromiseWithResolvers<Answer>>();
   #request = 0;
   #deltas: Delta[] = [];
 
@@ -72,8 +75,14 @@ class RemoteOffice implements Office {
   }
 
   async promote(place: PromotionPlace): Promise<Promotion> {
-    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
+    const { promotion } = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
     return promotion ?? { events: [], inputs: [] };
+  }
+
+  async keep(step: ArtifactStep): Promise<ArtifactNamed> {
+    const { artifact } = await this.#ask((request) => ({ say: "keep", run: this.#run, request, step: sentStep(step) }));
+    if (artifact === undefined) throw new Error("the daemon kept nothing");
+    return artifact;
   }
 
   /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */
@@ -82,8 +91,8 @@ class RemoteOffice implements Office {
     this.#deltas.push(delta);
   }
 
-  settle(request: number, promotion: Promotion | undefined): void {
-    this.#requests.get(request)?.resolve(promotion);
+  settle(request: number, answer: Answer): void {
+    this.#requests.get(request)?.resolve(answer);
     this.#requests.delete(request);
   }
 
@@ -92,10 +101,10 @@ class RemoteOffice implements Office {
     this.#requests.delete(request);
   }
 
-  #ask(message: (request: number) => FromRunner): Promise<Promotion | undefined> {
+  #ask(message: (request: number) => FromRunner): Promise<Answer> {
     this.#flushDeltas();
     const request = (this.#request += 1);
-    const answer = Promise.withResolvers<Promotion | undefined>();
+    const answer = Promise.withResolvers<Answer>();
     this.#requests.set(request, answer);
     this.#channel.send(message(request));
     return answer.promise;
