@@ -17,8 +17,8 @@ test("the whole of a long output grows in a file, outlives a kill -9 of the daem
   await client.sessions.admit(session, { id: newId("input"), text: "count" });
   const command = "seq 40000; until test -e go; do sleep 0.05; done; seq 40000";
   (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
-  const announced = (await eventsUntil(client, "artifact.announced", { session })).at(-1);
-  const { id, url } = announced?.data as { id: `art_${string}`; url: string };
+  const announced = (await eventsUntil(client, "artifact.announced", { session })).at(-1)!;
+  const { id, url } = announced.data as { id: `art_${string}`; url: string };
   const file = fileURLToPath(url);
   await expect.poll(() => statSync(file).size, { interval: 50, timeout: 30_000 }).toBe(numbers.length);
 

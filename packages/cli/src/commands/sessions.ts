@@ -11,7 +11,7 @@ export const sessions = defineCommand({
   usage: "sessions [--json] | sessions delete ID [--yes]",
   summary: "Lists sessions and what each is doing, or takes one away for good.",
   details: `Deleting makes all that a session said and did unreadable and removes its workspace, with work that was not
-brought into your repository. It is refused while the session is in the middle of an activity.`,
+brought into your repository, and its artifacts. It is refused while the session is in the middle of an activity.`,
   examples: [
     ["corral sessions --json | jq -r .id", "only their ids"],
     ["corral sessions delete ses_…", "asks, then takes it away"],
