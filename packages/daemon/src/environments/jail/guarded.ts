@@ -31,7 +31,7 @@ export class Guard {
   readonly #opened: number[] = [];
   readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
   /** Folders to be made. */
-  #missing: Point[] = [];
+  readonly #missing: Point[] = [];
 
   constructor(workspace: string, { access, whose, jailFolder, missing: when = "now" }: GuardOptions) {
     this.#whose = whose;
@@ -49,7 +49,7 @@ export class Guard {
       );
       recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files) });
       for (const point of points) if (!absent.includes(point)) this.#mount(point);
-      if (when === "later") this.#missing = absent;
+      if (when === "later") this.#missing.push(...absent);
       else for (const point of absent) this.#makeNow(point);
     } catch (error) {
       this.close();
