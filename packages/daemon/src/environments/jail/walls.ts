@@ -7,8 +7,8 @@ import { type Bind, type JailUser, siblingsInside } from "../walled/index.ts";
 /**
  * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
  * one list. Later options lie over earlier ones, therefore the order is part of the meaning: system,
- * scratch space, what the plan makes readable, workspace with its guards and siblings, spool, and last the folders that
- * all of this was mounted in are made read-only.
+ * scratch space, what the plan makes readable, workspace with its guards and siblings, spool, what is covered in the workspace, and
+ * last the folders that all of this was mounted in are made read-only.
  */
 export function walls(plan: EnvironmentPlan, site: Site): string[] {
   return [
@@ -19,10 +19,11 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ...plan.readable.flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
     ...(Object.keys(plan.siblings).length > 0 ? [openFolder(siblingsInside)] : []),
     ...site.binds.map((each) => bind(each, site.bindsBy)),
-    ...site.covered.map(cover),
     ["--bind", site.spool, spoolInside],
     ...wayOut(plan, site),
     ["--remount-ro", "/dev"],
+    // With each of the others bubblewrap reads the whole list of mounts, so these many come late.
+    ...site.covered.map(cover),
     ["--remount-ro", "/"],
     ...variables({ ...(plan.egress === undefined ? {} : bridgeVariables), ...plan.variables }),
     // The keeper goes to the workspace: whoever builds the walls may have no right to enter it.
