@@ -6,6 +6,7 @@ import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { mode, workspaceKind } from "./session.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
+import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
 
@@ -138,6 +139,11 @@ export const eventData = {
     recovered: z.boolean().optional(),
   }),
   "shell.command-unknown": z.object({ id: commandId, reason: z.string() }),
+
+  /** Of a shell. Durable before anything of it runs. */
+  "terminal.opened": openedTerminal,
+  /** Its program ended, was ended, or could not begin. */
+  "terminal.closed": closedTerminal,
 
   "token.created": tokenFacts,
   "token.revoked": z.object({ id: tokenId }),

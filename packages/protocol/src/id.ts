@@ -13,6 +13,7 @@ const prefixes = {
   token: "tok",
   shell: "shl",
   command: "cmd",
+  terminal: "trm",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -28,6 +29,7 @@ export type EnvironmentId = Id<"environment">;
 export type TokenId = Id<"token">;
 export type ShellId = Id<"shell">;
 export type CommandId = Id<"command">;
+export type TerminalId = Id<"terminal">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -65,3 +67,4 @@ export const environmentId = idSchema("environment");
 export const tokenId = idSchema("token");
 export const shellId = idSchema("shell");
 export const commandId = idSchema("command");
+export const terminalId = idSchema("terminal");

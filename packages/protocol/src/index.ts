@@ -113,6 +113,8 @@ export {
   sessionId,
   type ShellId,
   shellId,
+  type TerminalId,
+  terminalId,
   type TokenId,
   tokenId,
   type TurnId,
@@ -214,6 +216,22 @@ export {
   type StreamRequest,
   streamRequest,
 } from "./stream.ts";
+export {
+  type ClosedTerminal,
+  closedTerminal,
+  type OpenTerminalWish,
+  openTerminalWish,
+  type TerminalList,
+  terminalList,
+  type TerminalMessage,
+  terminalMessage,
+  type TerminalRequest,
+  terminalRequest,
+  type TerminalSize,
+  terminalSize,
+  type TerminalView,
+  terminalView,
+} from "./terminal.ts";
 export {
   covers,
   type CreatedToken,

@@ -4,3 +4,4 @@ export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
 export { removeFolder } from "./remove-folder.ts";
 export { wishOf } from "./wish.ts";
+export type { Terminal, TerminalEnd, TerminalSize } from "./terminals/port.ts";

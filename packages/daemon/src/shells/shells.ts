@@ -11,10 +11,15 @@ import {
   type ShellView,
   type ShellWorkspace,
   type StartCommand,
+  type TerminalId,
+  type TerminalSize,
+  type TerminalView,
 } from "@corral/protocol";
 import { defaultLimits, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
+import { Scrollbacks } from "./scrollbacks.ts";
+import type { HeldTerminals, TerminalViewer } from "./terminals.ts";
 import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
 
 /** Shells of people, each in an environment of its own. The daemon itself holds them; agents' are the runners' work. */
@@ -34,6 +39,18 @@ export interface Shells {
   read(id: ShellId, command: CommandId, range: OutputRange): Promise<Buffer>;
   /** Ends what runs in it; the shell stays. */
   interrupt(id: ShellId, by: By): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
+  /** Durable when it resolves. With the id of one that was opened before, it is that one. */
+  openTerminal(id: ShellId, size: TerminalSize, by: By, terminal?: TerminalId): Promise<TerminalView>;
+  /** All that there were, the newest last. */
+  listTerminals(id: ShellId): Promise<readonly TerminalView[]>;
+  /** Throws `not-found`. */
+  lookAtTerminal(id: ShellId, terminal: TerminalId): Promise<TerminalView>;
+  /** Tells the screen so far and all that comes, until it is left; or how it has ended. */
+  watchTerminal(id: ShellId, terminal: TerminalId, viewer: TerminalViewer): ReturnType<HeldTerminals["watch"]>;
+  /** The text that is or was on it; undefined when it is no longer kept. */
+  readTerminal(id: ShellId, terminal: TerminalId): Promise<string | undefined>;
+  /** Ends it with all that runs on it. Can be repeated. */
+  closeTerminal(id: ShellId, terminal: TerminalId): Promise<TerminalView>;
   /** Ends it, and removes its files unless something in them would be lost. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
   /** Takes up what was there when the daemon went away. Whatever is asked of shells waits for it. */
@@ -73,7 +90,8 @@ export function openShells({
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const world = { log, drivers, limits, claim, onDefect, over: over.signal };
+  const scrollbacks = new Scrollbacks(home);
+  const world = { log, drivers, scrollbacks, limits, claim, onDefect, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
   const ticking = setInterval(endIdle, Math.min(idleMs, 60_000)).unref();
@@ -97,6 +115,13 @@ export function openShells({
     read: async (id, command, { stream, from, limit }) =>
       (await hold(id, { closedToo: true })).read(command, stream, from, limit),
     interrupt: async (id, by) => ({ kind: (await hold(id)).interrupt(by) ? "interrupted" : "nothing-running" }),
+    openTerminal: async (id, size, by, terminal = newId("terminal")) =>
+      (await hold(id)).openTerminal(terminal, size, by),
+    listTerminals: async (id) => (await terminalsOf(id)).list(),
+    lookAtTerminal: async (id, terminal) => (await terminalsOf(id)).look(terminal),
+    watchTerminal: async (id, terminal, viewer) => (await terminalsOf(id)).watch(terminal, viewer),
+    readTerminal: async (id, terminal) => (await terminalsOf(id)).scrollback(terminal),
+    closeTerminal: async (id, terminal) => (await terminalsOf(id)).close(terminal),
     close(id, by) {
       const joined = closing.get(id) ?? close(id, by).finally(() => closing.delete(id));
       closing.set(id, joined);
@@ -170,6 +195,10 @@ export function openShells({
     return shell;
   }
 
+  async function terminalsOf(id: ShellId): Promise<HeldTerminals> {
+    return (await hold(id, { closedToo: true })).terminals;
+  }
+
   async function close(id: ShellId, by: By): Promise<ClosedShell> {
     const row = await log.row("shells", id);
     if (row === undefined) throw missing("shell", id);
@@ -192,7 +221,10 @@ export function openShells({
   }
 
   async function hasRun(shell: ShellId): Promise<boolean> {
-    return (await log.rows("shell_commands", { where: { shell }, orderBy: "seq", limit: 1 })).length > 0;
+    const used = ["shell_commands", "shell_terminals"].map((table) =>
+      log.rows(table, { where: { shell }, orderBy: "seq", limit: 1 }),
+    );
+    return (await Promise.all(used)).some((rows) => rows.length > 0);
   }
 
   /** One at a time in a person's own folder: two would trip over each other. */

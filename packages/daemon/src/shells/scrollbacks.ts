@@ -1,0 +1,46 @@
+import type { TerminalId } from "@corral/protocol";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** What was on terminals that have ended, as text, each in a file of its own; the newest so many are kept. */
+export class Scrollbacks {
+  readonly #folder: string;
+  readonly #most: number;
+
+  constructor(home: string, { most = 200 } = {}) {
+    this.#folder = join(home, "terminals");
+    this.#most = most;
+  }
+
+  /** Returns the address of the file, which is whole or not there. */
+  write(id: TerminalId, text: string): string {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const file = join(this.#folder, `${id}.txt`);
+    writeFileSync(`${file}.new`, text, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+    this.#tidy();
+    return pathToFileURL(file).href;
+  }
+
+  read(id: TerminalId): string | undefined {
+    try {
+      return readFileSync(join(this.#folder, `${id}.txt`), "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  #tidy(): void {
+    const names = readdirSync(this.#folder);
+    if (names.length <= this.#most) return;
+    const byAge = names
+      .map((name) => ({
+        file: join(this.#folder, name),
+        age: statSync(join(this.#folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      }))
+      .toSorted((a, b) => a.age - b.age);
+    for (const { file } of byAge.slice(0, names.length - this.#most)) rmSync(file, { force: true });
+  }
+}
