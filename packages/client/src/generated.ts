@@ -566,6 +566,142 @@ export interface Api {
     body: Record<string, never>;
     answer: { kind: "interrupted" | "nothing-running" };
   };
+  /** Opens a terminal in a shell's environment */
+  "POST /api/shells/{id}/terminals": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: { columns?: number | undefined; rows?: number | undefined };
+    answer:
+      | {
+          id: `trm_${string}`;
+          shell: `shl_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          shell: `shl_${string}`;
+          state: "closed";
+        };
+  };
+  "GET /api/shells/{id}/terminals": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      terminals: (
+        | {
+            id: `trm_${string}`;
+            shell: `shl_${string}`;
+            state: "open";
+            lasting: boolean;
+            viewers: number;
+            columns: number;
+            rows: number;
+          }
+        | {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+            shell: `shl_${string}`;
+            state: "closed";
+          }
+      )[];
+    };
+  };
+  "GET /api/shells/{id}/terminals/{terminal}": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer:
+      | {
+          id: `trm_${string}`;
+          shell: `shl_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          shell: `shl_${string}`;
+          state: "closed";
+        };
+  };
+  /** Ends a terminal with all that runs on it */
+  "DELETE /api/shells/{id}/terminals/{terminal}": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer:
+      | {
+          id: `trm_${string}`;
+          shell: `shl_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          shell: `shl_${string}`;
+          state: "closed";
+        };
+  };
+  /** The text that is or was on a terminal */
+  "GET /api/shells/{id}/terminals/{terminal}/scrollback": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: string;
+  };
+  /** A terminal, over a WebSocket */
+  "GET /api/shells/{id}/terminals/{terminal}/stream": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: { columns?: number | undefined; rows?: number | undefined };
+    body: undefined;
+    answer:
+      | { columns: number; rows: number; kind: "size" }
+      | {
+          kind: "closed";
+          terminal: {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+          };
+        }
+      | { kind: "heartbeat" }
+      | { kind: "pong" }
+      | {
+          kind: "problem";
+          problem: {
+            type: string;
+            title: string;
+            status: number;
+            code: string;
+            detail?: string | undefined;
+            hint?: string | undefined;
+            retry: "now" | "later" | "never";
+            retryAfterSeconds?: number | undefined;
+          };
+        };
+  };
   /** What happened */
   "GET /api/events": {
     path: Record<string, never>;
@@ -735,6 +871,12 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/shells/{id}/commands": [],
   "GET /api/shells/{id}/commands/{command}": [],
   "POST /api/shells/{id}/interrupt": ["kind"],
+  "POST /api/shells/{id}/terminals": [],
+  "GET /api/shells/{id}/terminals": ["terminals"],
+  "GET /api/shells/{id}/terminals/{terminal}": [],
+  "DELETE /api/shells/{id}/terminals/{terminal}": [],
+  "GET /api/shells/{id}/terminals/{terminal}/scrollback": [],
+  "GET /api/shells/{id}/terminals/{terminal}/stream": [],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

@@ -63,6 +63,12 @@ export const access: Readonly<Record<string, Access>> = {
   "POST /api/shells/:id/commands": ["operate", "route"],
   "GET /api/shells/:id/commands/:command": ["read", "route"],
   "POST /api/shells/:id/interrupt": ["operate", "route"],
+  "GET /api/shells/:id/terminals": ["read", "route"],
+  "POST /api/shells/:id/terminals": ["operate", "route"],
+  "GET /api/shells/:id/terminals/:terminal": ["read", "route"],
+  "DELETE /api/shells/:id/terminals/:terminal": ["operate", "route"],
+  "GET /api/shells/:id/terminals/:terminal/scrollback": ["read", "route"],
+  "GET /api/shells/:id/terminals/:terminal/stream": ["operate", "route"],
 
   "GET /api/events": ["read", "route"],
   "GET /api/sessions/:id/events": ["read", "session"],

@@ -20,6 +20,7 @@ import type { Meter } from "./meter.ts";
 import type { Sight } from "./sight.ts";
 import type { Sockets } from "./socket.ts";
 import type { Streams } from "./sse.ts";
+import type { TerminalSockets } from "./terminal-socket.ts";
 import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
@@ -34,6 +35,7 @@ export interface RouteParts {
   readonly sight: Sight;
   readonly streams: Streams;
   readonly sockets: Sockets;
+  readonly terminalSockets: TerminalSockets;
   readonly meter: Meter;
   readonly backups: Backups;
   readonly visits: Visits;

@@ -45,6 +45,8 @@ import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
 import { openStreams } from "./sse.ts";
 import { streamRoutes } from "./stream.ts";
+import { openTerminalSockets } from "./terminal-socket.ts";
+import { terminalRoutes } from "./terminals.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { openVisits } from "./visits.ts";
 
@@ -113,12 +115,13 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const sight = await openSight(log, parts.sessions);
   const streams = openStreams(source, onStreamError, parts.streamLimits);
   const sockets = openSockets({ source, sight, onError: onStreamError, limits: parts.streamLimits });
+  const terminalSockets = openTerminalSockets({ onError: onStreamError, limits: parts.streamLimits });
   const visits = openVisits(now);
   let audited = Promise.resolve();
   const guesses = openGuesses((guessed) => (audited = audited.then(() => audit(parts, guessed))), now);
   const requests = await openRequests(log, now);
   parts.meter.watch({
-    streams: () => ({ sse: streams.count, websocket: sockets.count }),
+    streams: () => ({ sse: streams.count, websocket: sockets.count + terminalSockets.count }),
     sessions: () => parts.sessions.count(),
     runners: parts.runners,
   });
@@ -131,7 +134,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   requests.mind(app);
   parts.meter.mind(app);
   const pages = readPages(parts.dashboard);
-  for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, visits, pages });
+  for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, terminalSockets, visits, pages });
   await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
@@ -143,6 +146,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       door.closing = true;
       streams.end();
       sockets.end();
+      terminalSockets.end();
       guesses.close();
       const impatience = setTimeout(() => app.server.closeAllConnections(), 2_000);
       await app.close();
@@ -164,6 +168,7 @@ const nouns = [
   projectRoutes,
   sessionRoutes,
   shellRoutes,
+  terminalRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

@@ -132,7 +132,7 @@ export function requireOperator(who: Principal, kind: EnvironmentKind): void {
     throw tooNarrow(`a local environment has no walls, so it needs the scope admin; yours is ${who.scope}`);
 }
 
-async function knownShell(
+export async function knownShell(
   parts: RouteParts,
   request: FastifyRequest<{ Params: { id: ShellView["id"] } }>,
 ): Promise<ShellView> {

@@ -144,6 +144,17 @@ describe("scopes", () => {
     "POST /api/shells/:id/commands": { path: "/api/shells/shl_none/commands", body: { id: "cmd_1", text: "true" } },
     "GET /api/shells/:id/commands/:command": { path: "/api/shells/shl_none/commands/cmd_1" },
     "POST /api/shells/:id/interrupt": { path: "/api/shells/shl_none/interrupt", body: {} },
+    "GET /api/shells/:id/terminals": { path: "/api/shells/shl_none/terminals" },
+    "POST /api/shells/:id/terminals": { path: "/api/shells/shl_none/terminals", body: {} },
+    "GET /api/shells/:id/terminals/:terminal": { path: "/api/shells/shl_none/terminals/trm_none" },
+    "DELETE /api/shells/:id/terminals/:terminal": {
+      path: "/api/shells/shl_none/terminals/trm_none",
+      method: "DELETE",
+    },
+    "GET /api/shells/:id/terminals/:terminal/scrollback": {
+      path: "/api/shells/shl_none/terminals/trm_none/scrollback",
+    },
+    "GET /api/shells/:id/terminals/:terminal/stream": { path: "/api/shells/shl_none/terminals/trm_none/stream" },
     "GET /api/events": { path: "/api/events" },
     "GET /api/sessions/:id/events": { path: `/api/sessions/${session}/events` },
     "GET /api/stream": { path: "/api/stream" },

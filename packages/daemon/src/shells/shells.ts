@@ -46,7 +46,12 @@ export interface Shells {
   /** Throws `not-found`. */
   lookAtTerminal(id: ShellId, terminal: TerminalId): Promise<TerminalView>;
   /** Tells the screen so far and all that comes, until it is left; or how it has ended. */
-  watchTerminal(id: ShellId, terminal: TerminalId, viewer: TerminalViewer): ReturnType<HeldTerminals["watch"]>;
+  watchTerminal(
+    id: ShellId,
+    terminal: TerminalId,
+    viewer: TerminalViewer,
+    size?: TerminalSize,
+  ): ReturnType<HeldTerminals["watch"]>;
   /** The text that is or was on it; undefined when it is no longer kept. */
   readTerminal(id: ShellId, terminal: TerminalId): Promise<string | undefined>;
   /** Ends it with all that runs on it. Can be repeated. */
@@ -119,7 +124,7 @@ export function openShells({
       (await hold(id)).openTerminal(terminal, size, by),
     listTerminals: async (id) => (await terminalsOf(id)).list(),
     lookAtTerminal: async (id, terminal) => (await terminalsOf(id)).look(terminal),
-    watchTerminal: async (id, terminal, viewer) => (await terminalsOf(id)).watch(terminal, viewer),
+    watchTerminal: async (id, terminal, viewer, size) => (await terminalsOf(id)).watch(terminal, viewer, size),
     readTerminal: async (id, terminal) => (await terminalsOf(id)).scrollback(terminal),
     closeTerminal: async (id, terminal) => (await terminalsOf(id)).close(terminal),
     close(id, by) {

@@ -99,12 +99,17 @@ export class HeldTerminals {
     return this.#view(await this.#row(id));
   }
 
-  /** Undefined when it has ended. */
-  async watch(id: TerminalId, viewer: TerminalViewer): Promise<WatchedTerminal | ClosedTerminal> {
+  /** With a size of the viewer's own, the terminal takes it on before it is shown. How it ended, when it has. */
+  async watch(id: TerminalId, viewer: TerminalViewer, size?: TerminalSize): Promise<WatchedTerminal | ClosedTerminal> {
     const row = await this.#row(id);
     const held = this.#open.get(id);
     if (held === undefined) return closedIn(row);
     const { terminal } = held;
+    const resize = (wanted: TerminalSize) => {
+      terminal.resize(wanted);
+      for (const each of held.viewers) if (each !== viewer) each.onSize(wanted);
+    };
+    if (size !== undefined) resize(size);
     held.viewers.add(viewer);
     const unwatch = terminal.watch((bytes) => viewer.onOutput(bytes));
     return {
@@ -112,10 +117,7 @@ export class HeldTerminals {
         held.lastHeard = performance.now();
         terminal.write(bytes);
       },
-      resize: (size) => {
-        terminal.resize(size);
-        for (const each of held.viewers) if (each !== viewer) each.onSize(size);
-      },
+      resize,
       leave: () => {
         unwatch();
         held.viewers.delete(viewer);
