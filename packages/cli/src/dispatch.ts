@@ -9,6 +9,7 @@ import type { World } from "./world.ts";
 const load: Record<CommandName, () => Promise<Command>> = {
   run: async () => (await import("./commands/run.ts")).run,
   shell: async () => (await import("./commands/shell.ts")).shell,
+  attach: async () => (await import("./commands/attach.ts")).attach,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,

@@ -22,6 +22,7 @@ import type {
   LoginCode,
   LogoutAnswer,
   OpenShellWish,
+  OpenTerminalWish,
   ProjectId,
   ProjectView,
   RecoveryAnswer,
@@ -38,6 +39,8 @@ import type {
   StartCommand,
   StopAnswer,
   StopDaemon,
+  TerminalId,
+  TerminalView,
   TokenId,
   TokenView,
   TrustFiles,
@@ -47,6 +50,7 @@ import type {
 import { type FollowCommand, followCommand } from "./command.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type OpenSocket, openWebSocket } from "./socket.ts";
+import { type AttachedTerminal, attachTerminal, type AttachTerminal } from "./terminal.ts";
 import { type Asked, type Endpoint, type Fetch, type Sending, Transport, type Waiting } from "./transport.ts";
 
 export interface ClientOptions extends Endpoint {
@@ -105,6 +109,15 @@ export interface Client {
     follow(id: ShellId, command: CommandId, following?: FollowCommand): Promise<CommandView>;
     interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
+  };
+  /** Terminals in the environments of shells. */
+  readonly terminals: {
+    open(shell: ShellId, wish?: OpenTerminalWish, sending?: Sending): Promise<TerminalView>;
+    list(shell: ShellId, waiting?: Waiting): Promise<readonly TerminalView[]>;
+    get(shell: ShellId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
+    /** Watches it and types into it. Several may. */
+    attach(shell: ShellId, id: TerminalId, attaching: AttachTerminal): AttachedTerminal;
+    close(shell: ShellId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
   };
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
@@ -199,6 +212,16 @@ export function createClient({
       follow: (shell, command, following = {}) => followCommand(transport, { shell, command }, following),
       interrupt: (id, sending) => ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id } }),
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
+    },
+    terminals: {
+      open: (id, body = {}, sending) => ask("POST /api/shells/{id}/terminals", { ...sending, path: { id }, body }),
+      list: async (id, waiting) =>
+        (await ask("GET /api/shells/{id}/terminals", { ...waiting, path: { id } })).terminals,
+      get: (id, terminal, waiting) =>
+        ask("GET /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
+      attach: (shell, terminal, attaching) => attachTerminal({ transport, openSocket }, { shell, terminal }, attaching),
+      close: (id, terminal, waiting) =>
+        ask("DELETE /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
     },
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),

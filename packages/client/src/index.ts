@@ -4,4 +4,5 @@ export { type Client, type ClientOptions, createClient, type Page } from "./clie
 export type { Break, Followed, FollowOptions } from "./follow.ts";
 export type { Api } from "./generated.ts";
 export type { OpenSocket, Socket } from "./socket.ts";
+export type { AttachedTerminal, AttachTerminal, ClosedTerminal, TerminalSize } from "./terminal.ts";
 export type { Answer, Endpoint, Fetch, Sending, Waiting } from "./transport.ts";

@@ -1,0 +1,119 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Client, ClosedTerminal, TerminalView } from "@corral/client";
+import { CorralError, type ShellView, type TerminalId } from "@corral/protocol";
+import { persistently } from "./resume.ts";
+import { shown } from "./terminal.ts";
+import type { Screen, World } from "./world.ts";
+
+/** How somebody left a terminal. */
+export interface Left {
+  /** `lost`: the connection or this program broke off; the terminal may run on. */
+  readonly kind: "ended" | "detached" | "lost";
+  readonly code: number;
+}
+
+export function newTerminal(client: Client, { id }: Pick<ShellView, "id">, { screen }: World): Promise<TerminalView> {
+  return client.terminals.open(id, screen?.size() ?? {}, { key: crypto.randomUUID() });
+}
+
+/**
+ * A person at a terminal of a shell: keys go there as they are, output comes here as the daemon let it through.
+ *
+ * 1. Whatever ends it, the person's own terminal is as it was before.
+ * 2. A broken connection is taken up again, and begins with the screen; keys typed meanwhile are lost, and that is told.
+ */
+export async function sitAtTerminal(
+  client: Client,
+  shell: ShellView,
+  terminal: TerminalView,
+  world: World,
+): Promise<Left> {
+  const { screen, err } = world;
+  if (screen === undefined) throw new CorralError("request.invalid", "A terminal needs a terminal as input and output");
+  err.write(shown(greeting(shell, terminal)));
+  const leaving = new AbortController();
+  let how: Left = { kind: "lost", code: 129 };
+  let attached: ReturnType<Client["terminals"]["attach"]> | undefined;
+  const giveBack = screen.takeKeys(
+    (keys) => {
+      const at = keys.indexOf(detachKey);
+      attached?.write(at < 0 ? keys : keys.subarray(0, at));
+      if (at < 0) return;
+      how = { kind: "detached", code: 0 };
+      leaving.abort();
+    },
+    () => leaving.abort(),
+  );
+  const forget = screen.onResize(() => attached?.resize(screen.size()));
+  try {
+    const closed = await stay(
+      client,
+      { shell: shell.id, terminal: terminal.id },
+      world,
+      leaving.signal,
+      (sitting) => (attached = sitting),
+    );
+    return closed === undefined ? how : { kind: "ended", code: closed.exitCode ?? 1 };
+  } finally {
+    forget();
+    screen.write(asBefore);
+    giveBack();
+  }
+}
+
+/** Until it ends or is left. */
+async function stay(
+  client: Client,
+  { shell, terminal }: { shell: ShellView["id"]; terminal: TerminalId },
+  world: World & { screen?: Screen | undefined },
+  signal: AbortSignal,
+  onAttached: (sitting: ReturnType<Client["terminals"]["attach"]>) => void,
+): Promise<ClosedTerminal | undefined> {
+  const persist = persistently(client, world);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const sitting = client.terminals.attach(shell, terminal, {
+        size: world.screen?.size(),
+        onOutput: (bytes) => {
+          attempt = 0;
+          world.screen?.write(bytes);
+        },
+        signal,
+      });
+      onAttached(sitting);
+      return await sitting.over;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!(error instanceof CorralError) || (error.code !== "daemon.unreachable" && error.code !== "daemon.stopping"))
+        throw error;
+      await persist({ error, attempt: attempt + 1, cursor: 0 });
+      await pause(Math.min(50 * 2 ** attempt, 2_000), undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return undefined;
+    }
+  }
+}
+
+/** Said when a terminal was left that goes on. */
+export function comeBack({ id }: Pick<ShellView, "id">): string {
+  return `\nleft running; \`corral attach --terminal ${id}\` comes back, \`corral shell --end ${id}\` ends it\n`;
+}
+
+/** Ctrl-\ */
+const detachKey = 0x1c;
+
+/** Everything that a program may have switched on, switched off: screen, mouse, focus, paste, cursor, colours, keys, character set. */
+const asBefore =
+  "\u001b[?1000;1002;1003;1004;1005;1006;1015;2004;2026;1049l\u001b[?7;25h\u001b[?1;5;6l\u001b[r\u001b>\u001b[4l\u001b[0m\u001b(B\u000f\u001b[0 q\r\n";
+
+const places = {
+  copy: "on a copy of the repository",
+  "in-place": "in the repository itself",
+  scratch: "in an empty folder",
+};
+
+function greeting({ environment, workspace, path }: ShellView, terminal: TerminalView): string {
+  const walls = environment.kind === "jail" ? `A jail ${places[workspace]}` : `UNSAFE: no walls, ${places[workspace]}`;
+  const lasts =
+    terminal.state === "open" && !terminal.lasting ? " Without tmux there, it ends when the daemon does." : "";
+  return `${walls} (${path}); network ${environment.network}, access ${environment.access ?? "write"}. Ctrl-\\ leaves it running, exit ends it.${lasts}\n`;
+}
