@@ -86,7 +86,7 @@ async function stay(
       if (signal.aborted) return undefined;
       if (!(error instanceof CorralError) || (error.code !== "daemon.unreachable" && error.code !== "daemon.stopping"))
         throw error;
-      await persist({ error, attempt: attempt + 1, cursor: 0 });
+      persist({ error, attempt, cursor: 0 });
       await pause(Math.min(50 * 2 ** attempt, 2_000), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return undefined;
     }

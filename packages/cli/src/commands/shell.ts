@@ -26,7 +26,8 @@ export const shell = defineCommand({
   details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
-Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay. Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
+Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
 
 Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C.`,

@@ -20,7 +20,7 @@ export interface TerminalSockets {
 }
 
 export interface TerminalWatch {
-  watch(viewer: TerminalViewer): Promise<WatchedTerminal | ClosedTerminal>;
+  readonly watch: (viewer: TerminalViewer) => Promise<WatchedTerminal | ClosedTerminal>;
 }
 
 export function openTerminalSockets({ onError, limits = usualLimits }: TerminalSocketParts): TerminalSockets {

@@ -8,9 +8,9 @@ import { TmuxTerminal } from "./tmux.ts";
 export interface TerminalParts {
   /** Names the environment, the same whoever opens it. */
   readonly place: string;
-  openShell(name: string): Shell;
-  closeShell(name: string): Promise<void>;
-  spawn(program: Program): Promise<Spawned>;
+  readonly openShell: (name: string) => Shell;
+  readonly closeShell: (name: string) => Promise<void>;
+  readonly spawn: (program: Program) => Promise<Spawned>;
 }
 
 /** Terminals of an environment. Of one name there is one in a process. */

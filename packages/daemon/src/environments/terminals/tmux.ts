@@ -11,8 +11,8 @@ export interface TerminalSite {
   /** A shell of the terminal's own. */
   readonly shell: Shell;
   /** Takes the shell away. */
-  closeShell(): Promise<void>;
-  spawn(program: Program): Promise<Spawned>;
+  readonly closeShell: () => Promise<void>;
+  readonly spawn: (program: Program) => Promise<Spawned>;
   /** Inside path of a folder that is the terminal's own; not made yet. */
   readonly folder: string;
 }
