@@ -35,7 +35,7 @@ const terminals: Projection = {
   version: 1,
   columns: { shell: "text", state: "text", closed: "text", seq: "integer" },
   indexes: [
-    ["shell", "state"],
+    ["shell", "state", "seq"],
     ["shell", "seq"],
   ],
   changes: terminalChanges,
