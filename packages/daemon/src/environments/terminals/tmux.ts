@@ -206,7 +206,7 @@ const keysAtOnce = 512;
 
 /**
  * The server stays in the foreground of its shell. When the program on the terminal has ended, it writes down what was on it and how it ended, and goes.
- * No configuration but this one is read.
+ * It waits a moment first, so that its client hears the last output. No configuration but this one is read.
  */
 function serverScript(folder: string, { columns, rows }: TerminalSize): string {
   return `(
@@ -227,7 +227,7 @@ set -g default-command 'unset TMUX TMUX_PANE; exec "\${SHELL:-/bin/sh}" -i'
 set -g allow-rename off
 set -g remain-on-exit on
 set -gq remain-on-exit-format ''
-set-hook -g pane-died "run-shell 'echo #{pane_dead_status} #{pane_dead_signal} >${folder}/code' ; capture-pane -J -S - ; save-buffer ${folder}/screen ; kill-server"
+set-hook -g pane-died "run-shell 'echo #{pane_dead_status} #{pane_dead_signal} >${folder}/code; sleep 0.2' ; capture-pane -J -S - ; save-buffer ${folder}/screen ; kill-server"
 new-session -d -s main -x ${columns} -y ${rows}
 end of configuration
 env -u TMUX tmux -D -u -S "$at/socket" -f "$at/conf" </dev/null
