@@ -15,7 +15,7 @@ describe("an edge that the table does not list is found", () => {
       "a slice that imports upward",
       "packages/daemon/src/sessions/inbox.ts",
       'import { wake } from "../runner/index.ts";',
-      "packages/daemon/src/sessions/inbox.ts:1 imports ../runner/index.ts: sessions may import log, not runner",
+      "packages/daemon/src/sessions/inbox.ts:1 imports ../runner/index.ts: sessions may import log, faults, not runner",
     ],
     [
       "a type alone",
@@ -135,7 +135,7 @@ describe("an edge that the table does not list is found", () => {
       "the runner reaching past the agent for its tools",
       "packages/daemon/src/runner/desk.ts",
       'import type { Surroundings } from "../tools/index.ts";',
-      "packages/daemon/src/runner/desk.ts:1 imports ../tools/index.ts: runner may import log, sessions, workspaces, environments, agents, usage, not tools",
+      "packages/daemon/src/runner/desk.ts:1 imports ../tools/index.ts: runner may import log, sessions, workspaces, environments, agents, usage, artifacts, faults, not tools",
     ],
     [
       "a file of the daemon in no slice",

@@ -29,7 +29,10 @@ describe("what Corral says of itself", () => {
     );
     const printed = stage.corral("events");
     expect(await printed.exit).toBe(0);
-    expect(linesOf(printed.stdout()).map(({ traceId }) => traceId)).toEqual([trace, ...events.map(() => trace)]);
+    // What comes after the end, such as the branch that is brought back, is of the same trace.
+    const all = linesOf(printed.stdout());
+    expect(all.length).toBeGreaterThan(events.length);
+    expect(new Set(all.map(({ traceId }) => traceId))).toEqual(new Set([trace]));
     const routes = logLines(stage)
       .filter((line) => line["traceId"] === trace && line["component"] === "gateway")
       .map(({ route, status }) => `${String(route)} ${String(status)}`);

@@ -81,8 +81,14 @@ describe("corral in a repository", () => {
       err: `forgot ${id}\n`,
     });
     expect(await listed(stage)).toEqual([]);
-    expect((await ran(stage, stage.repository, "projects", "forget", id)).code).toBe(1);
+    const again = await ran(stage, stage.repository, "projects", "forget", "--json", id);
+    expect([again.code, JSON.parse(again.err)]).toEqual([1, expect.objectContaining({ code: "not-found" })]);
     expect((await registered(stage, stage.repository)).id).toBe(id);
+    expect(await ran(stage, stage.repository, "projects", "forget", "--json", id)).toEqual({
+      code: 0,
+      out: `{"kind":"forgotten","id":"${id}"}\n`,
+      err: "",
+    });
   });
 });
 

@@ -84,6 +84,27 @@ describe("corral serve", () => {
     expect(readFileSync(join(workspace, "times"), "utf8")).toBe("x\n");
   });
 
+  test("a daemon that drains is still told of, and stop --now hurries it", async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve();
+    expect(await stage.corral("config", "set", "drainSeconds", "600").exit).toBe(0);
+    expect(await stage.corral("run", "--detach", "think").exit).toBe(0);
+    await stage.model.nextRequest();
+    const patient = stage.corral("stop");
+    const stopping = () => JSON.parse(readFileSync(join(stage.home, "daemon.json"), "utf8")).stopping === true;
+    await expect.poll(stopping, { timeout: 20_000 }).toBe(true);
+
+    const status = stage.corral("status", "--json");
+    expect(await status.exit).toBe(0);
+    expect(JSON.parse(status.stdout())).toMatchObject({ running: true, stopping: true, ...daemon.info });
+
+    const hasty = stage.corral("stop", "--now", "--json");
+    expect([await hasty.exit, hasty.stdout()]).toEqual([0, '{"kind":"stopped"}\n']);
+    expect(await patient.exit).toBe(0);
+    expect(isRunning(daemon.info.pid)).toBe(false);
+    expect(existsSync(join(stage.home, "daemon.json"))).toBe(false);
+  });
+
   test("status tells what the daemon has in its hands", async () => {
     await using stage = await setStage();
     const daemon = await stage.serve();

@@ -117,7 +117,7 @@ describe("corral shell", () => {
     const folder = join(stage.home, "..", "plain");
     mkdirSync(folder);
     writeFileSync(join(folder, "private"), "x");
-    const shell = stage.corralIn(folder, "shell", "-c", "ls -A; pwd");
+    const shell = stage.corralIn(folder, "shell", "-c", "find . ! -type d; pwd");
     expect(await shell.exit).toBe(0);
     expect(shell.stdout()).toBe("/workspace\n");
     expect(shell.stderr()).toMatch(/is no git repository, so the shell is in an empty folder/);
@@ -195,15 +195,15 @@ describe("corral shell", () => {
   test("wrong words are told before anything is made", async () => {
     await using stage = await setStage();
     for (const [args, complaint] of [
-      [["--env", "vm"], '--env needs jail or local, not "vm"'],
-      [["--timeout", "soon", "-c", "true"], '--timeout needs seconds, at most a day, not "soon"'],
-      [["--json"], "--json needs -c COMMAND"],
-      [["-c"], "-c needs a value"],
+      [["--env", "vm"], 'error: --env needs jail or local, not "vm"'],
+      [["--timeout", "soon", "-c", "true"], 'error: --timeout needs seconds, at most a day, not "soon"'],
+      [["--json"], '"title":"--json needs -c COMMAND"'],
+      [["-c"], "error: -c needs a value"],
     ] as const) {
       const run = stage.corral("shell", ...args);
       expect({ code: await run.exit, stderr: run.stderr() }).toEqual({
         code: 2,
-        stderr: expect.stringContaining(`error: ${complaint}\n`),
+        stderr: expect.stringContaining(complaint),
       });
     }
     expect(existsSync(join(stage.home, "daemon.json"))).toBe(false);

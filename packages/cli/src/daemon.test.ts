@@ -2,9 +2,11 @@ import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { connectDaemon, findDaemon } from "./daemon.ts";
 import { isAlive } from "./recorded.ts";
 import { dispatch } from "./dispatch.ts";
@@ -38,8 +40,11 @@ test("a daemon is started when none runs, and found when one does", async () => 
   expect(await second.sessions.list()).toEqual([]);
 });
 
-test("ten commands at once end up with one daemon", async () => {
-  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(stand.world, start)));
+test("ten commands at once end up with one daemon, and none tells of the others' attempts", async () => {
+  let told = "";
+  const begin = (folder: string) => startDaemon(folder, { entry, tell: (words) => (told += words) });
+  const clients = await Promise.all(Array.from({ length: 10 }, () => connectDaemon(stand.world, begin)));
+  expect(told).toBe("");
   expect(new Set(clients.map(({ endpoint }) => endpoint.url)).size).toBe(1);
   expect(readFileSync(join(home, "starts"), "utf8").trim().split("\n").length).toBe(1);
 }, 60_000);
@@ -79,6 +84,46 @@ test("stop waits until the daemon is gone and can be repeated", async () => {
   expect(isAlive(pid)).toBe(false);
   expect(await dispatch(["stop"], stand.world)).toBe(0);
   expect(stand.written).toEqual({ out: "", err: "stopped\nno daemon is running\n" });
+});
+
+test.runIf(process.platform === "linux")(
+  "a daemon that does not answer is left alone by stop, with what to do, and ended by stop --now",
+  async () => {
+    await connectDaemon(stand.world, start);
+    const { pid } = (await findDaemon(home)) ?? { pid: 0 };
+    process.kill(pid, "SIGSTOP");
+    const soon = AbortSignal.timeout.bind(AbortSignal);
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => soon(300));
+    onTestFinished(() => timeout.mockRestore());
+    expect(await dispatch(["stop"], stand.world)).toBe(1);
+    expect(isAlive(pid)).toBe(true);
+    expect(await dispatch(["stop", "--now"], stand.world)).toBe(0);
+    expect(isAlive(pid)).toBe(false);
+    expect(stand.written.err).toBe(
+      `error: The daemon (process ${pid}) does not answer\n` +
+        "hint: `corral stop --now` ends it by force; what was under way is taken up by the next one\n" +
+        "it did not answer and was killed\n",
+    );
+  },
+);
+
+test.runIf(process.platform === "linux")("a silent process that is not the home's daemon is not killed", async () => {
+  const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  const mute = createServer(() => undefined);
+  await once(mute.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  writeFileSync(join(home, "token"), "t0");
+  writeFileSync(join(home, "daemon.json"), JSON.stringify({ url, pid: stranger.pid, version: "0.1.0" }));
+  const soon = AbortSignal.timeout.bind(AbortSignal);
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => soon(300));
+  onTestFinished(() => timeout.mockRestore());
+  expect(await dispatch(["stop", "--now"], stand.world)).toBe(1);
+  expect(isAlive(stranger.pid ?? 0)).toBe(true);
+  expect(stand.written.err).toContain(`kill -9 ${stranger.pid}`);
+  writeFileSync(join(home, "daemon.json"), "{}");
+  mute.close().closeAllConnections();
+  stranger.kill("SIGKILL");
+  await once(stranger, "exit");
 });
 
 test.runIf(process.platform === "linux")(

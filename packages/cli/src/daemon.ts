@@ -8,10 +8,10 @@ import type { World } from "./world.ts";
 
 const patienceMs = 60_000;
 
-/** The daemon of this home, if it runs and answers. */
+/** The daemon of this home, if it runs and answers. One that is about to end is not worth beginning with. */
 export async function findDaemon(home: string): Promise<RecordedDaemon | undefined> {
   const recorded = recordedDaemon(home);
-  if (recorded === undefined) return undefined;
+  if (recorded === undefined || recorded.stopping === true) return undefined;
   try {
     const { version: answered } = await clientOf(recorded).daemon.health({ signal: AbortSignal.timeout(5_000) });
     return { ...recorded, version: answered };
@@ -70,6 +70,6 @@ function sameVersion(daemon: RecordedDaemon): RecordedDaemon {
 
 function silent(home: string): CorralError {
   return new CorralError("daemon.unreachable", `A daemon holds ${home} but does not answer`, {
-    hint: "`corral stop` ends it; the next command starts another",
+    hint: "`corral stop --now` ends it; the next command starts another",
   });
 }

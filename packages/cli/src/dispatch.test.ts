@@ -38,6 +38,30 @@ test("help fits into a narrow terminal, but for what is to be typed", async () =
   expect(long).toEqual([]);
 });
 
+test.each([
+  [
+    ["stop", "--json", "it"],
+    { code: "usage", title: 'unexpected word "it"', hint: "`corral stop --help` tells how it is used" },
+  ],
+  [
+    ["export", "--json", "--from", "/nowhere"],
+    { code: "not-found", title: "There is no file /nowhere", hint: "Name the file of a database" },
+  ],
+])("with --json a complaint is a line of JSON: %j", async (words, complaint) => {
+  const { code, out, err } = await say(...words);
+  expect({ code, out, told: JSON.parse(err) }).toMatchObject({
+    code: words[0] === "stop" ? 2 : 1,
+    out: "",
+    told: complaint,
+  });
+});
+
+test("--json after -- is a word of the prompt", async () => {
+  expect((await say("stop", "--", "--json")).err).toBe(
+    'error: unexpected word "--json"\nhint: `corral stop --help` tells how it is used\n',
+  );
+});
+
 test("the version is one line", async () => {
   expect(await say("--version")).toEqual({ code: 0, out: `${version}\n`, err: "" });
 });

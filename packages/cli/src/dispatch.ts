@@ -1,7 +1,8 @@
+import type { CorralError } from "@corral/protocol";
 import type { Command } from "./command.ts";
 import { nearest, UsageError } from "./flags.ts";
 import { type CommandName, commands, rootHelp } from "./help.ts";
-import { shown } from "./terminal.ts";
+import { jsonLine, shown } from "./terminal.ts";
 import { version } from "./version.ts";
 import type { World } from "./world.ts";
 
@@ -11,8 +12,14 @@ const load: Record<CommandName, () => Promise<Command>> = {
   shell: async () => (await import("./commands/shell.ts")).shell,
   attach: async () => (await import("./commands/attach.ts")).attach,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
+  diff: async () => (await import("./commands/diff.ts")).diff,
+  merge: async () => (await import("./commands/merge.ts")).merge,
+  discard: async () => (await import("./commands/discard.ts")).discard,
+  edit: async () => (await import("./commands/edit.ts")).edit,
+  setup: async () => (await import("./commands/setup.ts")).setup,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
+  network: async () => (await import("./commands/network.ts")).network,
   token: async () => (await import("./commands/token.ts")).token,
   status: async () => (await import("./commands/status.ts")).status,
   projects: async () => (await import("./commands/projects.ts")).projects,
@@ -72,8 +79,22 @@ const rootFlags = ["--help", "--version", "--json"];
 /** Always what is wrong, and what to do about it. */
 function complain(error: unknown, words: readonly string[], { err }: World): number {
   const message = error instanceof Error ? error.message : String(error);
-  err.write(shown(`error: ${message}\nhint: ${hintFor(error, words)}\n`));
+  const hint = hintFor(error, words);
+  err.write(wantsJson(words) ? jsonLine(problemOf(error, message, hint)) : shown(`error: ${message}\nhint: ${hint}\n`));
   return error instanceof UsageError ? 2 : 1;
+}
+
+function wantsJson(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return (end < 0 ? words : words.slice(0, end)).includes("--json");
+}
+
+/** As the daemon's own problems are; seen by its shape, for most commands need none of the error's module. */
+function problemOf(error: unknown, title: string, hint: string): object {
+  const { toProblem } = error as { toProblem?: unknown };
+  if (typeof toProblem === "function") return { ...(error as CorralError).toProblem(), hint };
+  const [code, status] = error instanceof UsageError ? ["usage", 400] : ["internal", 500];
+  return { type: `urn:corral:error:${code}`, title, status, code, retry: "never", hint };
 }
 
 function hintFor(error: unknown, [name = ""]: readonly string[]): string {

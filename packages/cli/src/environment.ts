@@ -13,7 +13,7 @@ export interface EnvironmentFlags {
 /** What the flags of a command ask of an environment. */
 export function environmentIn(flags: EnvironmentFlags): EnvironmentAsked {
   const kind = oneOf("env", flags.env, environmentKind, "jail or local") ?? "jail";
-  const net = oneOf("network", flags.network, network, "off or open");
+  const net = oneOf("network", flags.network, network, "off, allow or open");
   const to = oneOf("access", flags.access, access, "read or write");
   return { kind, ...(net === undefined ? {} : { network: net }), ...(to === undefined ? {} : { access: to }) };
 }

@@ -34,11 +34,25 @@ export const commands = {
     example: "corral attach --terminal shl_01k…",
   },
   sessions: { group: "work", summary: "list sessions and what each is doing, or delete one" },
+  diff: { group: "work", summary: "show what a session changed", example: "corral diff --stat" },
+  merge: {
+    group: "work",
+    summary: "merge what a session did into your branch; conflicts are told before anything is touched",
+    example: "corral merge --squash",
+  },
+  discard: { group: "work", summary: "throw away what a session did; it can be undone" },
+  edit: { group: "work", summary: "change a session's files by hand, as yourself" },
+  setup: { group: "work", summary: "show how a session's workspace was set up, or have it done again" },
   dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
   events: {
     group: "work",
     summary: "print what happened, as JSON lines",
     example: "corral events --follow",
+  },
+  network: {
+    group: "work",
+    summary: "show which hosts agents have reached or were refused, or let them reach one",
+    example: "corral network allow example.org",
   },
   token: {
     group: "settings",

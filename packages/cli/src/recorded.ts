@@ -22,9 +22,10 @@ export function recordedDaemon(home: string): RecordedDaemon | undefined {
 
 /** Looked at by hand: most commands begin here, and the schemas take longer to load than all the rest. */
 function infoIn(text: string): DaemonInfo | undefined {
-  const { url, pid, version } = JSON.parse(text) as Partial<DaemonInfo>;
+  const { url, pid, version, stopping } = JSON.parse(text) as Partial<DaemonInfo>;
   if (typeof url !== "string" || typeof version !== "string" || !Number.isSafeInteger(pid)) return undefined;
-  return pid === undefined || pid <= 0 ? undefined : { url, pid, version };
+  if (pid === undefined || pid <= 0) return undefined;
+  return { url, pid, version, ...(stopping === true ? { stopping } : {}) };
 }
 
 /**

@@ -172,8 +172,10 @@ function failed(why: string, words: Words): CorralError {
   );
 }
 
+/** The file is everybody's: those that found the home taken at the same moment speak there too, and concern nobody. */
 function saidIn({ path, from }: Words): string {
-  return readFileSync(path).subarray(from).toString("utf8").trim();
+  const lines = readFileSync(path).subarray(from).toString("utf8").trim().split("\n");
+  return lines.filter((line) => problemIn(line)?.code !== "daemon.running").join("\n");
 }
 
 /** A daemon that knows what is wrong says so in its last line. */

@@ -27,6 +27,7 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.LoginAnswer>().toEqualTypeOf<protocol.LoginAnswer>();
   expectTypeOf<api.LoginCode>().toEqualTypeOf<protocol.LoginCode>();
   expectTypeOf<api.LogoutAnswer>().toEqualTypeOf<protocol.LogoutAnswer>();
+  expectTypeOf<api.NetworkView>().toEqualTypeOf<protocol.NetworkView>();
   expectTypeOf<Problem>().toEqualTypeOf<protocol.Problem>();
   expectTypeOf<api.ProjectId>().toEqualTypeOf<protocol.ProjectId>();
   expectTypeOf<api.ProjectView>().toEqualTypeOf<protocol.ProjectView>();
@@ -48,6 +49,11 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.TokenView>().toEqualTypeOf<protocol.TokenView>();
   expectTypeOf<api.TrustView>().toEqualTypeOf<protocol.TrustView>();
   expectTypeOf<api.UpgradeAnswer>().toEqualTypeOf<protocol.UpgradeAnswer>();
+  expectTypeOf<api.BringBackAnswer>().toEqualTypeOf<protocol.BringBackAnswer>();
+  expectTypeOf<api.DiscardAnswer>().toEqualTypeOf<protocol.DiscardAnswer>();
+  expectTypeOf<api.MergeAnswer>().toEqualTypeOf<protocol.MergeAnswer>();
+  expectTypeOf<api.SetupAnswer>().toEqualTypeOf<protocol.SetupAnswer>();
+  expectTypeOf<api.WorkspaceDiff>().toEqualTypeOf<protocol.WorkspaceDiff>();
   expectTypeOf<api.WireEvent>().toEqualTypeOf<protocol.WireEvent>();
 });
 
@@ -57,6 +63,10 @@ test("what may be asked for is what the protocol's schemas take", () => {
   expectTypeOf<api.CreateToken>().toEqualTypeOf<input<typeof protocol.createToken>>();
   expectTypeOf<api.DecideRecovery>().toEqualTypeOf<input<typeof protocol.decideRecovery>>();
   expectTypeOf<api.OpenShellWish>().toEqualTypeOf<input<typeof protocol.openShellWish>>();
+  expectTypeOf<api.BringBackWorkspace>().toEqualTypeOf<input<typeof protocol.bringBackWorkspace>>();
+  expectTypeOf<api.DecideSetup>().toEqualTypeOf<input<typeof protocol.decideSetup>>();
+  expectTypeOf<api.DiscardWorkspace>().toEqualTypeOf<input<typeof protocol.discardWorkspace>>();
+  expectTypeOf<api.MergeWorkspace>().toEqualTypeOf<input<typeof protocol.mergeWorkspace>>();
   expectTypeOf<api.RegisterProject>().toEqualTypeOf<input<typeof protocol.registerProject>>();
   expectTypeOf<api.SetConfig>().toEqualTypeOf<input<typeof protocol.setConfig>>();
   expectTypeOf<api.StartCommand>().toEqualTypeOf<input<typeof protocol.startCommand>>();

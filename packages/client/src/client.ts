@@ -6,13 +6,18 @@ import type {
   ClosedShell,
   CommandId,
   CommandView,
+  BringBackAnswer,
+  BringBackWorkspace,
   ConfigView,
   CreatedToken,
   CreateSession,
   CreateToken,
   DaemonStatus,
   DecideRecovery,
+  DecideSetup,
   DeleteAnswer,
+  DiscardAnswer,
+  DiscardWorkspace,
   DoctorReport,
   EventPage,
   ForgetAnswer,
@@ -21,8 +26,11 @@ import type {
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
+  NetworkView,
   OpenShellWish,
   OpenTerminalWish,
+  MergeAnswer,
+  MergeWorkspace,
   ProjectId,
   ProjectView,
   RecoveryAnswer,
@@ -37,6 +45,7 @@ import type {
   ShellInterruptAnswer,
   ShellView,
   StartCommand,
+  SetupAnswer,
   StopAnswer,
   StopDaemon,
   TerminalId,
@@ -46,6 +55,7 @@ import type {
   TrustFiles,
   TrustView,
   UpgradeAnswer,
+  WorkspaceDiff,
 } from "./api.ts";
 import { type FollowCommand, followCommand } from "./command.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
@@ -94,6 +104,15 @@ export interface Client {
     admit(id: SessionId, input: AdmitInput, sending?: Sending): Promise<Admission>;
     interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
     recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
+    /** What it changed, what it has not committed included. */
+    diff(id: SessionId, waiting?: Waiting): Promise<WorkspaceDiff>;
+    /** Brings what is in its workspace now into the user's repository, as a branch. */
+    bringBack(id: SessionId, wish?: BringBackWorkspace, sending?: Sending): Promise<BringBackAnswer>;
+    /** Refused with `workspace.conflict` or `workspace.overlap`, before anything is touched. */
+    merge(id: SessionId, wish?: MergeWorkspace, sending?: Sending): Promise<MergeAnswer>;
+    /** Moves its workspace aside; with `undo` back again. */
+    discard(id: SessionId, wish?: DiscardWorkspace, sending?: Sending): Promise<DiscardAnswer>;
+    decideSetup(id: SessionId, wish: DecideSetup, sending?: Sending): Promise<SetupAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
   };
   /** A person's own shells. */
@@ -119,6 +138,8 @@ export interface Client {
     attach(shell: ShellId, id: TerminalId, attaching: AttachTerminal): AttachedTerminal;
     close(shell: ShellId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
   };
+  /** Which hosts sessions have reached, or were refused. */
+  network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
     create(wish: CreateToken, sending?: Sending): Promise<CreatedToken>;
@@ -195,6 +216,12 @@ export function createClient({
       admit: (id, body, sending) => ask("POST /api/sessions/{id}/inputs", { ...sending, path: { id }, body }),
       interrupt: (id, sending) => ask("POST /api/sessions/{id}/interrupt", { ...sending, path: { id } }),
       recover: (id, body, sending) => ask("POST /api/sessions/{id}/recovery", { ...sending, path: { id }, body }),
+      diff: (id, waiting) => ask("GET /api/sessions/{id}/diff", { ...waiting, path: { id } }),
+      bringBack: (id, body = {}, sending) =>
+        ask("POST /api/sessions/{id}/bring-back", { ...sending, path: { id }, body }),
+      merge: (id, body = {}, sending) => ask("POST /api/sessions/{id}/merge", { ...sending, path: { id }, body }),
+      discard: (id, body = {}, sending) => ask("POST /api/sessions/{id}/discard", { ...sending, path: { id }, body }),
+      decideSetup: (id, body, sending) => ask("POST /api/sessions/{id}/setup", { ...sending, path: { id }, body }),
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
     },
@@ -223,6 +250,7 @@ export function createClient({
       close: (id, terminal, waiting) =>
         ask("DELETE /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
     },
+    network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/tokens", { ...waiting })).tokens,

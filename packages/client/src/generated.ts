@@ -140,9 +140,16 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -188,9 +195,16 @@ export interface Api {
       key:
         | "model"
         | "turnLimit"
+        | "workspace.spare"
+        | "workspace.copy"
+        | "workspace.setup"
+        | "workspace.setupFailure"
+        | "workspace.idleDays"
+        | "workspace.discardedDays"
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
+        | "network.allow"
         | "runners"
         | "drainSeconds"
         | "retention.days"
@@ -203,6 +217,7 @@ export interface Api {
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
+      how?: "replace" | "add" | "remove" | undefined;
       project?: `prj_${string}` | undefined;
     };
     answer: {
@@ -211,9 +226,16 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "workspace.spare"
+          | "workspace.copy"
+          | "workspace.setup"
+          | "workspace.setupFailure"
+          | "workspace.idleDays"
+          | "workspace.discardedDays"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
+          | "network.allow"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -315,11 +337,13 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
-      workspace?: "copy" | undefined;
+      workspace?: "copy" | "in-place" | undefined;
+      base?: "head" | "dirty" | undefined;
       turnLimit?: number | undefined;
     };
     answer: {
@@ -328,8 +352,13 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
-      workspace: "copy";
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -349,8 +378,13 @@ export interface Api {
         title: string;
         model: string;
         mode: "auto";
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
-        workspace: "copy";
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
+        workspace: "copy" | "in-place";
         state:
           | { state: "idle" }
           | { state: "thinking"; activityId: `act_${string}` }
@@ -370,8 +404,13 @@ export interface Api {
       title: string;
       model: string;
       mode: "auto";
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
-      workspace: "copy";
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
+      workspace: "copy" | "in-place";
       state:
         | { state: "idle" }
         | { state: "thinking"; activityId: `act_${string}` }
@@ -430,8 +469,9 @@ export interface Api {
       environment?:
         | {
             kind?: "jail" | "local" | undefined;
-            network?: "off" | "open" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | "scratch" | undefined;
@@ -439,7 +479,12 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -455,7 +500,12 @@ export interface Api {
       shells: {
         id: `shl_${string}`;
         projectId?: `prj_${string}` | undefined;
-        environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+        environment: {
+          kind: "jail" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+        };
         workspace: "copy" | "in-place" | "scratch";
         path: string;
         actor: string;
@@ -471,7 +521,12 @@ export interface Api {
     answer: {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
-      environment: { kind: "jail" | "local"; network: "off" | "open"; access?: "read" | "write" | undefined };
+      environment: {
+        kind: "jail" | "local";
+        network: "off" | "allow" | "open";
+        access?: "read" | "write" | undefined;
+        allow?: string[] | undefined;
+      };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
       actor: string;
@@ -702,6 +757,90 @@ export interface Api {
           };
         };
   };
+  "GET /api/sessions/{id}/diff": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      path: string;
+      base: string;
+      branch?: string | undefined;
+      commit?: string | undefined;
+      files: { path: string; insertions: number | null; deletions: number | null }[];
+      patch: string;
+      truncated: boolean;
+    };
+  };
+  "POST /api/sessions/{id}/bring-back": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { edited?: boolean | undefined };
+    answer:
+      | {
+          kind: "brought";
+          branch: string;
+          commit: string;
+          before?: string | undefined;
+          commits: number;
+          files: number;
+          insertions: number;
+          deletions: number;
+          leftovers: boolean;
+          skipped: { path: string; why: string }[];
+          edited?: true | undefined;
+        }
+      | { kind: "nothing-new" };
+  };
+  "POST /api/sessions/{id}/merge": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { how?: "squash" | "no-ff" | undefined };
+    answer:
+      | {
+          kind: "merged";
+          branch: string;
+          commit: string;
+          worktree: string;
+          from: string;
+          to: string;
+          how: "fast-forward" | "merge" | "squash";
+        }
+      | { kind: "nothing-to-merge" };
+  };
+  "POST /api/sessions/{id}/discard": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { undo?: boolean | undefined };
+    answer: { kind: "discarded" | "restored"; branch?: string | undefined; commit?: string | undefined };
+  };
+  "POST /api/sessions/{id}/setup": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { decision: "cancel" | "again" | "skip" };
+    answer: { kind: "requested" | "nothing-to-decide" };
+  };
+  /** Tells which hosts sessions have reached, or were refused */
+  "GET /api/network": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined };
+    body: undefined;
+    answer: {
+      contacts: {
+        host: string;
+        port: number;
+        verdict: "allowed" | "refused";
+        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        connections: number;
+        bytesOut: number;
+        bytesIn: number;
+        address?: string | undefined;
+        serverNames?: string[] | undefined;
+        session: `ses_${string}`;
+        approximateLastTime: string;
+      }[];
+      seq: number;
+    };
+  };
   /** What happened */
   "GET /api/events": {
     path: Record<string, never>;
@@ -877,6 +1016,12 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "DELETE /api/shells/{id}/terminals/{terminal}": [],
   "GET /api/shells/{id}/terminals/{terminal}/scrollback": [],
   "GET /api/shells/{id}/terminals/{terminal}/stream": [],
+  "GET /api/sessions/{id}/diff": ["path", "base", "files", "patch", "truncated"],
+  "POST /api/sessions/{id}/bring-back": [],
+  "POST /api/sessions/{id}/merge": [],
+  "POST /api/sessions/{id}/discard": ["kind"],
+  "POST /api/sessions/{id}/setup": ["kind"],
+  "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],
   "GET /api/stream": [],

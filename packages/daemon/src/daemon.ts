@@ -6,20 +6,30 @@ import {
   type DaemonStatus,
   type DoctorReport,
   type EnvironmentKind,
+  type SessionId,
 } from "@corral/protocol";
 import type { Logger } from "pino";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
+import { egressProjections, openEgress } from "./egress/index.ts";
 import { type EnvironmentDrivers, limitsFrom, wishOf } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
 import { openRetention } from "./retention/index.ts";
-import { endEnvironments, openForeman, openRemoval, type RunnerHost, sweepEnvironments } from "./runner/index.ts";
+import {
+  endEnvironments,
+  endEnvironmentsOf,
+  openForeman,
+  openRemoval,
+  type RunnerHost,
+  sweepEnvironments,
+} from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
+import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -42,6 +52,8 @@ export interface DaemonParts {
   databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly drivers: EnvironmentDrivers;
+  /** Whom workspaces belong to, when that is not the daemon's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
 }
@@ -49,7 +61,7 @@ export interface DaemonParts {
 export interface Daemon {
   readonly info: DaemonInfo;
   readonly token: string;
-  /** Drains by the deadline (at once with `now`) and leaves everything saved. Repeated calls join. */
+  /** Drains by the deadline (at once with `now`) and leaves everything saved. Repeated calls join, and `now` hurries. */
   stop(how?: { readonly now?: boolean }): Promise<void>;
   readonly stopped: Promise<void>;
 }
@@ -58,11 +70,14 @@ const projections = [
   ...projectProjections,
   ...sessionProjections,
   ...shellProjections,
+  ...workspaceProjections,
   ...tokenProjections,
   ...requestProjections,
+  ...egressProjections,
 ];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
+const cleanUpMs = 3_600_000;
 
 /** Starts everything in order: the lock first, `daemon.json` last. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -93,9 +108,17 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     parts.setLevel(level);
     host.setLevel(level);
   });
+  const egress = openEgress({
+    log,
+    home: home.folder,
+    owner: parts.drivers.of("jail").owner,
+    list: (session) => hostsFor(session),
+    onDefect: complainingTo(parts.logger.child({ component: "egress" })),
+  });
   const foreman = openForeman({
     log,
     host,
+    egress,
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
@@ -114,7 +137,31 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
   });
-  const removal = openRemoval({ log, drivers: parts.drivers, home: home.folder, onFailure });
+  const onWorkspaceDefect = complainingTo(parts.logger.child({ component: "workspaces" }));
+  const spares = openSpares({
+    folder: sparesFolder(home.folder),
+    owner: parts.owner,
+    wanted: () => config.values["workspace.spare"],
+    onDefect: onWorkspaceDefect,
+  });
+  const workspaces = openWorkspaces({
+    log,
+    home: home.folder,
+    owner: parts.owner,
+    spares,
+    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its workspace went"),
+    terms: () => ({
+      idleDays: config.values["workspace.idleDays"],
+      discardedDays: config.values["workspace.discardedDays"],
+    }),
+    onDefect: onWorkspaceDefect,
+  });
+  const removal = openRemoval({
+    log,
+    drivers: parts.drivers,
+    removeFiles: (session) => workspaces.remove(session),
+    onFailure,
+  });
   const retention = openRetention({
     log,
     terms: () => ({ days: config.values["retention.days"], events: config.values["retention.events"] }),
@@ -126,16 +173,23 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
-  const stop = (how: { readonly now?: boolean } = {}) => (stopping ??= shutDown(how.now === true));
+  const cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
+  const hurry = new AbortController();
+  const stop = (how: { readonly now?: boolean } = {}) => {
+    if (how.now === true) hurry.abort();
+    return (stopping ??= shutDown());
+  };
   const gateway = await openGateway({
     log,
     sessions,
+    workspaces,
     removal,
     shells,
     projects,
     config,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
     version,
@@ -149,6 +203,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     doctor: () => parts.doctor(),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
+  await workspaces.mend();
+  await egress.begin();
   await foreman.begin();
   await shells.begin();
   writeDaemonInfo(home, info);
@@ -159,7 +215,17 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     removal.sweep(enough.signal),
   ]).then(() => undefined);
   retention.begin();
+  await workspaces.begin();
+  void workspaces.cleanUp();
   return { info, token, stop, stopped: stopped.promise };
+
+  /** What the settings list, and what the session was given besides. */
+  async function hostsFor(session: SessionId): Promise<readonly string[]> {
+    const view = await sessions.get(session);
+    if (view === undefined) return [];
+    const values = await config.valuesFor(view.projectId);
+    return [...values["network.allow"], ...(view.environment.allow ?? [])];
+  }
 
   async function status(): Promise<DaemonStatus> {
     return {
@@ -174,23 +240,28 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     };
   }
 
-  async function shutDown(now: boolean): Promise<void> {
-    logger.info({ now }, "the daemon stops");
-    removeDaemonInfo(home);
+  async function shutDown(): Promise<void> {
+    logger.info({ now: hurry.signal.aborted }, "the daemon stops");
+    writeDaemonInfo(home, { ...info, stopping: true });
     shells.stop();
-    await foreman.stop(now ? 0 : config.values.drainSeconds * 1000);
+    await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
+    clearInterval(cleanings);
+    await workspaces.close();
+    await spares.close();
     enough.abort();
     await swept;
     await retention.close();
-    await endEnvironments(log, parts.drivers, { which: now ? "all" : "resting", onFailure });
+    await endEnvironments(log, parts.drivers, { which: hurry.signal.aborted ? "all" : "resting", onFailure });
     // A runner may have been in the middle of opening one.
     await sweepEnvironments(log, parts.drivers, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
+    await egress.close();
     tokens.close();
     meter.close();
     await config.close();
     await log.close();
     logger.info("the daemon has stopped");
+    removeDaemonInfo(home);
     lock.release();
     stopped.resolve();
   }

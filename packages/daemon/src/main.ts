@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { driversOf } from "./environments/index.ts";
-import { openJailDriver } from "./environments/jail/index.ts";
+import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
@@ -71,6 +71,7 @@ try {
         onLine: relay,
       }),
     drivers: driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: process.env })),
+    owner: jailOwner(),
     doctor: () => examineHere(home),
   });
   process.stdout.write(

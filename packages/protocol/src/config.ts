@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { projectId } from "./id.ts";
+import { hostPattern } from "./network.ts";
 import { modelName, turnLimit } from "./session.ts";
 
 /** The version that files are written in today. Older ones are lifted when they are read. */
@@ -21,6 +22,36 @@ export const settings = {
     scope: "project",
     takesEffect: "next-session",
   }),
+  "workspace.spare": setting(
+    z.boolean(),
+    "Whether a copy of a repository in use is kept ready in the background, so that a session need not wait for one.",
+    { default: true, scope: "machine", takesEffect: "now" },
+  ),
+  "workspace.copy": setting(
+    z.array(z.string().min(1).max(1000)).max(100),
+    "Files that git does not know and the work needs, as patterns; each new copy gets them.",
+    { default: [], scope: "project", takesEffect: "next-session" },
+  ),
+  "workspace.setup": setting(
+    z.string().max(10_000),
+    "A command that is run in the jail, in each new copy, before any work; empty: none.",
+    { default: "", scope: "project", takesEffect: "next-session" },
+  ),
+  "workspace.setupFailure": setting(
+    z.enum(["stop", "go-on"]),
+    "Whether the work stops when the set-up command fails, or goes on and the agent is told.",
+    { default: "stop", scope: "project", takesEffect: "next-session" },
+  ),
+  "workspace.idleDays": setting(
+    z.int().min(1).max(3650).nullable(),
+    "Days of rest after which a workspace's folder is removed; its branch stays, and work begins from there; null: never.",
+    { default: 30, scope: "machine", takesEffect: "now" },
+  ),
+  "workspace.discardedDays": setting(
+    z.int().min(1).max(3650),
+    "Days that a discarded workspace is kept, so that it can be brought back.",
+    { default: 14, scope: "machine", takesEffect: "now" },
+  ),
   "gateway.host": setting(z.string().min(1).max(255), "The address that the daemon listens at.", {
     default: "127.0.0.1",
     scope: "machine",
@@ -35,6 +66,11 @@ export const settings = {
     z.array(z.string().regex(/^[a-z0-9.:[\]-]{1,255}$/i, "expected a host name, with a port if need be")).max(100),
     "Names besides the machine's own that requests may call the daemon by (their Host header).",
     { default: [], scope: "machine", takesEffect: "restart" },
+  ),
+  "network.allow": setting(
+    z.array(hostPattern).max(500),
+    "Hosts that agents may reach, as in example.org, *.example.org or example.org:8443; each file adds to the others.",
+    { default: [], scope: "project", takesEffect: "now", addsUp: true },
   ),
   runners: setting(z.int().min(1).max(64), "How many runner processes share the sessions.", {
     default: 2,
@@ -168,6 +204,8 @@ export const setConfig = z.object({
   key: settingKey,
   value: z.unknown(),
   layer: configLayer.default("user"),
+  /** Of a list to which every layer adds: whether the value is all of it (without), or what is put on it or taken off. */
+  how: z.enum(["replace", "add", "remove"]).optional(),
   project: projectId.optional(),
 });
 export type SetConfig = z.infer<typeof setConfig>;
@@ -204,6 +242,8 @@ interface Terms<T> {
   readonly takesEffect: z.infer<typeof takesEffect>;
   /** The environment variable that wins over every file. */
   readonly variable?: string;
+  /** A list to which each layer adds, in place of the later one winning. */
+  readonly addsUp?: true;
 }
 
 interface Setting<S extends z.ZodType = z.ZodType> extends Terms<z.infer<S>> {

@@ -1,7 +1,13 @@
 import * as z from "zod";
 
 /** The content of `daemon.json`, and the line that `corral serve --json` prints. */
-export const daemonInfo = z.object({ url: z.string(), pid: z.int(), version: z.string() });
+export const daemonInfo = z.object({
+  url: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  /** It drains and takes no new work; gone soon. */
+  stopping: z.literal(true).optional(),
+});
 export type DaemonInfo = z.infer<typeof daemonInfo>;
 
 export const stopDaemon = z.object({ now: z.boolean().default(false) });

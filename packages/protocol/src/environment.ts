@@ -1,33 +1,39 @@
 import * as z from "zod";
 import { environmentId } from "./id.ts";
+import { hostPattern } from "./network.ts";
 
 /** `local`: no walls at all, only where a person chose it. */
 export const environmentKind = z.enum(["jail", "local"]);
 export type EnvironmentKind = z.infer<typeof environmentKind>;
 
-export const network = z.enum(["off", "open"]);
+/** `allow`: the hosts on the list, through Corral's proxy. `open`: the machine's own network. */
+export const network = z.enum(["off", "allow", "open"]);
 export type Network = z.infer<typeof network>;
 
 /** Whether the workspace can be changed from inside. */
 export const access = z.enum(["read", "write"]);
 export type Access = z.infer<typeof access>;
 
-/** What is asked of an environment. What is left out is as closed as its kind can be. */
+/** What is asked of an environment. */
 export const environmentAsked = z.object({
   kind: environmentKind.default("jail"),
-  /** Without: off in a jail; open in `local`, which cannot keep anything from the network. */
+  /** Without, in a jail: allow for sessions, off for shells. `local` cannot keep anything from the network: open. */
   network: network.optional(),
   /** Without: write. */
   access: access.optional(),
+  /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
+  allow: z.array(hostPattern).max(100).optional(),
 });
 export type EnvironmentAsked = z.infer<typeof environmentAsked>;
 
 /** What a session's environment is to be like. */
 export const environmentWish = z.object({
   kind: environmentKind.default("jail"),
-  network: network.default("off"),
+  network: network.default("allow"),
   /** Without: write. */
   access: access.optional(),
+  /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
+  allow: z.array(hostPattern).max(100).optional(),
 });
 export type EnvironmentWish = z.infer<typeof environmentWish>;
 

@@ -1,14 +1,28 @@
 import * as z from "zod";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
-import { activityId, callId, commandId, environmentId, inputId, partId, projectId, tokenId, turnId } from "./id.ts";
+import {
+  activityId,
+  callId,
+  commandId,
+  environmentId,
+  inputId,
+  partId,
+  projectId,
+  snapshotId,
+  tokenId,
+  turnId,
+} from "./id.ts";
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
-import { mode, workspaceKind } from "./session.ts";
+import { networkContact } from "./network.ts";
+import { mode } from "./session.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
+import { snapshotTaken } from "./snapshot.ts";
 import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
+import { broughtBack, discarded, skippedFile, workspaceBase, workspaceKind, workspaceMerge } from "./workspace.ts";
 
 /**
  * Every event type with the shape of its data. A stored event is forever: fields are added as optional ones, and a
@@ -51,6 +65,12 @@ export const eventData = {
     environment: environmentWish,
     workspace: workspaceKind,
     turnLimit: z.int().positive(),
+    /** What a copy begins with; without: HEAD. */
+    base: workspaceBase.optional(),
+    /** Patterns of files besides those in git that come along. */
+    copyList: z.array(z.string()).optional(),
+    /** What is run in a new copy before any work, and what becomes of the work when it fails. */
+    setup: z.object({ command: z.string(), onFailure: z.enum(["stop", "go-on"]) }).optional(),
   }),
   /** It ended long ago and was let go for its age: it is no more, nor are its inputs; its events go as time allows. */
   "session.expired": z.object({ inputs: z.array(inputId) }),
@@ -62,10 +82,59 @@ export const eventData = {
     readable: z.array(z.string()),
     /** Variables the environment gets for its sake (author and committer). */
     variables: z.record(z.string(), z.string()),
+    /** The user's commit of that time, when the branch starts from another. */
+    head: z.string().optional(),
+    /** How it was made. */
+    way: z.enum(["shared objects", "spare", "in place"]).optional(),
+    remotes: z.array(z.object({ name: z.string(), url: z.string() })).optional(),
+    /** What the copy lacks: submodules are not fetched, files of Git LFS are pointers. */
+    lacks: z.object({ submodules: z.array(z.string()), lfs: z.boolean() }).optional(),
+    /** Files from the copy list. */
+    extras: z.array(z.string()).optional(),
+    /** Uncommitted files that did not come along. */
+    skipped: z.array(skippedFile).optional(),
   }),
+  /** What was done in the workspace is a branch of the user's repository now. */
+  "workspace.brought-back": broughtBack,
+  /** There was nothing in it that had not been brought before. */
+  "workspace.unchanged": z.object({}),
+  /** It is all still in the workspace, and is tried again after the next activity. */
+  "workspace.bring-back-failed": z.object({ message: z.string() }),
+  /** The user's folder is about to be changed. What is cut off here is finished, or given up, at the next start. */
+  "workspace.merge-begun": workspaceMerge,
+  "workspace.merged": workspaceMerge,
+  "workspace.merge-given-up": z.object({ reason: z.string() }),
+  /** Moved aside with all that is in it; its branch is gone from the user's repository. */
+  "workspace.discarded": discarded,
+  /** As it was before it was discarded. */
+  "workspace.restored": discarded,
+  /** It rested for so long that its folder was removed. Its branch stays; the next work begins from there. */
+  "workspace.cleared": z.object({ commit: z.string() }),
+
+  /** A snapshot is kept. */
+  "snapshot.taken": snapshotTaken,
+  /** The workspace's files, or those of the paths named, are again what they were then. */
+  "snapshot.restored": z.object({ snapshotId, paths: z.array(z.string()).optional() }),
+  /** Too old, or too many: its files can no longer be had. */
+  "snapshot.expired": z.object({ snapshotId }),
+
+  /** The command that makes a new copy ready for work runs. */
+  "setup.started": z.object({ attempt: z.int().positive(), command: z.string() }),
+  "setup.ended": z.object({
+    attempt: z.int().positive(),
+    outcome: z.enum(["done", "failed", "cancelled"]),
+    exitCode: z.int().optional(),
+    /** What it printed, cut in the middle when long. */
+    output: z.string(),
+  }),
+  /** A person's word on it. */
+  "setup.decided": z.object({ decision: z.enum(["cancel", "again", "skip"]) }),
   "environment.opened": z.object({ state: environmentState }),
   /** The environment was found ended (or was ended); a later command opens another. */
   "environment.closed": z.object({ id: environmentId, reason: z.string() }),
+
+  /** Somebody in the session's environment reached a host, or tried to. In place of what was recorded of the same before. */
+  "network.reached": networkContact,
 
   "input.admitted": z.object({ id: inputId, text: z.string(), attachments: z.array(attachment), delivery }),
   "input.promoted": z.object({ id: inputId, activityId }),

@@ -14,6 +14,7 @@ const prefixes = {
   shell: "shl",
   command: "cmd",
   terminal: "trm",
+  snapshot: "snp",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -30,6 +31,7 @@ export type TokenId = Id<"token">;
 export type ShellId = Id<"shell">;
 export type CommandId = Id<"command">;
 export type TerminalId = Id<"terminal">;
+export type SnapshotId = Id<"snapshot">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -68,3 +70,4 @@ export const tokenId = idSchema("token");
 export const shellId = idSchema("shell");
 export const commandId = idSchema("command");
 export const terminalId = idSchema("terminal");
+export const snapshotId = idSchema("snapshot");

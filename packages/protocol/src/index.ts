@@ -115,6 +115,8 @@ export {
   shellId,
   type TerminalId,
   terminalId,
+  type SnapshotId,
+  snapshotId,
   type TokenId,
   tokenId,
   type TurnId,
@@ -144,6 +146,17 @@ export {
   type LogoutAnswer,
   logoutAnswer,
 } from "./login.ts";
+export {
+  hostPattern,
+  type NetworkContact,
+  networkContact,
+  type NetworkReason,
+  networkReason,
+  type NetworkVerdict,
+  networkVerdict,
+  type NetworkView,
+  networkView,
+} from "./network.ts";
 export {
   type ForgetAnswer,
   forgetAnswer,
@@ -181,8 +194,6 @@ export {
   sessionState,
   type SessionView,
   sessionView,
-  type WorkspaceKind,
-  workspaceKind,
 } from "./session.ts";
 export {
   type ClosedShell,
@@ -207,6 +218,7 @@ export {
   type StartCommand,
   startCommand,
 } from "./shell.ts";
+export { type SnapshotTaken, snapshotTaken } from "./snapshot.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
   type StreamFilter,
@@ -252,3 +264,26 @@ export {
 } from "./token.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";
+export {
+  type BringBackAnswer,
+  bringBackAnswer,
+  type BringBackWorkspace,
+  bringBackWorkspace,
+  type BroughtBack,
+  type DecideSetup,
+  decideSetup,
+  type DiscardAnswer,
+  discardAnswer,
+  type Discarded,
+  type DiscardWorkspace,
+  discardWorkspace,
+  type MergeAnswer,
+  mergeAnswer,
+  type MergeWorkspace,
+  mergeWorkspace,
+  type SetupAnswer,
+  setupAnswer,
+  type WorkspaceDiff,
+  workspaceDiff,
+  type WorkspaceMerge,
+} from "./workspace.ts";

@@ -1,12 +1,10 @@
 import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
 import { activityId, callId, projectId, sessionId } from "./id.ts";
+import { workspaceBase, workspaceKind } from "./workspace.ts";
 
 export const mode = z.enum(["auto"]);
 export type Mode = z.infer<typeof mode>;
-
-export const workspaceKind = z.enum(["copy"]);
-export type WorkspaceKind = z.infer<typeof workspaceKind>;
 
 export const modelName = z.string().regex(/^[^/]+\/.+$/, "expected provider/model");
 
@@ -21,6 +19,8 @@ export const createSession = z.object({
   mode: mode.default("auto"),
   environment: environmentAsked.prefault({}),
   workspace: workspaceKind.default("copy"),
+  /** What a copy begins with. Without: HEAD. */
+  base: workspaceBase.optional(),
   /** Turns an activity may take before it waits for a word from a person. Without: what the project's settings say. */
   turnLimit: turnLimit.optional(),
 });

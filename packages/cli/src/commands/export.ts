@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
-import { type SessionId, sessionId } from "@corral/protocol";
+import { CorralError, type SessionId, sessionId } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { askDatabase } from "../database.ts";
@@ -39,12 +39,13 @@ Exit code: 0 all of it, 1 failed, 2 wrong use, 3 some events are lost, 130 stopp
   },
   words: "none",
   async run({ session, after, out, from, json }, world) {
+    const file = from === undefined ? undefined : presentFile(resolve(world.cwd, from));
     const wish = { session: knownId(session), after: wholeNumber("after", after) ?? 0 };
     const leaving = new AbortController();
     const forget = world.onInterrupt(() => leaving.abort());
     const sink = out === undefined ? toStdout(world) : toFile(resolve(world.cwd, out), world);
     try {
-      const source = from === undefined ? askDaemon : salvageFrom(resolve(world.cwd, from));
+      const source = file === undefined ? askDaemon : salvageFrom(file);
       const summary = await source({ ...wish, world, sink, signal: leaving.signal });
       sink.finish();
       sink.tell(json === true ? jsonLine(summary) : shown(words(summary)));
@@ -61,6 +62,12 @@ Exit code: 0 all of it, 1 failed, 2 wrong use, 3 some events are lost, 130 stopp
     }
   },
 });
+
+/** Told before a file to write into is made. */
+function presentFile(path: string): string {
+  if (existsSync(path)) return path;
+  throw new CorralError("not-found", `There is no file ${path}`, { hint: "Name the file of a database" });
+}
 
 interface Summary {
   readonly events: number;

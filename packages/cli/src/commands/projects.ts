@@ -6,7 +6,7 @@ import { jsonLine, shown } from "../terminal.ts";
 
 export const projects = defineCommand({
   name: "projects",
-  usage: "projects [--json] | projects forget ID",
+  usage: "projects [--json] | projects forget ID [--json]",
   summary: "Lists the repositories that Corral knows, or forgets one.",
   details: `\`corral\` in a repository makes it known. One that is moved stays the same project; a copy is another.
 Forgetting takes a project off the list and withdraws what you trusted of its settings. Its sessions stay, and
@@ -33,7 +33,8 @@ Forgetting takes a project off the list and withdraws what you trusted of its se
     const client = await connectDaemon(world);
     if (forgotten !== undefined) {
       await client.projects.forget(forgotten);
-      err.write(`forgot ${forgotten}\n`);
+      if (json === true) out.write(jsonLine({ kind: "forgotten", id: forgotten }));
+      else err.write(`forgot ${forgotten}\n`);
       return 0;
     }
     const views = await client.projects.list();

@@ -14,7 +14,8 @@ import type { World } from "../world.ts";
 
 export const run = defineCommand({
   name: "run",
-  usage: "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|local] [--network off|open] [--detach] PROMPT…",
+  usage:
+    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|local] [--network off|allow|open] [--workspace copy|in-place] [--dirty] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone.
@@ -24,13 +25,24 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     ['corral run "add a test for the parser"', "watch it work"],
     ['corral run --detach "update the changelog"', "leave it working; `corral sessions` tells what became of it"],
     ["corral run - < task.md", "take the task from a file"],
+    ['corral run --dirty "finish what I began"', "with what you have not committed yet"],
   ],
   args: {
     json: { type: "boolean", description: "print each event as a line of JSON" },
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
     env: { type: "string", valueHint: "jail|local", description: "jail, unless you want no walls (UNSAFE)" },
-    network: { type: "string", valueHint: "off|open", description: "off, unless you open it" },
+    network: {
+      type: "string",
+      valueHint: "off|allow|open",
+      description: "off, allow (the hosts on the list: `corral network`) or open",
+    },
+    workspace: {
+      type: "string",
+      valueHint: "copy|in-place",
+      description: "work in a private copy (the default), or in this folder itself",
+    },
+    dirty: { type: "boolean", description: "the copy has what you have not committed yet, too" },
     detach: { type: "boolean", description: "print the session's id and leave it working" },
     prompt: { type: "positional", required: false },
   },
@@ -39,6 +51,8 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
     const environment = environmentIn(args);
+    const workspace = workspaceNamed(args.workspace);
+    if (args.dirty === true && workspace === "in-place") throw new UsageError("--dirty is for copies");
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
@@ -47,6 +61,8 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       worktree: project.worktree,
       model: args.model,
       environment,
+      workspace,
+      base: args.dirty === true ? "dirty" : undefined,
     });
     if (session.environment.kind === "local") world.err.write(unsafe);
     const input = { id: newId("input"), text: prompt };
@@ -59,6 +75,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     return watch(client, session, input, world, show);
   },
 });
+
+function workspaceNamed(word: string | undefined): "copy" | "in-place" | undefined {
+  if (word === undefined || word === "copy" || word === "in-place") return word;
+  throw new UsageError("--workspace needs copy or in-place");
+}
 
 interface Show {
   event(event: WireEvent): void;

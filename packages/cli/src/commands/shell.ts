@@ -56,9 +56,11 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
     keep: { type: "boolean", description: "leave the shell open, for --in" },
     in: { type: "string", valueHint: "SHELL", description: "go on in a shell that was left open" },
     end: { type: "string", valueHint: "SHELL", description: "end a shell that was left open" },
+    list: { type: "boolean", description: "list the shells that were left open" },
   },
   words: "none",
   async run(args, world) {
+    if (args.list === true) return list(world, args.json === true);
     const wish = wishIn(args);
     const client = await connectDaemon(world);
     if (wish.end !== undefined) return end(client, wish.end, world);
@@ -89,6 +91,19 @@ async function sit(client: Client, opened: ShellView, wish: Wish, world: World):
     else if (left.kind !== "ended") world.err.write(comeBack(opened));
   }
   return left.code;
+}
+
+async function list(world: World, json: boolean): Promise<number> {
+  const client = await connectDaemon(world);
+  const left = (await client.shells.list()).filter(({ state }) => state !== "closed");
+  for (const view of left) {
+    const walls = view.environment.kind === "local" ? "UNSAFE" : view.environment.kind;
+    world.out.write(
+      json ? jsonLine(view) : shown(`${view.id}  ${view.state.padEnd(7)}  ${walls}  ${view.path}`) + "\n",
+    );
+  }
+  if (left.length === 0 && !json) world.err.write("There are none; `corral shell --keep` leaves one open.\n");
+  return 0;
 }
 
 interface Wish {

@@ -37,14 +37,14 @@ export const status = defineCommand({
 });
 
 /** A daemon of another version may know nothing of this; then what it wrote down is all there is. */
-type Known = Pick<DaemonStatus, "url" | "pid" | "version"> & Partial<DaemonStatus>;
+type Known = Pick<RecordedDaemon, "url" | "pid" | "version" | "stopping"> & Partial<DaemonStatus>;
 
 async function ask(recorded: RecordedDaemon, world: World): Promise<Known | undefined> {
   const { token: _, ...info } = recorded;
   try {
     const answer = await get("/api/status", recorded, world);
     const told = (await answer.json()) as DaemonStatus;
-    return answer.ok ? told : info;
+    return answer.ok ? { ...told, ...(info.stopping === true ? { stopping: true } : {}) } : info;
   } catch {
     return undefined;
   }
@@ -78,11 +78,12 @@ function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): 
 }
 
 function rowsOf(found: Known): [string, string][] {
-  const { url, pid, version: theirs, uptimeSeconds, home, sessions, runners, disk } = found;
+  const { url, pid, version: theirs, uptimeSeconds, home, sessions, runners, disk, stopping } = found;
+  const doing = stopping === true ? "stopping, after" : "running for";
   const other =
     theirs === version ? "" : ` (this command is ${version}: \`corral stop\`, then any command starts its own)`;
   return [
-    ["daemon", `running for ${duration(uptimeSeconds)}, process ${pid}`],
+    ["daemon", `${doing} ${duration(uptimeSeconds)}, process ${pid}`],
     ["version", theirs + other],
     ["url", url],
     ...(home === undefined ? [] : [["home", home] satisfies [string, string]]),
@@ -95,7 +96,7 @@ function rowsOf(found: Known): [string, string][] {
 function absence(recorded: RecordedDaemon | undefined, { home }: World): string {
   if (recorded === undefined)
     return `no daemon is running on ${home}\nstart one with any command, or \`corral serve\`\n`;
-  return `a daemon (process ${recorded.pid}) has ${home} but does not answer\n\`corral stop\` ends it\n`;
+  return `a daemon (process ${recorded.pid}) has ${home} but does not answer\n\`corral stop --now\` ends it\n`;
 }
 
 function counts(sessions: DaemonStatus["sessions"]): string {

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync, rmSync, appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { CorralError } from "@corral/protocol";
 import { Stage } from "./stage.ts";
 
 const { values } = parseArgs({
@@ -17,7 +18,8 @@ if (process.env["STAGE_FAILS"] !== undefined) {
 try {
   closeSync(openSync(lock, "wx"));
 } catch {
-  process.stderr.write(`another daemon has this home: ${readFileSync(lock, "utf8")}\n`);
+  const who = new CorralError("daemon.running", `another daemon has this home: ${readFileSync(lock, "utf8")}`);
+  process.stderr.write(`${JSON.stringify(who.toProblem())}\n`);
   process.exit(75);
 }
 writeFileSync(lock, String(process.pid));

@@ -291,6 +291,25 @@ describe("setting from outside", () => {
   const set = (config: Config, key: SettingKey, value: unknown) =>
     config.set({ key, value, layer: "user" }, { actor: "person:test" });
 
+  test("a list that adds up holds what every layer says, and is changed in one layer alone", async () => {
+    const { id } = await projects.register({ path: makeRepository(join(folder, "repo")) }, { actor: "person:test" });
+    const config = await open();
+    const change = async (how: "add" | "remove", layer: "user" | "project", ...value: string[]) =>
+      config.set({ key: "network.allow", value, layer, how, project: id }, { actor: "person:test" });
+    await change("add", "user", "a.example");
+    await change("add", "project", "b.example", "a.example");
+    expect(entry(await change("add", "user", "c.example", "a.example"), "network.allow")).toMatchObject({
+      value: ["a.example", "c.example", "b.example"],
+      origin: { layer: "project" },
+    });
+    expect(config.values["network.allow"]).toEqual(["a.example", "c.example"]);
+    await change("remove", "user", "a.example");
+    expect((await config.valuesFor(id))["network.allow"]).toEqual(["c.example", "b.example", "a.example"]);
+    const other = config.set({ key: "turnLimit", value: 3, layer: "user", how: "add" }, { actor: "person:test" });
+    await expect(other).rejects.toThrow("turnLimit is no list that can be added to");
+    await expect(change("add", "user", "127.0.0.1")).rejects.toThrow("expected a host name");
+  });
+
   test("edits the user's file where a link leads, keeping comments, and is in force when it is answered", async () => {
     const real = join(folder, "dotfiles/corral.json");
     write(real, '{\n  // mine\n  "turnLimit": 3\n}\n');

@@ -26,10 +26,11 @@ export class Editor {
   }
 
   /** Throws `config.invalid`, `config.broken`, `trust.needed`. */
-  async set({ key, value, layer, project }: SetConfig, by: By): Promise<void> {
-    const wanted = value === null ? undefined : acceptable(key, value);
+  async set({ key, value, layer, project, how = "replace" }: SetConfig, by: By): Promise<void> {
+    const given = value === null ? undefined : acceptable(key, value);
     if (layer !== "user" && settings[key].scope === "machine") throw machineOnly(key);
     const { file, text, document } = await this.#open(layer, project);
+    const wanted = how === "replace" ? given : changedList(key, document.said.get(key)?.value, given, how);
     const next = withSetting(text, document, key, wanted);
     const check = readDocument(next, layer);
     const holds = check.kind === "good" && same(check.document.said.get(key)?.value, wanted);
@@ -97,6 +98,19 @@ function acceptable(key: SettingKey, value: unknown): unknown {
   throw new CorralError("config.invalid", `${key}: ${error.issues[0]?.message ?? "invalid"}`, {
     hint: settings[key].description,
   });
+}
+
+/** The list with some more, or some less, each once. */
+function changedList(key: SettingKey, before: unknown, given: unknown, how: "add" | "remove"): unknown {
+  if (settings[key].addsUp !== true || !Array.isArray(given))
+    throw new CorralError("config.invalid", `${key} is no list that can be added to.`, {
+      hint: settings[key].description,
+    });
+  const [list, some] = [(before ?? []) as readonly unknown[], given as readonly unknown[]];
+  return acceptable(
+    key,
+    how === "add" ? [...new Set([...list, ...some])] : list.filter((each) => !some.includes(each)),
+  );
 }
 
 function mustBeNamed(project: ProjectId | undefined): ProjectId {

@@ -65,15 +65,22 @@ export interface Resolved {
 /** Stronger than every file. */
 export type Overrides = ReadonlyMap<SettingKey, Resolved>;
 
-/** Each setting's value and where it is from; the last layer that speaks wins. */
+/** Each setting's value and where it is from; the last layer that speaks wins, or adds to the others. */
 export function resolve(layers: readonly Layer[], overrides: Overrides): ReadonlyMap<SettingKey, Resolved> {
   const resolved = new Map<SettingKey, Resolved>();
   for (const key of settingKeys) {
     const spoken = layers.findLast(({ said }) => said.has(key));
-    const fromFile = spoken === undefined ? undefined : resolvedFrom(spoken, key);
+    const last = spoken === undefined ? undefined : resolvedFrom(spoken, key);
+    const fromFile =
+      last !== undefined && settings[key].addsUp === true ? { ...last, value: sumOf(layers, key) } : last;
     resolved.set(key, overrides.get(key) ?? fromFile ?? { value: settings[key].default, origin: { kind: "default" } });
   }
   return resolved;
+}
+
+/** What the layers list, each once. */
+function sumOf(layers: readonly Layer[], key: SettingKey): readonly unknown[] {
+  return [...new Set(layers.flatMap(({ said }) => (said.get(key)?.value as readonly unknown[] | undefined) ?? []))];
 }
 
 export function valuesOf(resolved: ReadonlyMap<SettingKey, Resolved>): SettingValues {

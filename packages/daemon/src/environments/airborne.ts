@@ -11,7 +11,7 @@ const slowestTickMs = 100;
 const wordMs = 1_000;
 
 /** How long the keeper may take to end everyone, its own grace included. */
-const stopDeadlineMs = 10_000;
+const stopDeadlineMs = 20_000;
 
 /** The flight in the air, its clock and how far its stop has come. */
 export class Airborne {

@@ -734,7 +734,7 @@ async function spawnAndDie(
 }
 
 /** What this process has of the machine: descriptors (told apart by kind, since a pool of them comes and goes) and mounts. */
-function leftBehind(): { fifos: number; mounts: string } {
+function leftBehind(): { fifos: number; mounts: string[] } {
   const targets = readdirSync("/proc/self/fd").flatMap((fd) => {
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`)];
@@ -743,7 +743,8 @@ function leftBehind(): { fifos: number; mounts: string } {
     }
   });
   const fifos = targets.filter((target) => target.includes("corral-environment-")).length;
-  return { fifos, mounts: readFileSync("/proc/self/mountinfo", "utf8") };
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  return { fifos, mounts: mounts.filter((line) => line.includes("corral-environment-")) };
 }
 
 /** All that descends from the environment's first process, as the host sees it. */

@@ -29,8 +29,20 @@ export const workspaceInside = "/workspace";
 /** Where the scripts are, seen from inside a jail; read-only. */
 export const scriptsInside = "/run/keeper";
 
+/** Where the folder with the proxy's socket is, seen from inside a jail whose network is `allow`; read-only. */
+export const egressInside = "/run/egress";
+
+/** Where the program is that runs the bridge to it; read-only. */
+export const runtimeInside = "/run/runtime";
+
 /** Where environments show something of their own, whatever the host has there. */
-export const placesInside: readonly string[] = [workspaceInside, spoolInside, scriptsInside];
+export const placesInside: readonly string[] = [
+  workspaceInside,
+  spoolInside,
+  scriptsInside,
+  egressInside,
+  runtimeInside,
+];
 
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
@@ -135,13 +147,23 @@ say() {
   command eval 'echo "$word" 7<&- 8<&- 9<&- 1<>"$where" &'
 }
 
+# Sets "up" to a clock in seconds; rounds are counted too, for a round may take long and a clock may be missing.
+look_at_clock() {
+  up=0
+  read -r up rest </proc/uptime
+  up=\${up%.*}
+}
+
 end_everyone() {
   signal_everyone TERM
   signal_everyone CONT
   n=0
-  while [ $n -lt 80 ] && signal_everyone 0; do
+  look_at_clock
+  started=$up
+  while [ $n -lt 80 ] && [ $((up - started)) -lt 3 ] && signal_everyone 0; do
     n=$((n + 1))
     nap
+    look_at_clock
   done
   signal_everyone KILL
   n=0
@@ -176,10 +198,13 @@ end_others() {
   find_others "$@"
   [ -z "$found" ] || { kill -s TERM $found; kill -s CONT $found; }
   n=0
-  while [ $n -lt 60 ] && [ -n "$found" ]; do
+  look_at_clock
+  started=$up
+  while [ $n -lt 60 ] && [ $((up - started)) -lt 2 ] && [ -n "$found" ]; do
     n=$((n + 1))
     nap
     find_others "$@"
+    look_at_clock
   done
   n=0
   while [ -n "$found" ]; do

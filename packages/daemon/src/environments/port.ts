@@ -85,6 +85,8 @@ export interface EnvironmentPlan {
   /** Workspaces of others, by name; each is to be read, and only read, below `/siblings`. */
   readonly siblings: Readonly<Record<string, string>>;
   readonly network: Network;
+  /** Where the network is `allow`: the host folder with the socket, called `proxy`, that is the only way out. */
+  readonly egress?: string;
   readonly limits: EnvironmentLimits;
   /** Added to the small list of variables that every environment has. Never a secret. */
   readonly variables: Readonly<Record<string, string>>;

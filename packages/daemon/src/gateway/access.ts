@@ -47,6 +47,8 @@ export const access: Readonly<Record<string, Access>> = {
   "PUT /api/config": ["admin", "whole"],
   "POST /api/config/upgrade": ["admin", "whole"],
 
+  "GET /api/network": ["read", "route"],
+
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],
   "GET /api/sessions/:id": ["read", "session"],
@@ -54,6 +56,11 @@ export const access: Readonly<Record<string, Access>> = {
   "POST /api/sessions/:id/inputs": ["prompt", "session"],
   "POST /api/sessions/:id/interrupt": ["prompt", "session"],
   "POST /api/sessions/:id/recovery": ["operate", "session"],
+  "GET /api/sessions/:id/diff": ["read", "session"],
+  "POST /api/sessions/:id/bring-back": ["operate", "session"],
+  "POST /api/sessions/:id/merge": ["operate", "session"],
+  "POST /api/sessions/:id/discard": ["operate", "session"],
+  "POST /api/sessions/:id/setup": ["prompt", "session"],
 
   // Those in a local environment need more: what has no walls is for admins.
   "GET /api/shells": ["read", "route"],

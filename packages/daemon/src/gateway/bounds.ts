@@ -56,6 +56,14 @@ function listedFor(who: Principal, payload: unknown, sight: Sight): unknown {
   throw new CorralError("internal", "a route that lists neither sessions nor projects is said to list them");
 }
 
-export function missing(noun: string, id: string | undefined): CorralError {
-  return new CorralError("not-found", `There is no ${noun} ${id}`);
+/** The same words for what is not there and for what is out of bounds. */
+export function missing(noun: keyof typeof lists, id: string | undefined): CorralError {
+  return new CorralError("not-found", `There is no ${noun} ${id}`, { hint: `\`${lists[noun]}\` lists them` });
 }
+
+const lists = {
+  session: "corral sessions",
+  project: "corral projects",
+  token: "corral token list",
+  shell: "corral shell --list",
+} as const;

@@ -1,5 +1,5 @@
 import { eventPage, type EventPage, projectId, sessionId, streamFilter, wireEvent } from "@corral/protocol";
-import { isGap } from "../log/index.ts";
+import { isGap, requireCursor } from "../log/index.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { RouteParts, Routes } from "./routes.ts";
@@ -33,7 +33,7 @@ const description =
   "Without `follow` a page: `next` is the cursor to ask with for what comes after, and a `next` equal to `after` is the " +
   "end for now. With follow=1 the answer is text/event-stream: `event` messages carry a log event and its seq as id, " +
   "`delta` messages (without id) a piece of something still growing, `gap` messages tell of events that are no longer " +
-  "kept. Last-Event-ID wins over `after`.";
+  "kept. Last-Event-ID wins over `after`. A cursor ahead of the log, which is one of another log, is refused.";
 
 const response = {
   200: {
@@ -81,6 +81,7 @@ async function answer(parts: RouteParts, request: FastifyRequest, reply: Fastify
   };
   const subscription = subscriptionFor(principalOf(request), wish, parts.sight);
   if (follow === "0") return pageOf(parts, subscription, limit);
+  await requireCursor(parts.log, subscription.after);
   reply.hijack();
   parts.streams.open(reply.raw, subscription);
   return reply;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -58,6 +59,29 @@ test("pages and sockets tell of the gap too, and go on behind it", async () => {
   expect(said.slice(0, 2)).toEqual([{ kind: "subscribed", after: 1 }, gap]);
   expect(said.slice(2, 4).map((message) => message.event?.seq)).toEqual([4, 5]);
   socket.terminate();
+  await gate.close();
+});
+
+test("a cursor ahead of the log is refused on pages, streams and sockets", async () => {
+  const gate = await openTestGateway();
+  const { session } = await gate.newSession();
+  const { headers } = await gate.token({ name: "reader", scope: "admin" });
+  const ahead = (await gate.log.head()) + 1;
+  const refused = { status: 409, code: "cursor.ahead", hint: expect.stringContaining("Start from 0") };
+  for (const of of ["/api/events?", `/api/sessions/${session.id}/events?`]) {
+    for (const how of ["", "&follow=1"]) {
+      const response = await gate.request(`${of}after=${ahead}${how}`);
+      expect([response.status, await response.json()]).toEqual([409, expect.objectContaining(refused)]);
+    }
+  }
+  const socket = new WebSocket(`${gate.gateway.url.replace("http", "ws")}/api/stream?after=${ahead}`, { headers });
+  const said: unknown[] = [];
+  socket.on("message", (data) => said.push(JSON.parse((data as Buffer).toString())));
+  await once(socket, "close");
+  expect(said).toEqual([
+    { kind: "subscribed", after: ahead },
+    { kind: "problem", problem: expect.objectContaining(refused) },
+  ]);
   await gate.close();
 });
 

@@ -9,12 +9,14 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
 import type { Tokens } from "../tokens/index.ts";
+import type { Workspaces } from "../workspaces/index.ts";
 import type { Pages } from "./dashboard.ts";
 import type { Meter } from "./meter.ts";
 import type { Sight } from "./sight.ts";
@@ -25,10 +27,11 @@ import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
 export interface RouteParts {
-  readonly log: Pick<Log, "read">;
+  readonly log: Pick<Log, "read" | "head">;
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
+  readonly workspaces: Workspaces;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;
@@ -37,6 +40,7 @@ export interface RouteParts {
   readonly sockets: Sockets;
   readonly terminalSockets: TerminalSockets;
   readonly meter: Meter;
+  readonly egress: Pick<Egress, "view">;
   readonly backups: Backups;
   readonly visits: Visits;
   readonly pages: Pages;

@@ -11,11 +11,13 @@ import {
 } from "fastify-type-provider-zod";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
+import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
@@ -36,11 +38,13 @@ import { metricRoutes } from "./metrics.ts";
 import { completeDocument } from "./openapi.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
+import { networkRoutes } from "./network.ts";
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { workspaceRoutes } from "./workspaces.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
 import { openStreams } from "./sse.ts";
@@ -51,14 +55,16 @@ import { tokenRoutes } from "./tokens.ts";
 import { openVisits } from "./visits.ts";
 
 export interface GatewayParts {
-  readonly log: Pick<Log, "append" | "read" | "rows" | "tail" | "live" | "onCommit">;
+  readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
+  readonly workspaces: Workspaces;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;
   readonly meter: Meter;
+  readonly egress: Pick<Egress, "view">;
   readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
@@ -169,6 +175,8 @@ const nouns = [
   sessionRoutes,
   shellRoutes,
   terminalRoutes,
+  workspaceRoutes,
+  networkRoutes,
   eventRoutes,
   streamRoutes,
   dashboardRoutes,

@@ -14,6 +14,7 @@ import {
   type SessionView,
 } from "@corral/protocol";
 import { z } from "zod";
+import { missing } from "./bounds.ts";
 import type { Routes } from "./routes.ts";
 import { requireOperator } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
@@ -105,7 +106,7 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
 /** Throws `not-found`. */
 export async function knownSession(sessions: Sessions, id: SessionId): Promise<SessionView> {
   const view = await sessions.get(id);
-  if (view === undefined) throw new CorralError("not-found", `There is no session ${id}`);
+  if (view === undefined) throw missing("session", id);
   return view;
 }
 

@@ -87,17 +87,40 @@ test("what has no walls is for admins: to open, to prompt, to go on with", async
   expect(told(await send(`/api/sessions/${unwalled.id}/inputs`, prompt))).toEqual(refused);
 });
 
-test.each([{ network: "off" }, { access: "read" }])("without walls %o is refused, not promised", async (asked) => {
-  const { project } = await gate.newSession();
-  const environment = { kind: "local", ...asked };
-  for (const path of ["/api/shells", "/api/sessions"]) {
-    const answer = await gate.post(path, { projectId: project.id, environment });
-    expect({ status: answer.status, code: (await answer.json()).code }).toEqual({
+test.each([{ network: "off" }, { network: "allow" }, { allow: ["example.org"] }, { access: "read" }])(
+  "without walls %o is refused, not promised",
+  async (asked) => {
+    const { project } = await gate.newSession();
+    const environment = { kind: "local", ...asked };
+    for (const path of ["/api/shells", "/api/sessions"]) {
+      const answer = await gate.post(path, { projectId: project.id, environment });
+      expect({ status: answer.status, code: (await answer.json()).code }).toEqual({
+        status: 422,
+        code: "environment.unkept",
+      });
+    }
+  },
+);
+
+test.each([{ network: "allow" }, { allow: ["example.org"] }])(
+  "%o is for sessions, not for shells",
+  async (environment) => {
+    const { project } = await gate.newSession();
+    const session = await gate.post("/api/sessions", { projectId: project.id, environment });
+    expect((await session.json()).environment).toEqual({
+      kind: "jail",
+      network: "allow",
+      access: "write",
+      ...environment,
+    });
+    const shell = await gate.post("/api/shells", { environment });
+    expect({ status: shell.status, ...(await shell.json()) }).toMatchObject({
       status: 422,
       code: "environment.unkept",
+      title: "Only sessions have a list of hosts: a shell's network is off or open.",
     });
-  }
-});
+  },
+);
 
 test("a token for one project sees its shells and no others", async () => {
   const { project } = await gate.newSession();

@@ -115,6 +115,7 @@ class Client {
       // The log ended; a subscription otherwise ends for another, or with the client.
       if (!this.#gone.signal.aborted) this.close(goingAway, "the daemon stops");
     } catch (error) {
+      if (isOfAnotherLog(error)) return this.#refuse(error);
       this.#drop();
       if (!isTooSlow(error)) this.#parts.onError(error);
     } finally {
@@ -210,4 +211,8 @@ class Client {
     clearInterval(this.#heartbeat);
     this.#gone.abort();
   }
+}
+
+function isOfAnotherLog(error: unknown): boolean {
+  return error instanceof CorralError && error.code === "cursor.ahead";
 }

@@ -9,7 +9,6 @@ import {
   terminalView,
 } from "@corral/protocol";
 import { z } from "zod";
-import { missing } from "./bounds.ts";
 import type { Routes } from "./routes.ts";
 import { knownShell, requireOperator } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
@@ -94,7 +93,7 @@ export const terminalRoutes: Routes = (app, parts) => {
     async (request, reply) => {
       const { terminal } = request.params;
       const text = await shells.readTerminal((await knownShell(parts, request)).id, terminal);
-      if (text === undefined) throw missing("scrollback of", terminal);
+      if (text === undefined) throw new CorralError("not-found", `Nothing of ${terminal} is kept any more.`);
       return reply
         .header("content-type", "text/plain; charset=utf-8")
         .header("x-content-type-options", "nosniff")

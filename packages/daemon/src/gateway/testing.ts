@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
+import { egressProjections, openEgress } from "../egress/index.ts";
 import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
@@ -15,6 +16,8 @@ import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
+import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
+import { jailOwner } from "../environments/jail/index.ts";
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
 import { type GatewayParts, openGateway } from "./server.ts";
@@ -70,8 +73,10 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...projectProjections,
       ...sessionProjections,
       ...shellProjections,
+      ...workspaceProjections,
       ...tokenProjections,
       ...requestProjections,
+      ...egressProjections,
     ],
   });
   const meter = openMeter();
@@ -97,6 +102,24 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
+  const onDefect = (what: string) => void logged.push({ what });
+  const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
+  const workspaces = openWorkspaces({
+    log,
+    home: folder,
+    owner: jailOwner(),
+    spares,
+    endEnvironments: () => Promise.resolve(),
+    terms: () => ({ idleDays: null, discardedDays: 1 }),
+    onDefect,
+  });
+  const egress = openEgress({
+    log,
+    home: folder,
+    owner: undefined,
+    list: () => Promise.resolve([]),
+    onDefect,
+  });
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -106,15 +129,17 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     projects,
     config,
     sessions,
+    workspaces,
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
-      home: folder,
+      removeFiles: (session) => workspaces.remove(session),
       onFailure: (name) => logged.push({ what: name }),
     }),
     shells,
     tokens,
     meter,
+    egress,
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
     version: "1.2.3",
@@ -185,6 +210,9 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       for (const { id } of await shells.list()) await shells.close(id, { actor: "person:test" });
       shells.stop();
       await gateway.close();
+      await workspaces.close();
+      await spares.close();
+      await egress.close();
       tokens.close();
       meter.close();
       await config.close();
@@ -217,6 +245,7 @@ function watchSubscribers(log: Log): { log: GatewayParts["log"]; count: () => nu
     count: () => subscribers,
     log: {
       append: (append) => log.append(append),
+      head: () => log.head(),
       rows: (table, query) => log.rows(table, query),
       onCommit: (listener) => log.onCommit(listener),
       read: (range) => log.read(range),

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { setPriority } from "node:os";
 
 export interface GitAnswer {
   readonly ok: boolean;
@@ -6,18 +7,58 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
+export interface GitOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Added to the few that git gets. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Settings that win over those of the repository. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  /** Whom it runs as, and whose what it writes will be; without: whoever this process is. Only root can choose. */
+  readonly as?: { readonly uid: number; readonly gid: number } | undefined;
+  /** How what it says becomes text; `latin1` keeps every byte of a name. */
+  readonly encoding?: "latin1";
+  /** `background`: whatever else wants the processor goes first. */
+  readonly urgency?: "background";
+}
+
 /**
  * Runs git in a folder so that nothing of the user's or the system's settings takes part, nor hooks or helpers that
  * the repository names. Whose the repository is does not matter: the user named it. Throws when there is no git and when
  * the signal aborts.
  */
-export function git(
+export function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  const variables = { ...inert, ...asVariables({ ...quiet, ...options.settings }), ...options.variables };
+  return run(["-C", folder, ...args], variables, options);
+}
+
+/** The same, fed from what another program writes. `writes` settles when that program has ended well. */
+export async function gitReading(
   folder: string,
   args: readonly string[],
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  { source, ...options }: Omit<GitOptions, "input"> & { readonly source: Source },
 ): Promise<GitAnswer> {
-  const settings = { "core.hooksPath": "/dev/null", "safe.directory": "*", "core.fsmonitor": "false", "gc.auto": "0" };
-  return run(["-C", folder, ...args], { ...inert, ...asVariables(settings) }, signal);
+  const env = { ...inert, ...asVariables({ ...quiet, ...options.settings }), ...options.variables };
+  const child = spawn("git", ["-C", folder, ...args], {
+    env,
+    ...options.as,
+    ...(options.signal && { signal: options.signal }),
+  });
+  const said: Record<"stdout" | "stderr", string> = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => (said[name] += text));
+  // It may refuse before it has read everything; its exit tells why.
+  child.stdin.on("error", () => undefined);
+  source.stdout.on("error", () => child.stdin.destroy());
+  source.stdout.pipe(child.stdin);
+  const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
+  child.on("error", reject);
+  child.on("close", (code) => resolve({ ok: code === 0, ...said }));
+  return promise;
+}
+
+export interface Source {
+  readonly stdout: NodeJS.ReadableStream;
 }
 
 /** What the user's own settings say for a repo, the last value of each name. */
@@ -28,7 +69,7 @@ export async function userSettings(repo: string, names: RegExp): Promise<Map<str
     ...(XDG_CONFIG_HOME === undefined ? {} : { XDG_CONFIG_HOME }),
   };
   const variables = { ...basic, ...places, ...asVariables({ "safe.directory": "*" }) };
-  const outcome = await run(["-C", repo, "config", "--null", "--get-regexp", names.source], variables, undefined);
+  const outcome = await run(["-C", repo, "config", "--null", "--get-regexp", names.source], variables);
   if (!outcome.ok) return new Map();
   const entries = outcome.stdout.split("\0").filter((entry) => entry.includes("\n"));
   return new Map(entries.map((entry) => splitOnce(entry, "\n")));
@@ -36,7 +77,8 @@ export async function userSettings(repo: string, names: RegExp): Promise<Map<str
 
 const basic = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0" };
 
-const inert = {
+/** Variables with which git asks neither the user's nor the system's settings. */
+export const inert = {
   ...basic,
   HOME: "/nonexistent",
   GIT_CONFIG_GLOBAL: "/dev/null",
@@ -45,20 +87,38 @@ const inert = {
   GIT_OPTIONAL_LOCKS: "0",
 };
 
+const quiet = { "core.hooksPath": "/dev/null", "safe.directory": "*", "core.fsmonitor": "false", "gc.auto": "0" };
+
 function run(
   args: readonly string[],
   env: Record<string, string>,
-  signal: AbortSignal | undefined,
+  { signal, input, as, urgency, encoding = "utf8" as "latin1" }: GitOptions = {},
 ): Promise<GitAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
-  execFile("git", args, { env, maxBuffer: 64 * 1024 * 1024, ...(signal && { signal }) }, (error, stdout, stderr) => {
+  const options = { env, encoding, maxBuffer: 256 * 1024 * 1024, ...as, ...(signal && { signal }) };
+  const child = execFile("git", args, options, (error, stdout, stderr) => {
     if (error === null || typeof error.code === "number") resolve({ ok: error === null, stdout, stderr });
     else reject(error);
   });
+  if (urgency === "background" && child.pid !== undefined) yieldTo(child.pid);
+  if (input !== undefined) {
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(input);
+  }
   return promise;
 }
 
-function asVariables(settings: Record<string, string>): Record<string, string> {
+/** It may have ended already. */
+function yieldTo(pid: number): void {
+  try {
+    setPriority(pid, 19);
+  } catch {
+    return;
+  }
+}
+
+/** Settings as git takes them from its environment, where they win over every file. */
+export function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
   const pairs = Object.entries(settings).flatMap(([name, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, name],
     [`GIT_CONFIG_VALUE_${index}`, value],

@@ -1,3 +1,4 @@
+export { requireCursor } from "./cursor.ts";
 export { historyOf } from "./history.ts";
 export {
   type By,

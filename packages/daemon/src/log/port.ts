@@ -5,7 +5,8 @@ import type { Delta, Gap, NewEvent, SessionId, StoredEvent, TraceId } from "@cor
  *
  * 1. An acknowledged append survives power loss. Nothing is acknowledged before it is synced.
  * 2. `seq` is global and gapless for readers: whoever has seen seq N has been able to see all below N. What was removed
- *    since is told of as a gap, never left out in silence.
+ *    since is told of as a gap, never left out in silence. It never goes back: a log that takes the place of another, as a
+ *    backup does, goes on behind it, and the seqs in between are a gap.
  * 3. The events of one append are stored whole or not at all, next to each other, in the order given,
  *    together with what the projections make of them.
  * 4. Appends made in order by one caller, without waiting in between, are stored in that order; once
@@ -26,7 +27,8 @@ export interface Log {
 
   /**
    * A page of events in seq order, `after` excluded; an empty one means the end for now. Where events were trimmed the
-   * page is the gap in their place, and the reader goes on after its `to`.
+   * page is the gap in their place, and the reader goes on after its `to`. Rejects with `cursor.ahead` for what no reader
+   * of this log can have seen.
    */
   read(range: ReadRange): Promise<Page>;
 
@@ -44,8 +46,11 @@ export interface Log {
    */
   onCommit(listener: (events: readonly StoredEvent[]) => void): () => void;
 
-  /** The seq of the newest durable event; 0 for an empty log. */
+  /** The seq of the newest durable event, or the one before the next where seqs were passed over; 0 for an empty log. */
   head(): Promise<number>;
+
+  /** The seq at which the newest so many begin, trimmed ones counted and passed over ones not; below 1 when there are fewer. */
+  newest(count: number): Promise<number>;
 
   /** One row of a projection, as of the newest commit. */
   row(table: string, key: string): Promise<Row | undefined>;

@@ -1,6 +1,7 @@
 import { CorralError, event, type Gap, type StoredEvent } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { seqsOf } from "./conformance/fixture.ts";
+import { cursorAhead } from "./cursor.ts";
 import type { Log, Page, ReadRange } from "./port.ts";
 import { follow, type TailCursor } from "./tail.ts";
 
@@ -48,13 +49,15 @@ describe("following a log", () => {
     expect(await second).toEqual([3]);
   });
 
-  test("a cursor ahead of the log is waited for", async () => {
+  test("a cursor ahead of the log ends it with what the log says, whatever is committed meanwhile", async () => {
     const log = new HeldLog(0);
     const tail = startTail(log, { after: 2 });
     const first = tail.next();
-    (await log.nextRead()).answer();
+    const read = await log.nextRead();
     for (let n = 0; n < 3; n++) log.commit("a");
-    expect(await first).toEqual([3]);
+    read.fail(cursorAhead(2, 0));
+    await expect(first).rejects.toMatchObject({ code: "cursor.ahead" });
+    expect([await tail.next(), log.listeners.size]).toEqual(["end", 0]);
   });
 
   test("history that grows while it is read is read on, however little the backlog holds", async () => {

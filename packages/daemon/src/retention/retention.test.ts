@@ -11,6 +11,13 @@ import { openRetention, type RetentionTerms } from "./retention.ts";
 const day = 24 * 3_600_000;
 const by = { actor: "test" };
 
+const projects = {
+  table: "projects",
+  version: 1,
+  columns: { path: "text" as const },
+  changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
+};
+
 let folder: string;
 let log: Log;
 let sessions: Sessions;
@@ -18,12 +25,6 @@ let now: number;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "corral-retention-"));
   now = Date.parse("2030-01-01T00:00:00Z");
-  const projects = {
-    table: "projects",
-    version: 1,
-    columns: { path: "text" as const },
-    changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
-  };
   log = await openSqliteLog({
     file: join(folder, "log.db"),
     projections: [projects, ...sessionProjections],
@@ -123,6 +124,20 @@ test("of more events than are wanted the oldest sessions go, and a session with 
   await log.append({ stream: first, ...by, events: [event("activity.settled", { id: "act_1", outcome: "done" })] });
   expect(await look({ events: 2 })).toEqual({ expired: [second], defects: [] });
   expect(await left()).toEqual(["prj_1", first, "gap", third, first, second]);
+});
+
+test("seqs that were passed over are no events and drive none out", async () => {
+  const before = await session();
+  await log.close();
+  log = await openSqliteLog({
+    file: join(folder, "log.db"),
+    projections: [projects, ...sessionProjections],
+    given: 1e9,
+  });
+  await log.append({ stream: "gateway", ...by, events: [event("auth.guessed", { address: "::1", attempts: 3 })] });
+  expect(await look({ events: 2 })).toEqual({ expired: [], defects: [] });
+  expect(await left()).toEqual(["prj_1", before, "gap", "gateway"]);
+  expect(await look({ events: 1 })).toEqual({ expired: [before], defects: [] });
 });
 
 test("what nobody reads goes with its age alone", async () => {

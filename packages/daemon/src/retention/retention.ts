@@ -90,7 +90,7 @@ export function openRetention(options: RetentionOptions): Retention {
 async function firstKept(log: Log, { days, events }: RetentionTerms, now: number): Promise<number> {
   if (days === null && events === null) return 0;
   const head = await log.head();
-  const byCount = events === null ? 0 : head - events + 1;
+  const byCount = events === null ? 0 : await log.newest(events);
   const byAge = days === null ? 0 : await firstSince(log, head, now - days * dayMs);
   return Math.max(byCount, byAge);
 }

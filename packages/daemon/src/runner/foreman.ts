@@ -9,7 +9,7 @@ import {
 import { defaultLimits } from "../environments/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
-import type { Assignment, Office, RunEnd, RunnerHost, Running } from "./port.ts";
+import type { Assignment, Office, RunEnd, RunnerHost, Running, WaysOut } from "./port.ts";
 import { setAside } from "./set-aside.ts";
 
 /**
@@ -29,8 +29,8 @@ import { setAside } from "./set-aside.ts";
 export interface Foreman {
   /** Starts every session that has unfinished work. */
   begin(): Promise<void>;
-  /** Brings all runs to rest by the deadline; nothing is started any more. */
-  stop(deadlineMs: number): Promise<void>;
+  /** Brings all runs to rest by the deadline, or once the signal says that there is no time; nothing is started any more. */
+  stop(deadlineMs: number, hurry?: AbortSignal): Promise<void>;
 }
 
 export interface ForemanOptions {
@@ -39,6 +39,8 @@ export interface ForemanOptions {
   readonly onDefect: (what: string, error?: unknown) => void;
   /** What environments opened from now on may use. */
   readonly limits?: () => EnvironmentLimits;
+  /** Without: sessions whose network is `allow` reach nothing. */
+  readonly egress?: WaysOut;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -56,7 +58,7 @@ interface Post {
   isStoreAtFault: boolean;
 }
 
-export function openForeman({ log, host, onDefect, ...options }: ForemanOptions): Foreman {
+export function openForeman({ log, host, egress, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
     patience = 5,
@@ -73,11 +75,12 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
     async begin() {
       for (const session of await unfinished(log)) wake(session);
     },
-    async stop(deadlineMs) {
+    async stop(deadlineMs, hurry) {
       stopping = true;
       unlisten();
       for (const timer of timers) clearTimeout(timer);
-      await host.drain(deadlineMs);
+      const drained = host.drain(hurry?.aborted === true ? 0 : deadlineMs);
+      await (hurry === undefined ? drained : Promise.race([drained, abortOf(hurry)]));
       await host.close();
     },
   };
@@ -90,6 +93,16 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       case "call.decided":
       case "activity.resumed":
         return tell(stored.stream as SessionId, stored);
+      case "setup.decided":
+      case "environment.closed":
+      case "workspace.discarded":
+      case "workspace.restored":
+      case "workspace.cleared":
+      case "workspace.prepared":
+        // What a run recorded itself it knows; one that begins later reads them from the log.
+        if (stored.actor !== agentOf(stored.stream) && posts.has(stored.stream as SessionId))
+          tell(stored.stream as SessionId, stored);
+        return;
       case "session.expired":
       case "stream.erased": {
         const post = posts.get(stored.stream as SessionId);
@@ -145,9 +158,12 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
 
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
     const lease = await log.takeLease(session, "runner");
+    let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
-      const assignment = await assign(log, session, lease, { company, limits: limits() });
+      const assigned = await assign(log, session, lease, { company, limits: limits() });
+      if (wantsOut(assigned)) way = await egress?.hold(session);
+      const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
         officeOf(log, assignment, lease, (error) => noteFault(post, error)),
@@ -159,6 +175,7 @@ export function openForeman({ log, host, onDefect, ...options }: ForemanOptions)
       return await running.ended;
     } finally {
       post.running = undefined;
+      way?.release();
       await log
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
@@ -237,6 +254,10 @@ async function assign(
   return { session, fence: lease.fence, repository, events, ...terms };
 }
 
+function wantsOut({ events: [created] }: Assignment): boolean {
+  return created?.type === "session.created" && created.data.environment.network === "allow";
+}
+
 /** All that a run records is of the trace of the input it took up last. */
 function officeOf(
   log: Log,
@@ -251,7 +272,7 @@ function officeOf(
   };
   return {
     async append(events) {
-      const by = { actor: `agent:${session}`, ...traced(traceId) };
+      const by = { actor: agentOf(session), ...traced(traceId) };
       await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
     },
     async promote(place) {
@@ -263,10 +284,21 @@ function officeOf(
   };
 }
 
+function agentOf(session: string): string {
+  return `agent:${session}`;
+}
+
 function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {
   return events.findLast(({ type }) => type === "input.promoted")?.traceId;
 }
 
 function traced(traceId: TraceId | undefined): { readonly traceId?: TraceId } {
   return traceId === undefined ? {} : { traceId };
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

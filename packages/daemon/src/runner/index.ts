@@ -1,4 +1,4 @@
 export { openForeman } from "./foreman.ts";
-export { endEnvironments, sweepEnvironments } from "./leftovers.ts";
+export { endEnvironments, endEnvironmentsOf, sweepEnvironments } from "./leftovers.ts";
 export { openRemoval, type Removal } from "./removal.ts";
 export type { RunnerHost } from "./port.ts";

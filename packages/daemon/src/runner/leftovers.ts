@@ -55,17 +55,18 @@ async function reported<T>(name: string, onFailure: OnFailure, work: () => Promi
   }
 }
 
-/** Ends the environments of one session that is about to go, and records it. Rejects when one cannot be ended. */
+/** Ends the environments of one session that is about to go, or whose workspace is, and records it. Rejects when one cannot be ended. */
 export async function endEnvironmentsOf(
   session: SessionId,
   log: Log,
   drivers: Pick<EnvironmentDrivers, "reopen">,
+  reason = "the session was removed",
 ): Promise<void> {
   const rows = await log.rows("environments");
   for (const row of rows.filter((each) => each["session"] === session)) {
     const found = await drivers.reopen(stateOf(row));
     if (found.kind === "open") await found.environment.end();
-    await recordClosed(log, row, "the session was removed");
+    await recordClosed(log, row, reason);
   }
 }
 

@@ -17,6 +17,12 @@ export interface RunnerHost {
   runners(): readonly { readonly pid: number; readonly sessions: number }[];
 }
 
+/** Opens sessions' ways out. */
+export interface WaysOut {
+  /** Open when this resolves, until it is released and no environment needs it. */
+  hold(session: SessionId): Promise<{ readonly folder: string; readonly release: () => void }>;
+}
+
 /** All a run needs to know at its start. */
 export interface Assignment {
   readonly session: SessionId;
@@ -25,6 +31,8 @@ export interface Assignment {
   readonly repository: string;
   /** Every event of the session up to now. */
   readonly events: readonly StoredEvent[];
+  /** The folder with the socket of its proxy, where its network is `allow`. */
+  readonly egress?: string;
   /** Its runs broke off before: it is to take nobody else down with it. */
   readonly company: "others" | "none";
   /** What its environment may use. */

@@ -1,7 +1,6 @@
 import { CorralError, event, type SessionId } from "@corral/protocol";
 import type { EnvironmentDrivers } from "../environments/index.ts";
 import { type By, historyOf, type Log } from "../log/index.ts";
-import { removeWorkspace } from "../workspaces/index.ts";
 import { endEnvironmentsOf } from "./leftovers.ts";
 
 /**
@@ -23,11 +22,12 @@ export interface Removal {
 export interface RemovalOptions {
   readonly log: Log;
   readonly drivers: Pick<EnvironmentDrivers, "reopen">;
-  readonly home: string;
+  /** Takes its workspace away, when nothing else is done with it. */
+  readonly removeFiles: (session: SessionId) => Promise<void>;
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-export function openRemoval({ log, drivers, home, onFailure }: RemovalOptions): Removal {
+export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOptions): Removal {
   return {
     async erase(session, by) {
       const row = await log.row("sessions", session);
@@ -78,7 +78,7 @@ export function openRemoval({ log, drivers, home, onFailure }: RemovalOptions): 
   }
 
   async function clear(session: SessionId): Promise<void> {
-    await removeWorkspace(home, session).catch((error: unknown) => onFailure(`the workspace of ${session}`, error));
+    await removeFiles(session).catch((error: unknown) => onFailure(`the workspace of ${session}`, error));
   }
 }
 

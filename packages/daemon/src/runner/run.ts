@@ -31,13 +31,15 @@ export interface HostedRun extends Running {
  */
 export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
   const bell = new Bell();
-  const place = { ...world, repository: assignment.repository, limits: assignment.limits };
+  const { repository, limits, egress } = assignment;
+  const place = { ...world, repository, limits, egress };
   const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),
     tell: (told) => {
       if (isRemoval(told)) return bell.dismiss();
       desk.hear(told);
+      if (told.type === "setup.decided" && told.data.decision === "cancel") desk.surroundings.cancelSetup();
       bell.ring();
     },
     drain: () => bell.drain(),

@@ -1,13 +1,15 @@
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
 import {
+  BridgeKeeping,
   type CommandResults,
   type Environment,
   type EnvironmentDriver,
   type EnvironmentDrivers,
   planOf,
 } from "../environments/index.ts";
-import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
+import { openInPlace, prepareWorkspace, sparesFolder, type Workspace, workspaceFolder } from "../workspaces/index.ts";
+import { SetupRun } from "./setup.ts";
 
 /**
  * A session's workspace and environment, prepared on first use and found again by what the log says.
@@ -19,18 +21,28 @@ import { prepareWorkspace, workspaceFolder } from "../workspaces/index.ts";
 export class SessionSurroundings implements Surroundings {
   readonly #desk: Desk;
   readonly #world: SurroundingsWorld;
+  readonly #setup: SetupRun;
   #found: Promise<Found> | undefined;
   #current: Promise<Environment> | undefined;
+  readonly #bridge = new BridgeKeeping();
 
   constructor(desk: Desk, world: SurroundingsWorld) {
     this.#desk = desk;
     this.#world = world;
+    this.#setup = new SetupRun(desk);
+  }
+
+  /** Programs in it find the way out, if there is one, from the first command on. */
+  async environment(): Promise<Environment> {
+    const environment = await this.#opened();
+    if (this.#world.egress !== undefined) await this.#bridge.ready(environment);
+    return environment;
   }
 
   /** One opening at a time; an environment that has ended by itself is replaced by another. */
-  async environment(): Promise<Environment> {
+  async #opened(): Promise<Environment> {
     const current = await this.#current?.catch(() => undefined);
-    if (current?.isOpen === true) return current;
+    if (current?.isOpen === true && this.#isOnRecord(current)) return current;
     if (current !== undefined) this.#closed(current);
     return (this.#current ??= this.#open().catch((error: unknown) => {
       this.#current = undefined;
@@ -42,6 +54,11 @@ export class SessionSurroundings implements Surroundings {
     const found = await this.#find();
     if (found.kind === "none") return found;
     return { kind: found.kind, results: found.kind === "open" ? found.environment.shell : found.results };
+  }
+
+  /** A person has no more patience with the set-up. */
+  cancelSetup(): void {
+    this.#setup.cancel();
   }
 
   /** Ends the environment, if one is open; called when the session rests and the daemon stops. */
@@ -57,8 +74,9 @@ export class SessionSurroundings implements Surroundings {
 
   /** Lets go without ending anything. */
   detach(): void {
-    this.#current?.then(
-      (environment) => environment.detach(),
+    const held = this.#current ?? this.#found?.then((found) => (found.kind === "open" ? found.environment : undefined));
+    held?.then(
+      (environment) => environment?.detach(),
       () => undefined,
     );
   }
@@ -71,13 +89,22 @@ export class SessionSurroundings implements Surroundings {
 
   async #open(): Promise<Environment> {
     const found = await this.#find();
-    return found.kind === "open" ? found.environment : this.#openNew();
+    const environment = found.kind === "open" ? found.environment : await this.#openNew();
+    this.#found = Promise.resolve({ kind: "open", environment });
+    await this.#setup.complete(environment);
+    return environment;
   }
 
-  #closed({ state }: Environment): void {
-    if (this.#desk.history.environment?.id !== state.id) return;
+  /** Another party may have ended it: with its workspace, for instance. */
+  #isOnRecord({ state }: Environment): boolean {
+    return this.#desk.history.environment?.id === state.id;
+  }
+
+  #closed(environment: Environment): void {
+    const { state } = environment;
     this.#current = undefined;
     this.#found = Promise.resolve({ kind: "none" });
+    if (!this.#isOnRecord(environment)) return;
     this.#desk.record(event("environment.closed", { id: state.id, reason: "it ended" }));
   }
 
@@ -104,6 +131,7 @@ export class SessionSurroundings implements Surroundings {
         readable: workspace.readable,
         network: wish.network,
         limits: this.#world.limits,
+        ...(this.#world.egress === undefined ? {} : { egress: this.#world.egress }),
         variables: workspace.variables,
       }),
     );
@@ -126,20 +154,38 @@ export class SessionSurroundings implements Surroundings {
   }
 
   async #workspace({ owner }: EnvironmentDriver) {
-    const { history, session } = this.#desk;
+    const { history } = this.#desk;
     if (history.workspace !== undefined) return history.workspace;
-    const { home, repository } = this.#world;
-    const workspace = await prepareWorkspace({
-      repo: repository,
-      destination: workspaceFolder(home, session),
-      branch: `corral/${session}`,
-      ...(owner === undefined ? {} : { owner }),
-    });
-    const { path, branch, base, readable, variables } = workspace;
+    const workspace = await this.#prepare(owner);
+    const { path, branch, base, head, readable, variables, remotes, notes, way, extras, skipped } = workspace;
     this.#desk.record(
-      event("workspace.prepared", { path, branch, base, readable: [...readable], variables: { ...variables } }),
+      event("workspace.prepared", {
+        ...{ path, branch, base, way, readable: [...readable], variables: { ...variables } },
+        ...(head === base || head === "" ? {} : { head }),
+        remotes: remotes.map((remote) => ({ ...remote })),
+        lacks: { submodules: [...notes.submodules], lfs: notes.lfs },
+        extras: [...extras],
+        skipped: skipped.slice(0, 100).map((each) => ({ ...each })),
+      }),
     );
     return workspace;
+  }
+
+  #prepare(owner: EnvironmentDriver["owner"]): Promise<Workspace> {
+    const { history, session } = this.#desk;
+    const { home, repository } = this.#world;
+    const branch = `corral/${session}`;
+    if (history.settings?.workspace === "in-place") return openInPlace(repository, { branch, owner });
+    return prepareWorkspace({
+      repo: repository,
+      destination: workspaceFolder(home, session),
+      branch,
+      from: history.settings?.base,
+      start: history.leftAt,
+      extras: history.settings?.copyList,
+      spares: sparesFolder(home),
+      owner,
+    });
   }
 }
 
@@ -148,6 +194,8 @@ export interface SurroundingsWorld {
   readonly repository: string;
   readonly limits: EnvironmentLimits;
   readonly drivers: EnvironmentDrivers;
+  /** The folder with the socket of the session's proxy, where its network is `allow`. */
+  readonly egress?: string | undefined;
 }
 
 type Found =

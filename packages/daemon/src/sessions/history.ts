@@ -17,6 +17,10 @@ import type {
 export interface History {
   settings: EventData<"session.created"> | undefined;
   workspace: EventData<"workspace.prepared"> | undefined;
+  /** Where earlier work was left whose folder was removed; the next workspace begins there. */
+  leftAt: string | undefined;
+  /** Of a workspace that is to be set up before any work. */
+  setup: Setup | undefined;
   environment: EnvironmentState | undefined;
   readonly entries: Entry[];
   activity: OpenActivity | undefined;
@@ -24,6 +28,16 @@ export interface History {
   queueParked: boolean;
   /** Texts of inputs admitted and not yet promoted. */
   readonly inbox: Map<InputId, string>;
+}
+
+/** `due`: it is to be run before the next work. */
+export interface Setup {
+  readonly command: string;
+  readonly onFailure: "stop" | "go-on";
+  state: "due" | "running" | "done" | "failed" | "skipped";
+  attempt: number;
+  /** While it runs. */
+  cancelRequested: boolean;
 }
 
 /** What the conversation consists of, in order. */
@@ -90,6 +104,8 @@ function emptyHistory(): History {
   return {
     settings: undefined,
     workspace: undefined,
+    leftAt: undefined,
+    setup: undefined,
     environment: undefined,
     entries: [],
     activity: undefined,
@@ -110,7 +126,12 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
       history.settings = data;
       return;
     case "workspace.prepared":
-      history.workspace = data;
+    case "workspace.discarded":
+    case "workspace.cleared":
+    case "setup.started":
+    case "setup.ended":
+    case "setup.decided":
+      applyWorkspaceEvent(history, { type, data } as NewEvent);
       return;
     case "environment.opened":
       history.environment = data.state;
@@ -130,6 +151,39 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
       return;
     default:
       applyActivityEvent(history, { type, data } as NewEvent);
+  }
+}
+
+function applyWorkspaceEvent(history: History, { type, data }: NewEvent): void {
+  const { setup } = history;
+  switch (type) {
+    case "workspace.prepared": {
+      const wanted = data.way === "in place" ? undefined : history.settings?.setup;
+      // One that is prepared, or restored, a second time under the same name is set up already.
+      if (history.workspace === undefined && wanted !== undefined)
+        history.setup = { ...wanted, state: "due", attempt: setup?.attempt ?? 0, cancelRequested: false };
+      history.workspace = data;
+      return;
+    }
+    case "workspace.discarded":
+    case "workspace.cleared":
+      history.workspace = undefined;
+      history.leftAt = type === "workspace.cleared" && data.commit !== "" ? data.commit : undefined;
+      return;
+    case "setup.started":
+      if (setup !== undefined)
+        Object.assign(setup, { state: "running", attempt: data.attempt, cancelRequested: false });
+      return;
+    case "setup.ended":
+      if (setup !== undefined)
+        Object.assign(setup, { state: data.outcome === "cancelled" ? "due" : data.outcome, cancelRequested: false });
+      return;
+    case "setup.decided":
+      if (setup === undefined) return;
+      if (data.decision === "cancel") setup.cancelRequested = setup.state === "running";
+      else setup.state = data.decision === "again" ? "due" : "skipped";
+      return;
+    default:
   }
 }
 

@@ -51,6 +51,20 @@ const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
   delivery,
 });
 
+test("of sessions in the project's own folder there is one at a time, until it is gone", async () => {
+  const wish = createSession.parse({ projectId: "prj_1", workspace: "in-place" });
+  const made = await Promise.allSettled(Array.from({ length: 5 }, () => sessions.create(wish, by)));
+  expect(made.map(({ status }) => status).toSorted()).toEqual([
+    "fulfilled",
+    ...Array.from({ length: 4 }, () => "rejected"),
+  ]);
+  const [one] = made.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  await expect(sessions.create(wish, by)).rejects.toMatchObject({ code: "workspace.busy" });
+  expect(await sessions.create(wish, by, one!.id)).toEqual(one);
+  await log.erase(one!.id, by);
+  expect(await sessions.create(wish, by)).toMatchObject({ workspace: "in-place" });
+});
+
 describe("admission", () => {
   test("an exact retry returns the original", async () => {
     const hello = input("hello");

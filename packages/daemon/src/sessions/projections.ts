@@ -74,12 +74,26 @@ const removedSessions: Projection = {
   },
 };
 
+/** Sessions that work in their project's own folder. */
+const inPlace: Projection = {
+  table: "in_place",
+  version: 1,
+  columns: { project: "text" },
+  indexes: [["project"]],
+  changes: (stored) => {
+    if (stored.type === "session.created" && stored.data.workspace === "in-place")
+      return [{ key: stored.stream, set: { project: stored.data.projectId } }];
+    return stored.type === "session.expired" ? [{ key: stored.stream, delete: true }] : [];
+  },
+};
+
 export const sessionProjections: readonly Projection[] = [
   sessions,
   inputs,
   unknownCalls,
   environments,
   removedSessions,
+  inPlace,
 ];
 
 function sessionChanges(stored: StoredEvent): readonly Change[] {

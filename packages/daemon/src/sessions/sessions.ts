@@ -4,6 +4,7 @@ import {
   type CreateSession,
   type DecideRecovery,
   type EnvironmentAsked,
+  type DecideSetup,
   type EnvironmentWish,
   event,
   newId,
@@ -11,8 +12,11 @@ import {
   type SessionId,
   type SessionState,
   type SessionView,
+  type SettingValues,
+  type SetupAnswer,
 } from "@corral/protocol";
-import type { By, Log, Row } from "../log/index.ts";
+import { type By, historyOf, type Log, type Row } from "../log/index.ts";
+import { foldHistory } from "./history.ts";
 import { type Admission, admit } from "./inbox.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
@@ -30,18 +34,24 @@ export interface Sessions {
   admit(id: SessionId, input: AdmitInput, by: By): Promise<Admission>;
   /** Asks the running activity to end now; what it has said and done so far is kept. */
   interrupt(id: SessionId, by: By): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  /** A person's word on the command that makes a new copy ready. */
+  decideSetup(id: SessionId, decision: DecideSetup["decision"], by: By): Promise<SetupAnswer>;
   /** A person's word on a call whose end nobody knows. The first one counts. */
   decide(id: SessionId, decision: DecideRecovery, by: By): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
 }
 
+export type SessionDefaults = Pick<SettingValues, "model" | "turnLimit"> &
+  Partial<Pick<SettingValues, "workspace.copy" | "workspace.setup" | "workspace.setupFailure">>;
+
 export interface SessionTerms {
   /** What a session of the project gets where nothing else is asked for. */
-  defaults(project: ProjectId): Promise<{ readonly model: string; readonly turnLimit: number }>;
+  defaults(project: ProjectId): Promise<SessionDefaults>;
   /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
   environment(asked: EnvironmentAsked): Promise<EnvironmentWish>;
 }
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
+  let making: Promise<unknown> = Promise.resolve();
   return {
     async create(wish, by, id = newId("session")) {
       const { projectId, mode, workspace } = wish;
@@ -50,13 +60,16 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
       const environment = await terms.environment(wish.environment);
-      const settings = { title: "", model, mode, environment, workspace, turnLimit };
-      await log.append({
-        stream: id,
-        ...by,
-        expectedVersion: 0,
-        events: [event("session.created", { projectId, ...place, ...settings })],
-      });
+      const settings = { title: "", model, mode, environment, workspace, turnLimit, ...beginning(wish, defaults) };
+      const make = () =>
+        log.append({
+          stream: id,
+          ...by,
+          expectedVersion: 0,
+          events: [event("session.created", { projectId, ...place, ...settings })],
+        });
+      if (workspace === "in-place") await alone(projectId, make);
+      else await make();
       return view(id);
     },
 
@@ -93,6 +106,15 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       return { kind: "requested" };
     },
 
+    async decideSetup(id, decision, by) {
+      await view(id);
+      const { setup } = foldHistory(await historyOf(log, id));
+      const isOver = setup === undefined || (decision === "cancel" && setup.state !== "running");
+      if (isOver) return { kind: "nothing-to-decide" };
+      await log.append({ stream: id, ...by, events: [event("setup.decided", { decision })] });
+      return { kind: "requested" };
+    },
+
     async decide(id, { call, decision }, by) {
       const { state } = await view(id);
       if (state.state !== "waiting") return { kind: "nothing-to-decide" };
@@ -110,6 +132,17 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       }
     },
   };
+
+  /** Of sessions that work in the project's own folder there is one at a time. */
+  async function alone(project: ProjectId, make: () => Promise<unknown>): Promise<void> {
+    const mine = making.then(async () => {
+      const [other] = await log.rows("in_place", { where: { project }, limit: 1 });
+      if (other !== undefined) throw folderTaken(other["key"] as SessionId);
+      await make();
+    });
+    making = mine.catch(() => undefined);
+    await mine;
+  }
 
   async function view(id: SessionId): Promise<SessionView> {
     const seq = await log.head();
@@ -131,6 +164,24 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   async function mustExist(table: string, key: string, noun: string): Promise<void> {
     if ((await log.row(table, key)) === undefined) throw missing(noun, key);
   }
+}
+
+/** How its workspace begins. */
+function beginning({ workspace, base }: CreateSession, defaults: SessionDefaults) {
+  if (workspace === "in-place") return {};
+  const command = defaults["workspace.setup"] ?? "";
+  const copyList = [...(defaults["workspace.copy"] ?? [])];
+  return {
+    ...(base === undefined ? {} : { base }),
+    ...(copyList.length === 0 ? {} : { copyList }),
+    ...(command === "" ? {} : { setup: { command, onFailure: defaults["workspace.setupFailure"] ?? "stop" } }),
+  };
+}
+
+function folderTaken(other: SessionId): CorralError {
+  return new CorralError("workspace.busy", `${other} works in the project's own folder already.`, {
+    hint: `Go on with it, delete it (corral sessions delete ${other}), or work on a copy`,
+  });
 }
 
 function missing(noun: string, id: string): CorralError {

@@ -44,12 +44,12 @@ export function scratchFor(shell: ShellId, home: string, owner: Owner | undefine
 }
 
 /**
- * A command that succeeds only where removing the files loses nothing: an empty folder, or a copy in which there is neither
- * a change nor a commit of its own. It runs where the shell's own commands run, and may be lied to by them alone.
+ * A command that succeeds only where removing the files loses nothing: a folder with nothing but folders in it (walls put some
+ * there), or a copy in which there is neither a change nor a commit of its own. It runs where the shell's own commands run, and may be lied to by them alone.
  */
 export function unchangedTest({ base }: Pick<Place, "base">, state: EnvironmentState): string {
   const inside = `cd ${quoted(workspaceIn(state))}`;
-  if (base === undefined) return `(${inside} && command test -z "$(command ls -A)")`;
+  if (base === undefined) return `(${inside} && command test -z "$(command find . ! -type d 2>&1)")`;
   const tips = `command git for-each-ref --format='%(objectname)' refs/heads refs/stash | command sort -u`;
   const clean = `command test -z "$(command git status --porcelain 2>&1)"`;
   return `(${inside} && ${clean} && command test "$(${tips})" = ${quoted(base)})`;

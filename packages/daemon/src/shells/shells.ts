@@ -15,7 +15,7 @@ import {
   type TerminalSize,
   type TerminalView,
 } from "@corral/protocol";
-import { defaultLimits, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
+import { defaultLimits, type EnvironmentDrivers, shellWishOf } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
 import { Scrollbacks } from "./scrollbacks.ts";
@@ -149,7 +149,7 @@ export function openShells({
   };
 
   async function factsFor(id: ShellId, wish: OpenShellWish): Promise<ShellFacts> {
-    const environment = wishOf(wish.environment);
+    const environment = shellWishOf(wish.environment);
     const { projectId } = wish;
     const workspace = wish.workspace ?? (projectId === undefined ? "scratch" : "copy");
     const place = await placeFor(id, workspace, { ...wish, environment });

@@ -105,6 +105,11 @@ test("a session that is open with other walls or files is not handed out", async
   expect((await shell.run("echo on")).stdout).toBe("on\n");
 });
 
+test("a list of hosts is refused, and not taken for no network", async () => {
+  for (const environment of [{ network: "allow" as const }, { allow: ["example.org"] }])
+    await expect(openShell({ environment })).rejects.toMatchObject({ code: "environment.unkept" });
+});
+
 test.each(["", "../up", ".hidden", "a/b", "a".repeat(101)])("%j is no name for a session", async (session) => {
   await expect(openShell({ session })).rejects.toMatchObject({ code: "request.invalid" });
 });

@@ -16,7 +16,7 @@ import {
   type EnvironmentDrivers,
   planOf,
   removeFolder,
-  wishOf,
+  shellWishOf,
 } from "../environments/index.ts";
 import { ShellRecords } from "./records.ts";
 
@@ -95,7 +95,7 @@ async function open(
   session: string,
   options: ShellOptions,
 ): Promise<Environment> {
-  const wish = wishOf(askedFor(options));
+  const wish = shellWishOf(askedFor(options));
   const driver = drivers.of(wish.kind);
   await drivers.sweep({ onRecord: ShellRecords.all(folder), onFailure: () => undefined });
   return driver.open(
@@ -139,8 +139,13 @@ function shellAt(
 
 function askedFor({ environment = "jail" }: ShellOptions): EnvironmentAsked {
   if (typeof environment === "string") return { kind: environment };
-  const { kind = "jail", network, access } = environment;
-  return { kind, ...(network === undefined ? {} : { network }), ...(access === undefined ? {} : { access }) };
+  const { kind = "jail", network, access, allow } = environment;
+  return {
+    kind,
+    ...(network === undefined ? {} : { network }),
+    ...(access === undefined ? {} : { access }),
+    ...(allow === undefined ? {} : { allow }),
+  };
 }
 
 function limitsIn({ environment }: ShellOptions): Partial<EnvironmentLimits> {
@@ -154,7 +159,7 @@ function mustBeSame(
   state: EnvironmentState,
   workspace: string | undefined,
 ): void {
-  const wish = wishOf(asked);
+  const wish = shellWishOf(asked);
   const differs = (["kind", "network", "access"] as const).filter((each) => wish[each] !== state[each]);
   if (workspace !== undefined && workspace !== state.workspace) throw taken(session, `works on ${state.workspace}`);
   if (differs.length > 0) throw taken(session, `has ${differs.map((each) => `${each} ${state[each]}`).join(", ")}`);

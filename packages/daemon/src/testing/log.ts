@@ -1,3 +1,4 @@
+import { egressProjections } from "../egress/index.ts";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { projectProjections } from "../projects/index.ts";
@@ -16,6 +17,7 @@ export function openDaemonLog(file: string): Promise<Log> {
       ...shellProjections,
       ...tokenProjections,
       ...requestProjections,
+      ...egressProjections,
     ],
   });
 }

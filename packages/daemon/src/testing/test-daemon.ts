@@ -9,6 +9,7 @@ import {
   newId,
   type ProjectId,
   type SessionId,
+  type SettingValues,
   type StoredEvent,
   type StoredEventOf,
   type TraceId,
@@ -25,6 +26,7 @@ import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
+import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
 
@@ -56,7 +58,7 @@ export interface TestSession {
 }
 
 export async function startTestDaemon(
-  options: { wish?: Partial<CreateSession>; attempts?: number } = {},
+  options: { wish?: Partial<CreateSession>; attempts?: number; settings?: Partial<SettingValues> } = {},
 ): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
@@ -79,7 +81,7 @@ export async function startTestDaemon(
   });
   const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
-    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25 }),
+    defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
     environment: (asked) => Promise.resolve(wishOf(asked)),
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
@@ -94,7 +96,12 @@ export async function startTestDaemon(
     session: await another(options.wish),
     repository,
     home,
-    removal: openRemoval({ log, drivers, home, onFailure: (name) => void defects.push(`${name} stays`) }),
+    removal: openRemoval({
+      log,
+      drivers,
+      removeFiles: (session) => removeWorkspace(home, session),
+      onFailure: (name) => void defects.push(`${name} stays`),
+    }),
     defects,
     another,
     stop,

@@ -1,4 +1,4 @@
-import { lstat, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionId } from "@corral/protocol";
 import { removeFolder } from "../environments/index.ts";
@@ -7,11 +7,14 @@ export function workspaceFolder(home: string, session: SessionId): string {
   return join(home, "workspaces", session);
 }
 
-/** With what is written down beside it. Can be repeated. */
+/** With what is written down beside it, and those that were discarded. Can be repeated. */
 export async function removeWorkspace(home: string, session: SessionId): Promise<void> {
   const folder = workspaceFolder(home, session);
-  for (const each of [folder, `${folder}.preparing`]) {
+  const discarded = join(home, "discarded");
+  const kept = (await readdir(discarded).catch(() => [])).filter((name) => name.startsWith(`${session}-`));
+  const all = [folder, `${folder}.preparing`, `${folder}.depot`, ...kept.map((name) => join(discarded, name))];
+  for (const each of all) {
     if ((await lstat(each).catch(() => undefined)) !== undefined) await removeFolder(each);
   }
-  await rm(`${folder}.json`, { force: true });
+  for (const file of [".json", ".depot.tip"]) await rm(`${folder}${file}`, { force: true });
 }

@@ -1,2 +1,6 @@
-export { prepareWorkspace } from "./prepare.ts";
 export { removeWorkspace, workspaceFolder } from "./folder.ts";
+export { openInPlace } from "./in-place.ts";
+export { prepareWorkspace, type Workspace } from "./prepare.ts";
+export { workspaceProjections } from "./projection.ts";
+export { openSpares, sparesFolder } from "./spare.ts";
+export { openWorkspaces, type Workspaces } from "./workspaces.ts";

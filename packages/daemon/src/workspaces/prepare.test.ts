@@ -1,5 +1,5 @@
 import { newId } from "@corral/protocol";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -41,6 +41,12 @@ test("a copy is at HEAD on its own branch and borrows the repo's objects", async
     path: join(place, "copies/one"),
     branch: "corral/one",
     base: head,
+    head,
+    way: "shared objects",
+    remotes: [],
+    notes: { submodules: [], lfs: false },
+    extras: [],
+    skipped: [],
     readable: [join(repo, ".git/objects")],
     variables: {
       GIT_AUTHOR_NAME: "Ada",
@@ -154,6 +160,35 @@ test("what a killed call left behind is replaced", async () => {
   expect(existsSync(join(place, "copies/one.preparing"))).toBe(false);
 });
 
+test("killed anywhere, it leaves nothing that the next call minds, and nothing in the user's repo", async () => {
+  const files = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`folder-${at % 20}/file-${at}`, `${at}\n`]));
+  const head = commit(files);
+  writeFileSync(join(repo, "new.txt"), "new");
+  const before = new Set(readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }));
+  const wish = {
+    repo,
+    destination: join(place, "copies/one"),
+    branch: "corral/one",
+    from: "dirty",
+    owner: jailOwner(),
+  };
+  const script =
+    "const { prepareWorkspace } = await import(process.argv[1]); await prepareWorkspace(JSON.parse(process.argv[2]));";
+  const module = join(import.meta.dirname, "prepare.ts");
+  for (const ms of [150, 250, 300, 350, 400, 500]) {
+    const args = ["--input-type=module", "--eval", script, module, JSON.stringify(wish)];
+    spawnSync(process.execPath, args, { timeout: ms, killSignal: "SIGKILL" });
+    expect(new Set(readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }))).toEqual(before);
+  }
+  const workspace = await prepareWorkspace({ ...wish, from: "dirty" });
+  expect(workspace.head).toBe(head);
+  expect(readFileSync(join(workspace.path, "folder-1/file-21"), "utf8")).toBe("21\n");
+  const asOwner = ["-c", "safe.directory=*"];
+  expect(execFileSync("git", [...asOwner, "-C", workspace.path, "status", "--porcelain"], { encoding: "utf8" })).toBe(
+    "",
+  );
+});
+
 test("prepared again it is the same copy, whatever happened to the repo and the copy since", async () => {
   commit({ "file.txt": "content" });
   const first = await prepare();
@@ -169,6 +204,92 @@ test("two copies prepared at once do not disturb each other", async () => {
     prepare({ destination: join(place, "copies", name), branch: `corral/${name}` }),
   );
   expect((await Promise.all(both)).map(({ branch }) => branch)).toEqual(["corral/one", "corral/two"]);
+});
+
+test("uncommitted work comes along as a commit, and the user's index and files stay as they were", async () => {
+  const head = commit({ "file.txt": "content", "gone.txt": "x", ".gitignore": "ignored\n" });
+  writeFileSync(join(repo, "file.txt"), "changed");
+  writeFileSync(join(repo, "staged.txt"), "staged");
+  git("add", "staged.txt");
+  rmSync(join(repo, "gone.txt"));
+  writeFileSync(join(repo, "ignored"), "");
+  writeFileSync(join(repo, "new \u00e9\n.txt"), "new");
+  symlinkSync("nowhere", join(repo, "link"));
+  git("init", "--quiet", "nested");
+  writeFileSync(join(repo, "nested/inner"), "");
+  const [status, index] = [git("status", "--porcelain"), readFileSync(join(repo, ".git/index"))];
+  const objects = readdirSync(join(repo, ".git"), { recursive: true }).length;
+  const { path, base, skipped } = await prepare({ from: "dirty" });
+  expect(inCopy("log", "--format=%P", "-1", base)).toBe(`${head}\n`);
+  expect(inCopy("status", "--porcelain")).toBe("");
+  expect(readdirSync(path).toSorted()).toEqual(
+    [".git", ".gitignore", "file.txt", "link", "new \u00e9\n.txt", "staged.txt"].toSorted(),
+  );
+  expect(readFileSync(join(path, "file.txt"), "utf8")).toBe("changed");
+  expect(skipped).toEqual([{ path: "nested/", why: "nested repository" }]);
+  expect(readFileSync(join(repo, ".git/index")).equals(index)).toBe(true);
+  expect(git("status", "--porcelain")).toBe(status);
+  expect(readdirSync(join(repo, ".git"), { recursive: true }).length).toBe(objects);
+});
+
+test("a clean worktree brings nothing along, and one without commits all it has", async () => {
+  writeFileSync(join(repo, "first.txt"), "first");
+  const born = await prepare({ from: "dirty", destination: join(place, "copies/born") });
+  expect(readFileSync(join(born.path, "first.txt"), "utf8")).toBe("first");
+  const head = commit({ "file.txt": "content" });
+  expect(await prepare({ from: "dirty" })).toMatchObject({ base: head, head });
+});
+
+test("remotes are known without credentials, the user's branches as local ones, submodules and LFS are told", async () => {
+  const head = commit({
+    ".gitmodules": '[submodule "a"]\n\tpath = libs/a\n\turl = ../a\n',
+    ".gitattributes": "*.bin filter=lfs diff=lfs\n",
+  });
+  const urls = {
+    origin: ["https://ada:hunter2@example.com/x.git", "https://example.com/x.git"],
+    token: ["https://ghp_secret@example.com/x.git?token=a", "https://example.com/x.git"],
+    scp: ["git@example.com:x.git", "git@example.com:x.git"],
+    ssh: ["ssh://git:pw@example.com/x.git", "ssh://git@example.com/x.git"],
+  };
+  for (const [name, [url]] of Object.entries(urls)) git("remote", "add", name, url!);
+  git("update-ref", "refs/remotes/origin/main", head);
+  const { remotes, notes } = await prepare();
+  expect(Object.fromEntries(remotes.map(({ name, url }) => [name, url]))).toEqual(
+    Object.fromEntries(Object.entries(urls).map(([name, [, plain]]) => [name, plain])),
+  );
+  expect(notes).toEqual({ submodules: ["libs/a"], lfs: true });
+  expect(inCopy("rev-parse", "origin/main", "local/main")).toBe(`${head}\n${head}\n`);
+  expect(inCopy("remote", "get-url", "origin")).toBe("https://example.com/x.git\n");
+  expect(readFileSync(join(place, "copies/one/.git/config"), "utf8")).not.toMatch(/hunter2|ghp_secret|:pw/);
+});
+
+test("files of the copy list come along, links and what is outside do not", async () => {
+  commit({ "file.txt": "content", ".gitignore": ".env*\nlinked\n" });
+  writeFileSync(join(place, "secret"), "secret");
+  for (const name of [".env", ".env.local", "sub/.env.local"]) {
+    mkdirSync(join(repo, name, ".."), { recursive: true });
+    writeFileSync(join(repo, name), name);
+  }
+  symlinkSync(join(place, "secret"), join(repo, ".env.link"));
+  symlinkSync(place, join(repo, "linked"));
+  const extras = [".env.l*", "**/.env.local", "../secret", "linked/secret", ".git/config", "/etc/passwd", "file.txt"];
+  const { path, ...workspace } = await prepare({ extras });
+  expect(workspace.extras.toSorted()).toEqual([".env.local", "sub/.env.local"]);
+  expect(readFileSync(join(path, "sub/.env.local"), "utf8")).toBe("sub/.env.local");
+  expect(readdirSync(path).toSorted()).toEqual([".env.local", ".git", ".gitignore", "file.txt", "sub"]);
+});
+
+test("a repo of limited depth and one with other hashes are copied", async () => {
+  commit({ "file.txt": "one" });
+  commit({ "file.txt": "two" });
+  const shallow = join(place, "shallow");
+  execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${repo}`, shallow]);
+  const { path } = await prepare({ repo: shallow });
+  expect(execFileSync("git", ["-C", path, "log", "--format=%s"], { encoding: "utf8" })).toBe("more\n");
+  const modern = join(place, "modern");
+  execFileSync("git", ["init", "--quiet", "--object-format=sha256", modern]);
+  const head = commit({ "file.txt": "content" }, modern);
+  expect(await prepare({ repo: modern, destination: join(place, "copies/two") })).toMatchObject({ base: head });
 });
 
 test("a folder that is no repo, and one that is not there, are told apart", async () => {

@@ -1,12 +1,15 @@
 import { CorralError } from "@corral/protocol";
-import { execFile } from "node:child_process";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
-import { git, type GitAnswer, userSettings } from "../git/index.ts";
 import { alternatesOf } from "./alternates.ts";
+import { borrow, checkOut, commitWorktree, detachFrom, give, type Owner } from "./copy.ts";
+import { copyExtras } from "./extras.ts";
+import { pointHead } from "./layout.ts";
+import { inspect, type Remote, type Source, type SourceNotes } from "./source.ts";
+import { takeSpare } from "./spare.ts";
+import type { Skipped } from "./staging.ts";
+import { setOut } from "./trash.ts";
 
 export interface WorkspaceWish {
   /** The user's repo, a folder in it, or one of its worktrees. */
@@ -15,8 +18,16 @@ export interface WorkspaceWish {
   readonly destination: string;
   /** The new branch. */
   readonly branch: string;
+  /** `dirty`: what is not committed yet comes along, as a commit of its own. Without: HEAD. */
+  readonly from?: "head" | "dirty" | undefined;
+  /** A commit to begin from instead, which the repo has: where earlier work was left. */
+  readonly start?: string | undefined;
+  /** Patterns of files that git does not know and the work needs; copied from the user's folder. */
+  readonly extras?: readonly string[] | undefined;
+  /** The folder with copies that are kept ready. */
+  readonly spares?: string | undefined;
   /** Whom all of it is to belong to; without: whoever this process runs as. */
-  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+  readonly owner?: Owner | undefined;
   /** Places that show something of the environment's own inside: nothing of the host can be read there. */
   readonly hidden?: readonly string[];
   readonly signal?: AbortSignal;
@@ -27,100 +38,82 @@ export interface Workspace {
   readonly branch: string;
   /** The commit that the branch starts from; empty when the repo has none yet. */
   readonly base: string;
+  /** The commit of the user's that was checked out; another than `base` when uncommitted work came along. */
+  readonly head: string;
   /** The folders of git objects that the copy borrows from, which have to be readable at the same place. */
   readonly readable: readonly string[];
   /** Author and committer for commits made in the copy. */
   readonly variables: Readonly<Record<string, string>>;
+  readonly remotes: readonly Remote[];
+  readonly notes: SourceNotes;
+  /** `spare`: it had been kept ready. */
+  readonly way: "shared objects" | "spare" | "in place";
+  /** Files besides those that git knows. */
+  readonly extras: readonly string[];
+  /** Uncommitted files that did not come along. */
+  readonly skipped: readonly Skipped[];
 }
 
 /**
- * Makes a private copy of a repo at its HEAD, on a new branch. Objects are borrowed, never linked: nothing that
- * is written in the copy can reach the user's files. Where they could not be read inside, they are copied. The copy appears whole or not at all; what a killed call
- * left is replaced, and a copy that is there already is returned as it was prepared.
+ * Makes a private copy of a repo on a new branch. Objects are borrowed, never linked: nothing that
+ * is written in the copy can reach the user's files, and nothing is written in theirs. Where they could not be read inside, they are
+ * copied. The copy appears whole or not at all; what a killed call left is replaced, and a copy that is there already is
+ * returned as it was prepared.
  */
 export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> {
   const prepared = await readRecord(wish.destination);
   if (prepared !== undefined) return prepared;
-  const source = await inspect(wish);
+  const source = await inspect(wish.repo, wish.signal);
   const beside = `${wish.destination}.preparing`;
-  await rm(beside, { recursive: true, force: true });
+  await setOut(beside);
   await mkdir(dirname(beside), { recursive: true, mode: 0o700 });
-  await copy(source, beside, wish);
+  const filled = await fill(source, beside, wish);
   const readable = await alternatesOf(join(beside, ".git/objects"));
   const { destination: path, branch } = wish;
-  const workspace = { path, branch, base: source.base, readable, variables: source.variables };
+  const { head, remotes, notes, variables } = source;
+  const workspace = { path, branch, head, readable, variables, remotes, notes, ...filled };
   // The record first: a copy with its name has one.
-  await writeFile(recordOf(path), JSON.stringify(workspace), { mode: 0o600 });
+  await writeFile(`${path}.json.new`, JSON.stringify(workspace), { mode: 0o600, flush: true });
+  await rename(`${path}.json.new`, recordOf(path));
   await rename(beside, path);
   return workspace;
 }
 
-interface Source {
-  readonly commonFolder: string;
-  readonly base: string;
-  readonly variables: Record<string, string>;
+type Filled = Pick<Workspace, "base" | "way" | "extras" | "skipped">;
+
+async function fill(source: Source, beside: string, wish: WorkspaceWish): Promise<Filled> {
+  const { owner, branch, hidden = placesInside, signal } = wish;
+  const spare = await readySpare(source, beside, wish);
+  if (spare === undefined) await borrow(source, beside);
+  const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
+  const base = dirty?.commit ?? wish.start ?? source.head;
+  const held = spare?.head;
+  if (base !== "" && base !== held) await checkOut(beside, { from: held, to: base, owner }, { signal });
+  await pointHead(join(beside, ".git"), branch, base);
+  if (spare === undefined) await detachFrom(beside, hidden, { signal });
+  const extras = await copyExtras(source.worktree, beside, wish.extras ?? []);
+  if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base === "", extras }), owner);
+  const way = spare === undefined ? ("shared objects" as const) : ("spare" as const);
+  return { base, way, extras, skipped: dirty?.skipped ?? [] };
 }
 
-async function inspect({ repo, signal }: WorkspaceWish): Promise<Source> {
-  const path = resolve(repo);
-  if (!((await stat(path).catch(() => undefined))?.isDirectory() ?? false)) throw missing(path);
-  const [common, head, variables] = await Promise.all([
-    git(path, ["rev-parse", "--path-format=absolute", "--git-common-dir"], { signal }),
-    git(path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal }),
-    identityVariables(path),
-  ]);
-  if (!common.ok) throw notARepo(path, common.stderr);
-  return { commonFolder: common.stdout.replace(/\n$/, ""), base: head.ok ? head.stdout.trim() : "", variables };
-}
-
-async function copy(
-  { commonFolder, base }: Source,
+/** A spare is for the HEAD of its time; the difference is small. Repos that cannot be borrowed from have none. */
+async function readySpare(
+  source: Source,
   beside: string,
-  { branch, owner, hidden = placesInside, signal }: WorkspaceWish,
-): Promise<void> {
-  const clone = ["clone", "--quiet", "--shared", "--no-hardlinks", "--no-checkout", "--template="];
-  // Git hands none of our settings on to the reading side of a clone, and it, too, asks whose the repo is.
-  const reader = "--upload-pack=git -c 'safe.directory=*' upload-pack";
-  succeeded(await git(dirname(beside), [...clone, reader, "--", commonFolder, beside], { signal }));
-  const start =
-    base === ""
-      ? ["symbolic-ref", "HEAD", `refs/heads/${branch}`]
-      : ["checkout", "--quiet", "--no-track", "-B", branch, base];
-  succeeded(await git(beside, start, { signal }));
-  const objects = join(beside, ".git/objects");
-  if ((await alternatesOf(objects)).some((path) => hidden.some((place) => isWithin(path, place)))) {
-    succeeded(await git(beside, ["repack", "--quiet", "-a", "-d"], { signal }));
-    await rm(join(objects, "info/alternates"));
-  }
-  // There, so that a jail can make it unwritable.
-  await mkdir(join(beside, ".git/hooks"), { recursive: true });
-  if (owner !== undefined) await give(beside, owner);
+  { spares, owner }: WorkspaceWish,
+): Promise<{ readonly head: string } | undefined> {
+  if (spares === undefined || source.head === "") return undefined;
+  return takeSpare(spares, { source, owner, to: beside });
 }
 
-/** Links are given away themselves; what they point to is not. */
-async function give(folder: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
-  await promisify(execFile)("/bin/chown", ["-R", "-h", "-P", `${uid}:${gid}`, folder]);
-}
-
-async function identityVariables(repo: string): Promise<Record<string, string>> {
-  const settings = await userSettings(repo, /^user\.(name|email)$/);
-  const username = userName();
-  const name = settings.get("user.name") ?? username;
-  const email = settings.get("user.email") ?? `${username}@localhost`;
-  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
-}
-
-/** In a container, or under a service manager, a user may have no account. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env["USER"] || "corral";
-  }
-}
-
-function isWithin(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`);
+/** Those that were checked out are the owner's already. */
+function ownedAnew(beside: string, { isWhole, extras }: { isWhole: boolean; extras: readonly string[] }): string[] {
+  if (isWhole) return [beside];
+  const folders = extras.flatMap((path) =>
+    path.split("/").map((_, depth, names) => names.slice(0, depth + 1).join("/")),
+  );
+  return [".git", ...new Set(folders)].map((name) => join(beside, name));
 }
 
 /** Beside the copy, where no agent can write. */
@@ -129,7 +122,10 @@ function recordOf(destination: string): string {
 }
 
 async function readRecord(destination: string): Promise<Workspace | undefined> {
-  if ((await stat(destination).catch(() => undefined)) === undefined) return undefined;
+  if ((await lstat(destination).catch(() => undefined)) === undefined) {
+    await rm(recordOf(destination), { force: true });
+    return undefined;
+  }
   try {
     return JSON.parse(await readFile(recordOf(destination), "utf8")) as Workspace;
   } catch (cause) {
@@ -139,19 +135,4 @@ async function readRecord(destination: string): Promise<Workspace | undefined> {
       hint,
     });
   }
-}
-
-function succeeded(outcome: GitAnswer): void {
-  if (outcome.ok) return;
-  const said = outcome.stderr.trim();
-  throw new CorralError("workspace.failed", `The repo could not be copied: ${said}`, { retry: "later" });
-}
-
-function missing(path: string): CorralError {
-  return new CorralError("project.missing", `There is no folder ${path}.`, { hint: "Check the path." });
-}
-
-function notARepo(path: string, cause: string): CorralError {
-  const hint = `Make it one: git init ${path}`;
-  return new CorralError("project.not-a-repo", `${path} is not in a git repository.`, { cause, hint });
 }

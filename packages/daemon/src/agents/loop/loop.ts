@@ -12,6 +12,7 @@ import type { Toolbox } from "../../tools/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import { resumeCall, takeCall } from "./calls.ts";
 import { buildRequest, hashRequest } from "./request.ts";
+import { workspaceNotes } from "./notes.ts";
 import { systemPrompt } from "./system.ts";
 
 export interface LoopParts {
@@ -70,7 +71,8 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
   const target = resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
-  const request = buildRequest(target.model, systemPrompt(desk.history.settings?.environment), earlier, parts.toolbox);
+  const system = systemPrompt(desk.history.settings?.environment) + workspaceNotes(desk.history);
+  const request = buildRequest(target.model, system, earlier, parts.toolbox);
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     if (desk.signal.aborted) return undefined;

@@ -116,5 +116,5 @@ test("where user namespaces are disabled for an ordinary user, jails are refused
     reason: expect.stringContaining("No jail can be opened") as string,
     fix: expect.stringContaining("user.max_user_namespaces") as string,
   });
-  expect(probe()).toEqual({ ok: true });
+  expect(probe()).toMatchObject({ ok: true });
 });

@@ -2,6 +2,7 @@ import type { Network } from "@corral/protocol";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { bridgeScript } from "../bridge.ts";
 import {
   keeperScript,
   reachOfNamespace,
@@ -72,7 +73,9 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
     "open/nsswitch.conf": nsswitch("files dns"),
     "keeper/keeper.sh": keeperScript({ ...jailSite, shell }),
     "keeper/worker.sh": workerScript,
+    "keeper/bridge.cjs": bridgeScript,
     [seccompFile("off")]: seccompProgram(architecture(), { unixSockets: "own" }),
+    [seccompFile("allow")]: seccompProgram(architecture(), { unixSockets: "own" }),
     [seccompFile("open")]: seccompProgram(architecture(), { unixSockets: "refused" }),
   };
 }

@@ -76,6 +76,7 @@ async function start(raising: Raising, { binds, covered }: Opened): Promise<Proc
       systemFolders,
       mountedEtc: mountedEtc(),
       spool: folder.spool,
+      runtime: process.execPath,
       seccompFd: firstPassedFd,
       binds: binds.map((each, index) => ({ ...each, fd: firstPassedFd + 1 + index })),
       bindsBy: bubblewrap.bindsBy,

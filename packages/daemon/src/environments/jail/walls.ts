@@ -1,6 +1,7 @@
 import type { Network } from "@corral/protocol";
+import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { scriptsInside, spoolInside } from "../keeper.ts";
+import { egressInside, runtimeInside, scriptsInside, spoolInside } from "../keeper.ts";
 import type { Bind } from "./guarded.ts";
 
 /**
@@ -20,9 +21,10 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ...site.binds.map((each) => bind(each, site.bindsBy)),
     ...site.covered.map(cover),
     ["--bind", site.spool, spoolInside],
+    ...wayOut(plan, site),
     ["--remount-ro", "/dev"],
     ["--remount-ro", "/"],
-    ...variables(plan.variables),
+    ...variables({ ...(plan.egress === undefined ? {} : bridgeVariables), ...plan.variables }),
     // The keeper goes to the workspace: whoever builds the walls may have no right to enter it.
     ["--chdir", "/"],
   ].flat();
@@ -45,6 +47,8 @@ export interface Site {
   /** Before 0.10, unless it was patched, bubblewrap binds by path only: then whoever starts it checks what it bound. */
   readonly bindsBy: "descriptor" | "path";
   readonly covered: readonly string[];
+  /** The program that runs the bridge to the proxy. */
+  readonly runtime: string;
 }
 
 export interface SystemFolder {
@@ -77,7 +81,7 @@ function namespaces(user: JailUser, network: Network): Option[] {
     ["--unshare-pid", "--as-pid-1"],
     ["--unshare-ipc"],
     ["--unshare-uts", "--hostname", "corral"],
-    ...(network === "off" ? [["--unshare-net"]] : []),
+    ...(network === "open" ? [] : [["--unshare-net"]]),
     ["--unshare-cgroup-try"],
     ["--new-session"],
     ...privileges(user),
@@ -153,6 +157,15 @@ function bind({ fd, inside, access }: Bind, by: Site["bindsBy"]): Option {
  */
 function cover(inside: string): Option {
   return ["--perms", "0555", "--size", "4096", "--tmpfs", inside];
+}
+
+/** Nothing can be put in the place of what is in there: it is read-only, and a socket can be spoken to all the same. */
+function wayOut({ egress }: EnvironmentPlan, { runtime }: Site): Option[] {
+  if (egress === undefined) return [];
+  return [
+    ["--ro-bind", egress, egressInside],
+    ["--ro-bind", runtime, runtimeInside],
+  ];
 }
 
 function variables(added: Readonly<Record<string, string>>): Option[] {

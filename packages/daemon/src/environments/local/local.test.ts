@@ -55,7 +55,12 @@ const escape = (how: string) =>
 
 test("what cannot be kept is refused, and nothing is left of it", async () => {
   const { home, driver, plan } = place();
-  for (const more of [{ network: "off" }, { access: "read" }, { siblings: { other: "/tmp" } }] as const)
+  for (const more of [
+    { network: "off" },
+    { network: "allow" },
+    { access: "read" },
+    { siblings: { other: "/tmp" } },
+  ] as const)
     await expect(driver.open(plan(more))).rejects.toMatchObject({ code: "environment.unkept" });
   expect(existsSync(join(home, "environments"))).toBe(false);
 });

@@ -117,7 +117,7 @@ class LocalDriver implements EnvironmentDriver {
 
 function refuseWhatNobodyKeeps({ network, access, siblings }: EnvironmentPlan): void {
   const unkept = [
-    ...(network === "off" ? ["keep programs from the network"] : []),
+    ...(network !== "open" ? ["keep programs from the network"] : []),
     ...(access === "read" ? ["keep programs from changing files"] : []),
     ...(Object.keys(siblings).length > 0 ? ["show the workspaces of others only to be read"] : []),
   ];

@@ -18,16 +18,16 @@ export interface TerminalSite {
 }
 
 /** The one command that its shell ever runs. */
-export const serverCommand = "server";
+const serverCommand = "server";
 
 /** How the server ends when it never had a terminal: there is no tmux, or it may make no socket. */
-export const unableCode = 125;
+const unableCode = 125;
 
 /** A day's work may be left on a terminal, and a holiday's; nothing is left for ever. */
 const longestMs = 20 * 24 * 3_600_000;
 
 const historyLines = 10_000;
-export const scrollbackBytes = 4_000_000;
+const scrollbackBytes = 4_000_000;
 
 /**
  * A terminal held by a tmux server of its own, inside the environment, with a client in control mode as its line to here.

@@ -18,6 +18,17 @@ export function reading(bench: Bench): void {
     expect(await read({ after: 0, stream: "none" })).toEqual([]);
   });
 
+  test("a cursor ahead of the log, which no reader of it can have, is refused rather than waited for", async () => {
+    const log = await bench.open();
+    await log.append({ stream: "a", events: [admitted(1), admitted(2)], actor: "u" });
+    for (const of of [{}, { stream: "a" }, { stream: "none" }]) {
+      expect(await log.read({ after: 2, ...of })).toEqual([]);
+      const refused = { code: "cursor.ahead", message: expect.stringContaining("newest seq is 2") };
+      await expect(log.read({ after: 3, ...of })).rejects.toMatchObject(refused);
+      await expect(tailOf(log, { after: 3, ...of }).next()).rejects.toMatchObject(refused);
+    }
+  });
+
   test("large events come in pages of their own size, none of them empty before the end", async () => {
     const log = await bench.open();
     const text = "x".repeat(1_000_000);

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -16,7 +17,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { admitted, inputs } from "../conformance/fixture.ts";
 import { beginSqliteLog, isSuspect, type SetAside } from "./begin.ts";
 import { Database } from "./database.ts";
-import { damagedBeside } from "./set-aside.ts";
+import { damagedBeside, setAside } from "./set-aside.ts";
 
 let folder: string;
 let file: string;
@@ -56,7 +57,7 @@ test("damage anywhere has the file set aside, again and again, and each is told 
     await makeLog(500);
     overwrite(Math.floor(statSync(file).size / 2), 2048);
     const log = await begin();
-    expect(await log.head()).toBe(0);
+    expect([await log.rows("inputs"), await log.head()]).toEqual([[], times * 501]);
     await log.close();
     expect(told).toHaveLength(times);
   }
@@ -101,4 +102,39 @@ test("an empty file is no first start; one that could not be made leaves none be
     "missing",
   );
   expect(existsSync(file) && statSync(file).size === 0).toBe(false);
+});
+
+test.each([
+  ["a page overwritten", () => overwrite(Math.floor(statSync(file).size / 2), 2048)],
+  ["its second half cut off", () => truncateSync(file, Math.floor(statSync(file).size / 2048) * 1024)],
+  ["its outline overwritten", () => overwrite(0, 4096)],
+  ["emptied", () => truncateSync(file, 0)],
+])("%s: every reader of the damaged log gets a gap from the new one, and then what comes", async (_, harm) => {
+  await makeLog(500);
+  harm();
+  const log = await begin();
+  const head = await log.head();
+  const [next] = await log.append({ stream: "a", events: [admitted("next")], actor: "u" });
+  expect(head).toBeGreaterThan(500);
+  expect([next?.seq, next?.version]).toEqual([head + 1, 1]);
+  for (const after of [0, 1, 499, 500]) {
+    expect(await log.read({ after })).toEqual({ kind: "gap", from: after + 1, to: head });
+    expect(await log.read({ after: head })).toEqual([next]);
+  }
+  for (const after of [1, 500]) {
+    expect(await log.read({ after, stream: "a" })).toEqual({ kind: "gap", from: after + 1, to: head });
+  }
+  expect(await log.read({ after: 0, stream: "a" })).toEqual([next]);
+  await log.close();
+  const again = await begin();
+  expect([await again.head(), await again.read({ after: head })]).toEqual([head + 1, [next]]);
+  await again.close();
+});
+
+test("a start that was cut short after the file was set aside forgets no seq either", async () => {
+  await makeLog(20);
+  await setAside(file);
+  const log = await begin();
+  expect([await log.head(), told]).toEqual([21, []]);
+  await log.close();
 });

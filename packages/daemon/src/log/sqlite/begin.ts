@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { CorralError } from "@corral/protocol";
 import type { Log } from "../port.ts";
 import { damaged } from "./failures.ts";
+import { givenAt } from "./given.ts";
 import { requireKnownSchema, sizeOf } from "./header.ts";
 import { integrityOf } from "./integrity.ts";
 import type { SqliteLogOptions } from "./log.ts";
@@ -23,7 +24,7 @@ export interface SetAside {
 
 /**
  * Opens the log for a daemon, which must come up while nobody watches: a damaged file is set aside and an empty log takes
- * its place. It is not gone on with: a history with holes in it would have things done twice. A file of a newer program is
+ * its place, with seqs behind those that were given. It is not gone on with: a history with holes in it would have things done twice. A file of a newer program is
  * refused and left as it is; whatever else is in the way (no room, no right to write) is refused as well, for it passes.
  */
 export async function beginSqliteLog({
@@ -34,14 +35,15 @@ export async function beginSqliteLog({
   const { file } = options;
   const isNew = !existsSync(file);
   try {
-    if (!isNew) await requireSound(file, alwaysCheckedBytes);
+    if (isNew) return await open({ ...options, given: givenAt(file) });
+    await requireSound(file, alwaysCheckedBytes);
     return await open(options);
   } catch (error) {
     if (isNew && sizeOf(file) === 0) rmSync(file, { force: true });
     if (!(error instanceof CorralError) || error.code !== "log.damaged") throw error;
     onSetAside({ file: await setAside(file), reason: error.message });
     rmSync(suspicion(file), { force: true });
-    return open(options);
+    return open({ ...options, given: givenAt(file) });
   }
 }
 

@@ -1,8 +1,10 @@
 import { type CorralError, lift, type Lifts, type StoredEvent } from "@corral/protocol";
+import { cursorAhead } from "../cursor.ts";
 import type { Page, ReadRange } from "../port.ts";
 import type { Cell, Database } from "./database.ts";
 import { damaged } from "./failures.ts";
 import { trimmedOf, trimmedUpTo } from "./retention.ts";
+import { skipHolding, skippedUpTo } from "./skips.ts";
 
 const defaultLimit = 1000;
 /** A page ends early rather than hold more characters of data than this. */
@@ -22,15 +24,17 @@ export function readEvents(database: Database, range: ReadRange, lifts?: Lifts):
     : readStream(database, range.stream, range, lifts);
 }
 
-/** Seqs follow each other without a hole, so a hole is one that was cut, or damage. */
+/** Seqs follow each other without a hole, so a hole is one that was cut or passed over, or damage. */
 function readLog(database: Database, { after, limit = defaultLimit }: ReadRange, lifts: Lifts | undefined): Page {
   const page = collect(database.each(inLog, after, limit), lifts, (seq, before) => seq === (before ?? after) + 1);
   if (page.length > 0) return page;
   const next = database.first("SELECT seq FROM events WHERE seq > ? ORDER BY seq LIMIT 1", after)?.[0];
   const cut = trimmedUpTo(database);
-  const to = next === undefined ? cut : (next as number) - 1;
-  if (to > cut) throw missing(after + 1, to);
-  return to > after ? { kind: "gap", from: after + 1, to } : page;
+  const end = next === undefined ? Math.max(cut, skippedUpTo(database)) : (next as number) - 1;
+  if (end <= after) return atEnd(database, after, page);
+  const to = Math.min(end, Math.max(cut, skipHolding(database, after + 1)));
+  if (to <= after) throw missing(after + 1, end);
+  return { kind: "gap", from: after + 1, to };
 }
 
 function readStream(
@@ -40,8 +44,17 @@ function readStream(
   lifts: Lifts | undefined,
 ): Page {
   const page = collect(database.each(inStream, stream, after, limit), lifts, () => true);
-  const cut = trimmedOf(database, stream);
-  return after < cut ? { kind: "gap", from: after + 1, to: cut } : page;
+  // What was passed over concerns whoever had got that far; before it and behind it the stream is whole.
+  const cut = Math.max(trimmedOf(database, stream), skipHolding(database, after));
+  if (after < cut) return { kind: "gap", from: after + 1, to: cut };
+  return page.length > 0 ? page : atEnd(database, after, page);
+}
+
+/** The end is looked up after the rows: it only grows, so that no cursor of this log is refused. */
+function atEnd(database: Database, after: number, page: Page): Page {
+  const head = newestSeq(database);
+  if (after > head) throw cursorAhead(after, head);
+  return page;
 }
 
 function collect(
@@ -76,10 +89,10 @@ export function insertEvent(database: Database, streamId: number, event: StoredE
   );
 }
 
-/** That of the newest event, also when it was trimmed. */
+/** That of the newest event, also when it was trimmed, or the newest that was passed over. */
 export function newestSeq(database: Database): number {
   const newest = (database.first("SELECT seq FROM events ORDER BY seq DESC LIMIT 1")?.[0] ?? 0) as number;
-  return Math.max(newest, trimmedUpTo(database));
+  return Math.max(newest, trimmedUpTo(database), skippedUpTo(database));
 }
 
 /** Types and versions this program does not know are given as they are: whoever reads keeps and skips them. */

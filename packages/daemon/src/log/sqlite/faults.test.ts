@@ -176,6 +176,24 @@ describe("salvage", () => {
     expect(found).toEqual([{ kind: "gap", from: 1, to: 3 }, 4, 5, { kind: "lost", from: 6, to: 7 }, 8, 9, 10]);
   });
 
+  test("tells what was passed over from what is lost, and reads on behind it", async () => {
+    const log = await openSqliteLog({ file, projections: [inputs], given: 1e9 });
+    for (let n = 1; n <= 5; n++) await log.append({ stream: "a", events: [admitted(n)], actor: "u" });
+    await log.close();
+    const database = new Database(file);
+    database.run("DELETE FROM events WHERE seq IN (?, ?)", 1e9 + 2, 1e9 + 4);
+    database.close();
+    const found = (await all(salvage(file))).map((each) => ("kind" in each ? each : each.seq - 1e9));
+    expect(found).toEqual([
+      { kind: "gap", from: 1, to: 1e9 + 1 },
+      { kind: "lost", from: 1e9 + 2, to: 1e9 + 2 },
+      3,
+      { kind: "lost", from: 1e9 + 4, to: 1e9 + 4 },
+      5,
+      6,
+    ]);
+  });
+
   test("gives events whose stream's name is lost under the number of the stream", async () => {
     await makeLog(100);
     scribbleTable("streams");

@@ -35,6 +35,7 @@ import { Frontier } from "./frontier.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { Projections } from "./projections.ts";
 import { trimSlice } from "./retention.ts";
+import { placeBefore } from "./skips.ts";
 import { Streams } from "./streams.ts";
 import { transactionOf } from "./transaction.ts";
 
@@ -50,6 +51,8 @@ export interface SqliteLogOptions {
   readonly clock?: () => number;
   readonly tailLimits?: TailLimits;
   readonly lifts?: Lifts;
+  /** The highest seq that other logs gave in this place; this one goes on behind it. */
+  readonly given?: number;
 }
 
 export class SqliteLog implements Log {
@@ -117,6 +120,10 @@ export class SqliteLog implements Log {
 
   async head(): Promise<number> {
     return this.#look(() => newestSeq(this.#database));
+  }
+
+  async newest(count: number): Promise<number> {
+    return this.#look(() => placeBefore(this.#database, newestSeq(this.#database) + 1, count));
   }
 
   async row(table: string, key: string): Promise<Row | undefined> {

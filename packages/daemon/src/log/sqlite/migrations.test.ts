@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import { Database } from "./database.ts";
 import { integrityOf } from "./integrity.ts";
 import { migrations } from "./migrations.ts";
 import { openSqliteLog } from "./open.ts";
+import { restore } from "./restore.ts";
 
 let folder: string;
 let file: string;
@@ -27,6 +28,20 @@ test.each(migrations.keys().toArray())("a log of schema version %i opens with al
   expect((await log.rows("inputs")).map(({ key }) => key)).toEqual(expected);
   await log.close();
   expect(versionOf()).toBe(migrations.length);
+});
+
+test.each([1, 2])("a backup of schema version %i is restored, behind what was given since", async (version) => {
+  makeOlder(version, 3);
+  const backup = join(folder, "backup.db");
+  renameSync(file, backup);
+  makeOlder(version, 5);
+  expect(await restore(backup, file)).toEqual({ events: 3, head: 3, before: expect.stringContaining(".replaced-") });
+  const log = await openSqliteLog({ file, projections: [inputs] });
+  expect([idsOf(await eventsOf(log)), await log.read({ after: 3 })]).toEqual([
+    [1, 2, 3].map(inputId),
+    { kind: "gap", from: 4, to: 6 },
+  ]);
+  await log.close();
 });
 
 test("one killed in the middle of a migration leaves the old version whole, and the next one migrates", async () => {

@@ -42,6 +42,9 @@ export const migrations: readonly string[] = [
    ALTER TABLE projections ADD COLUMN until INTEGER;
    CREATE TABLE marks (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
    INSERT INTO marks (name, seq) VALUES ('trimmed', 0);`,
+
+  // Seqs that were given by another log in this place, and are not given again.
+  `CREATE TABLE skips (first INTEGER PRIMARY KEY, last INTEGER NOT NULL) STRICT;`,
 ];
 
 /**

@@ -4,9 +4,11 @@ import type { Log } from "../port.ts";
 import { Database, inTransaction, isBusy } from "./database.ts";
 import { storeFailure } from "./failures.ts";
 import { requireKnownSchema, requireWholeLength } from "./header.ts";
+import { newestSeq } from "./events.ts";
 import { SqliteLog, type SqliteLogOptions } from "./log.ts";
 import { migrate } from "./migrations.ts";
 import { Projections } from "./projections.ts";
+import { skipPast } from "./skips.ts";
 
 /**
  * Opens the log, making or migrating it and rebuilding changed projections first. Rejects with
@@ -22,6 +24,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
     const projections = new Projections(database, options.projections, options.lifts);
     inTransaction(database, () => {
       migrate(database, file);
+      if (options.given !== undefined) skipPast(database, options.given, newestSeq(database));
       projections.prepare();
     });
     return new SqliteLog(database, projections, options);

@@ -60,8 +60,9 @@ async function exercise(log: SqliteLog): Promise<void> {
   await log.append({ stream: "b", events: [admitted(2)], actor: "u" });
   await log.read({ after: 0 });
   await log.read({ after: 0, stream: "a" });
-  await log.read({ after: 9 });
+  await log.read({ after: 3 });
   await log.head();
+  await log.newest(2);
   await log.row("inputs", inputId(1));
   await log.rows("inputs");
   await log.rows("inputs", { orderBy: "place", limit: 3 });

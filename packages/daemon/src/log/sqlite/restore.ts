@@ -3,12 +3,15 @@ import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CorralError } from "@corral/protocol";
 import type { Copied } from "../port.ts";
-import { backUp } from "./backup.ts";
-import { Database } from "./database.ts";
-import { damaged } from "./failures.ts";
+import { contentsOf, copyAtRest } from "./backup.ts";
+import { Database, inTransaction } from "./database.ts";
+import { damaged, storeFailure } from "./failures.ts";
+import { givenAt } from "./given.ts";
 import { requireKnownSchema } from "./header.ts";
 import { integrityOf } from "./integrity.ts";
+import { migrate } from "./migrations.ts";
 import { setAside, syncFolder } from "./set-aside.ts";
+import { skipPast } from "./skips.ts";
 
 export interface Restored extends Copied {
   /** Where the database that was there before is now. */
@@ -16,19 +19,38 @@ export interface Restored extends Copied {
 }
 
 /**
- * Puts a backup in the place of the database, which is set aside. The backup stays as it is. Nothing is touched unless
+ * Puts a backup in the place of the database, which is set aside. The backup stays as it is; what is restored goes on
+ * behind the seqs that were given since. Nothing is touched unless
  * the backup is whole and of a version that this program knows. Nobody may have the database open.
  */
 export async function restore(backup: string, file: string): Promise<Restored> {
   await requireBackup(backup);
   const copy = `${file}.restoring`;
-  await rm(copy, { force: true });
-  const copied = await backUp(backup, copy, "examine");
+  for (const end of ["", "-wal", "-shm"]) await rm(`${copy}${end}`, { force: true });
+  await copyAtRest(backup, copy);
+  const copied = goOnBehind(copy, givenAt(file));
   const isThere = existsSync(file) || existsSync(`${file}-wal`);
   const before = isThere ? await setAside(file, new Date(), "replaced") : undefined;
   await rename(copy, file);
   await syncFolder(dirname(file));
   return { ...copied, before };
+}
+
+/** Closing the copy carries its write-ahead log over, so that it can be moved alone. Tells what the backup held. */
+function goOnBehind(copy: string, given: number): Copied {
+  const database = new Database(copy);
+  try {
+    return inTransaction(database, () => {
+      migrate(database, copy);
+      const copied = contentsOf(database);
+      skipPast(database, given, copied.head);
+      return copied;
+    });
+  } catch (error) {
+    throw storeFailure(`The copy ${copy} cannot be written`, error);
+  } finally {
+    database.close();
+  }
 }
 
 async function requireBackup(backup: string): Promise<void> {

@@ -38,15 +38,19 @@ export async function* salvage(file: string, lifts?: Lifts): AsyncGenerator<Stor
   try {
     const names = streamNames(database);
     const end = endOf(database);
-    const tally = new Tally(trimmedUpTo(database));
+    const gaps = gapsIn(database);
+    const tally = new Tally(gaps);
     let position = 0;
-    while (position < end.limit && (end.known !== undefined || position - tally.last < patience)) {
+    let empty = 0;
+    while (position < end.limit && (end.known !== undefined || empty < patience)) {
+      const before = tally.readable;
       const { rows, next } = readRun(database, position, end.limit);
       for (const row of rows) {
         const event = readable(row, names, lifts);
         if (event !== undefined) yield* tally.take(event);
       }
-      position = next;
+      empty = tally.readable > before ? 0 : empty + next - position;
+      position = gapEnd(gaps, next + 1) ?? next;
       await nextLoopTurn();
     }
     yield* tally.missingUpTo(end.known ?? tally.last);
@@ -61,10 +65,10 @@ class Tally {
   readable = 0;
   lost = 0;
   last = 0;
-  readonly #trimmed: number;
+  readonly #gaps: readonly Stretch[];
 
-  constructor(trimmed: number) {
-    this.#trimmed = trimmed;
+  constructor(gaps: readonly Stretch[]) {
+    this.#gaps = gaps;
   }
 
   *take(event: StoredEvent): Generator<StoredEvent | Hole> {
@@ -76,13 +80,58 @@ class Tally {
 
   /** Of what is missing, nobody can tell which part of it was trimmed but by how far trimming went. */
   *missingUpTo(seq: number): Generator<Hole> {
-    const from = this.last + 1;
-    const trimmed = Math.min(seq, this.#trimmed);
-    if (trimmed >= from) yield { kind: "gap", from, to: trimmed };
-    const lostFrom = Math.max(from, trimmed + 1);
-    if (seq >= lostFrom) yield { kind: "lost", from: lostFrom, to: seq };
-    this.lost += Math.max(0, seq - lostFrom + 1);
-    this.last = Math.max(this.last, seq);
+    for (let from = this.last + 1; from <= seq; from = this.last + 1) {
+      const gap = gapEnd(this.#gaps, from);
+      const to = Math.min(seq, gap ?? nextGap(this.#gaps, from) - 1);
+      this.last = to;
+      if (gap === undefined) this.lost += to - from + 1;
+      yield { kind: gap === undefined ? "lost" : "gap", from, to };
+    }
+  }
+}
+
+interface Stretch {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What was trimmed, or passed over. */
+function gapsIn(database: Database): readonly Stretch[] {
+  const skips = attempt(() => [...database.each("SELECT first, last FROM skips")]) ?? [];
+  return [
+    { first: 1, last: trimmedUpTo(database) },
+    ...skips.map(([first, last]) => ({ first: Number(first), last: Number(last) })),
+  ];
+}
+
+/** The end of the gaps that hold the seq and follow each other from there. */
+function gapEnd(gaps: readonly Stretch[], seq: number): number | undefined {
+  const end = Math.max(0, ...gaps.filter(({ first, last }) => first <= seq && seq <= last).map(({ last }) => last));
+  return end === 0 ? undefined : (gapEnd(gaps, end + 1) ?? end);
+}
+
+function nextGap(gaps: readonly Stretch[], seq: number): number {
+  return Math.min(Infinity, ...gaps.filter(({ first }) => first > seq).map(({ first }) => first));
+}
+
+/**
+ * The highest seq that the log in this file gave, for a log that takes its place; where that cannot be told, one that is
+ * higher: no log gives a thousand events a second for as long as clocks have counted.
+ */
+export function highestGiven(file: string, now: number = Date.now()): number {
+  const { known, limit } = attempt(() => outlineOf(file)) ?? { known: undefined, limit: 0 };
+  return known !== undefined && known <= plausible ? known : Math.max(now, Math.min(limit, plausible));
+}
+
+/** What damage may leave in the place of a seq can be any number. */
+const plausible = 1e14;
+
+function outlineOf(file: string): End {
+  const database = openDamaged(file);
+  try {
+    return endOf(database);
+  } finally {
+    database.close();
   }
 }
 
@@ -133,20 +182,25 @@ function inOrder(rows: readonly (readonly Cell[])[], after: number): readonly (r
 }
 
 /** `known`: the best that any way to the newest event tells. `limit`: without one, more than the file can hold. */
-function endOf(database: Database): { readonly known: number | undefined; readonly limit: number } {
+interface End {
+  readonly known: number | undefined;
+  readonly limit: number;
+}
+
+function endOf(database: Database): End {
   const told = [
     attempt(() => database.first("SELECT coalesce(max(seq), 0) FROM events")),
     attempt(() => database.first("SELECT max(seq) FROM events INDEXED BY events_by_stream WHERE stream >= 0")),
   ].flatMap((row) => (typeof row?.[0] === "number" ? [row[0]] : []));
-  const trimmed = trimmedUpTo(database);
+  const gone = Math.max(...gapsIn(database).map(({ last }) => last));
   if (told.length > 0) {
-    const known = Math.max(...told, trimmed);
+    const known = Math.max(...told, gone);
     return { known, limit: known };
   }
   const pages = Number(attempt(() => database.first("PRAGMA page_count"))?.[0] ?? 0);
   const size = Number(attempt(() => database.first("PRAGMA page_size"))?.[0] ?? 0);
   const leastBytes = 40;
-  return { known: undefined, limit: trimmed + Math.ceil((pages * size) / leastBytes) };
+  return { known: undefined, limit: gone + Math.ceil((pages * size) / leastBytes) };
 }
 
 function trimmedUpTo(database: Database): number {

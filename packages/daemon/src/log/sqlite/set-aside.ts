@@ -26,9 +26,18 @@ export async function setAside(file: string, now: Date = new Date(), cause: Caus
 
 /** The damaged ones that still lie beside the database, oldest first. */
 export function damagedBeside(file: string): readonly string[] {
-  const prefix = `${basename(file)}.damaged-`;
+  return beside(file, ["damaged"]);
+}
+
+/** All that made room for another and still lie there. */
+export function asideBeside(file: string): readonly string[] {
+  return beside(file, ["damaged", "replaced"]);
+}
+
+function beside(file: string, causes: readonly Cause[]): readonly string[] {
+  const prefixes = causes.map((cause) => `${basename(file)}.${cause}-`);
   return namesIn(dirname(file))
-    .filter((name) => name.startsWith(prefix) && !/-(wal|shm)$/.test(name))
+    .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)) && !/-(wal|shm)$/.test(name))
     .toSorted()
     .map((name) => join(dirname(file), name));
 }

@@ -1,9 +1,10 @@
-import { copyFile, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogDriver } from "../../conformance/fixture.ts";
 import { defaultTailLimits } from "../../tail.ts";
 import { integrityOf } from "../integrity.ts";
 import { openSqliteLog } from "../open.ts";
+import { restore } from "../restore.ts";
 
 /** The SQLite log as the conformance suite, and the processes it starts, open it. */
 export const driver: LogDriver = {
@@ -17,7 +18,9 @@ export const driver: LogDriver = {
     const faults = await integrityOf(join(folder, "log.db"));
     return faults.length === 0 ? "ok" : faults.join("\n");
   },
-  restore: (backup, folder) => copyFile(backup, join(folder, "log.db")),
+  async restore(backup, folder) {
+    await restore(backup, join(folder, "log.db"));
+  },
   async remains(folder) {
     const files = (await readdir(folder)).filter((name) => name.startsWith("log.db"));
     return Buffer.concat(await Promise.all(files.map((name) => readFile(join(folder, name)))));

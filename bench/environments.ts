@@ -1,0 +1,136 @@
+/**
+ * What jails cost: a command and a file in a warm one, a start, and memory. Floors and jails take turns in the same run, each in a
+ * process of its own; each figure is the median of the rounds' medians.
+ *
+ *   npm run bench -- environments [--rounds 5] [--only commands,starts,reads,memory]
+ */
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { jailsProgram } from "./rig/jails.ts";
+import { startNode } from "./rig/process.ts";
+import { scratchFolder } from "./rig/scratch.ts";
+
+/** A part of this benchmark: prints what it measured and says whether its bars were met. */
+type Part = (rounds: number) => Promise<boolean>;
+
+const parts: Readonly<Record<string, Part>> = { commands, starts, reads, memory };
+
+export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: "string", default: "5" },
+      only: { type: "string", default: Object.keys(parts).join(",") },
+    },
+  });
+  const met: boolean[] = [];
+  for (const name of values.only.split(",")) {
+    const part = parts[name];
+    if (part === undefined) throw new Error(`There is no part "${name}". There are: ${Object.keys(parts).join(", ")}`);
+    met.push(await part(Number(values.rounds)));
+  }
+  return met.every((each) => each) ? "met" : "missed";
+}
+
+async function commands(rounds: number): Promise<boolean> {
+  const [spawned, bare, jailed] = await inTurn(rounds, [
+    () => floor("spawn", 40),
+    () => floor("shell", 300),
+    () => jails("commands", 300),
+  ]);
+  report("a bubblewrap for each command", spawned!);
+  report("a bare sh that stays", bare!);
+  report("a warm jail's shell", jailed!);
+  return [
+    judge(
+      jailed! / spawned! <= 0.2,
+      `a command in a warm jail: ${(jailed! / spawned!).toFixed(2)}× a fresh bubblewrap (at most 0.2×)`,
+    ),
+    judge(
+      jailed! - bare! <= 0.3,
+      `a command in a warm jail: ${(jailed! - bare!).toFixed(2)} ms above a bare sh (at most 0.3 ms)`,
+    ),
+  ].every(Boolean);
+}
+
+async function starts(rounds: number): Promise<boolean> {
+  const [bare, jailed] = await inTurn(rounds, [() => floor("start", 30), () => jails("starts", 30)]);
+  report("a bare bubblewrap until its program speaks", bare!);
+  report("a jail until commands can be sent", jailed!);
+  return judge(
+    jailed! / bare! <= 2,
+    `the start of a jail: ${(jailed! / bare!).toFixed(2)}× a bare bubblewrap (at most 2×)`,
+  );
+}
+
+async function reads(rounds: number): Promise<boolean> {
+  const [one, twenty] = await inTurn(rounds, [() => jails("reads", 300), () => jails("reads-at-once", 50)]);
+  return [
+    judge(one! < 1, `a file of 10 KB read in ${one!.toFixed(2)} ms (below 1 ms)`),
+    judge(twenty! < 5, `twenty of them at once in ${twenty!.toFixed(2)} ms (below 5 ms)`),
+  ].every(Boolean);
+}
+
+async function memory(): Promise<boolean> {
+  const { bytes } = (await figuresOf(jailsProgram, ["memory", "50", newFolder()])) as { readonly bytes: number };
+  const megabytes = bytes / 2 ** 20;
+  return judge(megabytes < 10, `each of 50 warm jails holds ${megabytes.toFixed(1)} MB (below 10 MB)`);
+}
+
+/** The median of each over the rounds; in every round each has its turn. */
+async function inTurn(rounds: number, measures: readonly (() => Promise<number>)[]): Promise<number[]> {
+  const taken = measures.map((): number[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, measure] of measures.entries()) taken[index]!.push(await measure());
+  return taken.map((values) => median(values));
+}
+
+async function floor(what: string, count: number): Promise<number> {
+  return ((await figuresOf("bench/floors/shells.ts", [what, String(count)])) as Figures).median;
+}
+
+async function jails(what: string, count: number): Promise<number> {
+  return ((await figuresOf(jailsProgram, [what, String(count), newFolder()])) as Figures).median;
+}
+
+interface Figures {
+  readonly median: number;
+}
+
+const scratch = scratchFolder("corral-bench-environments-");
+let folders = 0;
+
+function newFolder(): string {
+  folders += 1;
+  const folder = join(scratch, String(folders));
+  mkdirSync(folder);
+  return folder;
+}
+
+async function figuresOf(program: string, args: readonly string[]): Promise<unknown> {
+  const { child, said } = await startNode([program, ...args], process.env);
+  // The next one has the machine to itself.
+  if (child.exitCode === null) await once(child, "exit");
+  return said;
+}
+
+function report(what: string, value: number): void {
+  say(`${what}: ${value.toFixed(2)} ms`);
+}
+
+function judge(met: boolean, sentence: string): boolean {
+  say(`${met ? "PASS" : "FAIL"}  ${sentence}\n`);
+  return met;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,39 @@
+import type { WorkspaceDiff } from "@corral/client";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import { whichSession } from "../which-session.ts";
+
+export const diff = defineCommand({
+  name: "diff",
+  usage: "diff [SESSION] [--stat] [--json]",
+  summary: "Shows what a session changed, from where it began, what it has not committed included.",
+  details: "Without SESSION it is the latest one of this project. Nothing that the agent wrote is run for it.",
+  examples: [
+    ["corral diff", "what the latest session changed"],
+    ["corral diff --stat", "only which files, and how much"],
+    ["corral diff ses_… | git apply --stat", "hand it on"],
+  ],
+  args: {
+    stat: { type: "boolean", description: "only the files and how many lines of each" },
+    json: { type: "boolean", description: "print it as a line of JSON" },
+  },
+  words: "any",
+  async run({ stat, json, _: words }, world) {
+    const client = await connectDaemon(world);
+    const found = await client.sessions.diff(await whichSession(client, words, world));
+    if (json === true) world.out.write(jsonLine(found));
+    else if (found.files.length === 0) world.err.write("nothing was changed\n");
+    else world.out.write(stat === true ? summary(found) : world.out.isTerminal ? shown(found.patch) : found.patch);
+    if (found.truncated && stat !== true)
+      world.err.write(`it is longer than this; see it all with git: ${found.branch ?? ""}\n`);
+    return 0;
+  },
+});
+
+function summary({ files, branch }: WorkspaceDiff): string {
+  const lines = files.map(({ path, insertions, deletions }) =>
+    insertions === null ? `${path}  binary` : `${path}  +${insertions} -${deletions}`,
+  );
+  return shown(`${[...lines, `${files.length} files on ${branch ?? "no branch yet"}`].join("\n")}\n`);
+}

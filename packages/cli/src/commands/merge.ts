@@ -1,0 +1,41 @@
+import type { MergeAnswer } from "@corral/client";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { UsageError } from "../flags.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import { whichSession } from "../which-session.ts";
+
+export const merge = defineCommand({
+  name: "merge",
+  usage: "merge [SESSION] [--squash | --no-ff] [--json]",
+  summary: "Merges what a session did into the branch that you have checked out.",
+  details: `Without SESSION it is the latest one of this project. Conflicts, and uncommitted changes of yours that would be in the
+way, are told before anything is touched. Your hooks do not run.`,
+  examples: [
+    ["corral merge", "take over what the latest session did"],
+    ["corral merge --squash", "as one commit of your own"],
+  ],
+  args: {
+    squash: { type: "boolean", description: "make one commit of all its work" },
+    "no-ff": { type: "boolean", description: "make a merge commit even where moving the branch would do" },
+    json: { type: "boolean", description: "print the outcome as a line of JSON" },
+  },
+  words: "any",
+  async run({ squash, "no-ff": noFastForward, json, _: words }, world) {
+    if (squash === true && noFastForward === true) throw new UsageError("--squash and --no-ff exclude each other");
+    const client = await connectDaemon(world);
+    const how = squash === true ? "squash" : noFastForward === true ? "no-ff" : undefined;
+    const answer = await client.sessions.merge(
+      await whichSession(client, words, world),
+      how === undefined ? {} : { how },
+    );
+    if (json === true) world.out.write(jsonLine(answer));
+    else world.err.write(shown(told(answer)));
+    return 0;
+  },
+});
+
+function told(answer: MergeAnswer): string {
+  if (answer.kind === "nothing-to-merge") return "there is nothing to merge\n";
+  return `merged ${answer.branch} (${answer.how}): ${answer.from.slice(0, 10)} → ${answer.to.slice(0, 10)}\n`;
+}

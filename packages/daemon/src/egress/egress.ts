@@ -1,0 +1,216 @@
+import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Server } from "node:http";
+import { join } from "node:path";
+import { environmentState, networkContact, type NetworkView, type SessionId, sessionId } from "@corral/protocol";
+import type { Log } from "../log/index.ts";
+import { Ledger } from "./ledger.ts";
+import { type Deadlines, openProxy } from "./proxy.ts";
+import { openResolver, type Resolve } from "./resolve.ts";
+
+/**
+ * The ways out of environments whose network is `allow`: for each session a proxy on a unix socket in a folder of its own.
+ *
+ * 1. Whose request it is, is told by the socket it comes by; the folder is in that session's environment and in no other.
+ * 2. A way stays open as long as somebody holds it or the session has an environment on record. The folder stays for as
+ *    long, across restarts: an environment keeps the folder that it was opened with.
+ * 3. The list is asked for anew after every change of settings or of trust, so that a change counts for the next request.
+ */
+export interface Egress {
+  /** Opens the ways of the environments on record, and removes what is left of others. */
+  begin(): Promise<void>;
+  /** The session's way out, open when this resolves. `folder` holds its socket, called `proxy`. */
+  hold(session: SessionId): Promise<{ readonly folder: string; readonly release: () => void }>;
+  /** What was reached, or was to be, newest last. */
+  view(session?: SessionId): Promise<NetworkView>;
+  /** Ends all connections and writes down what is left to write. */
+  close(): Promise<void>;
+}
+
+export interface EgressParts {
+  readonly log: Pick<Log, "append" | "rows" | "row" | "head" | "onCommit">;
+  readonly home: string;
+  /** As whom environments run, when that is not this process's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  /** What a session may reach. */
+  readonly list: (session: SessionId) => Promise<readonly string[]>;
+  readonly onDefect: (what: string, error?: unknown) => void;
+  readonly resolve?: Resolve;
+  /** Addresses that may be reached although they are not public; for tests, which have no others. */
+  readonly exceptions?: ReadonlySet<string>;
+  readonly deadlines?: Partial<Deadlines>;
+  /** How long the figures of what was reached may be behind. */
+  readonly pauseMs?: number;
+}
+
+interface Way {
+  readonly folder: string;
+  holders: number;
+  readonly opening: Promise<OpenWay>;
+}
+
+interface OpenWay {
+  close(): Promise<void>;
+}
+
+/** A list that was asked for is good until something changes; this long at most, in case that goes unnoticed. */
+const listGoodMs = 2_000;
+const toldApart = 200;
+
+export function openEgress(parts: EgressParts): Egress {
+  const { log, onDefect, resolve = openResolver() } = parts;
+  const root = join(parts.home, "egress");
+  const ways = new Map<SessionId, Way>();
+  const lists = new Map<SessionId, { readonly list: Promise<readonly string[]>; readonly until: number }>();
+  let closed = false;
+  const unlisten = log.onCommit((events) => {
+    for (const { type, stream } of events) {
+      if (type.startsWith("config.") || type.startsWith("project.")) lists.clear();
+      if (endings.has(type)) background(letGo(stream as SessionId));
+    }
+  });
+
+  return {
+    async begin() {
+      const held = await onRecord();
+      await sweep(held);
+      await Promise.all([...held].map((session) => (ways.get(session) ?? open(session)).opening));
+    },
+
+    async hold(session) {
+      const way = ways.get(session) ?? open(session);
+      way.holders += 1;
+      let released = false;
+      const release = () => {
+        if (released) return;
+        released = true;
+        way.holders -= 1;
+        background(letGo(session));
+      };
+      await way.opening.catch((error: unknown) => {
+        release();
+        throw error;
+      });
+      return { folder: way.folder, release };
+    },
+
+    async view(session) {
+      const seq = await log.head();
+      const rows = await log.rows("network_contacts", session === undefined ? {} : { where: { session } });
+      const inOrder = rows.toSorted((one, other) => Number(one["seq"]) - Number(other["seq"]));
+      const contacts = inOrder.map((row) => ({
+        session: sessionId.parse(row["session"]),
+        ...networkContact.parse(JSON.parse(row["contact"] as string)),
+        approximateLastTime: row["time"] as string,
+      }));
+      return { contacts, seq };
+    },
+
+    async close() {
+      closed = true;
+      unlisten();
+      const open = [...ways.values()];
+      ways.clear();
+      await Promise.all(open.map(async ({ opening }) => (await opening.catch(() => undefined))?.close()));
+    },
+  };
+
+  function open(session: SessionId): Way {
+    const folder = join(root, session);
+    const way: Way = { folder, holders: 0, opening: listen(session, folder) };
+    ways.set(session, way);
+    way.opening.catch(() => ways.delete(session));
+    return way;
+  }
+
+  async function listen(session: SessionId, folder: string): Promise<OpenWay> {
+    const ledger = new Ledger(log, session, { pauseMs: parts.pauseMs ?? 10_000, hosts: toldApart, onDefect });
+    const judge = {
+      list: () => listOf(session),
+      resolve,
+      ...(parts.exceptions === undefined ? {} : { exceptions: parts.exceptions }),
+    };
+    const server = openProxy({
+      judge,
+      ledger,
+      ...(parts.deadlines === undefined ? {} : { deadlines: parts.deadlines }),
+    });
+    const sockets = new Set<{ destroy(): void }>();
+    server.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    });
+    const forget = await listenIn(folder, server, parts.owner);
+    return {
+      async close() {
+        const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+        for (const socket of sockets) socket.destroy();
+        await ended;
+        forget();
+        await ledger.close().catch((error: unknown) => {
+          if ((error as { code?: string }).code !== "append.conflict")
+            onDefect("the network's ledger is behind", error);
+        });
+      },
+    };
+  }
+
+  function listOf(session: SessionId): Promise<readonly string[]> {
+    const known = lists.get(session);
+    if (known !== undefined && known.until > performance.now()) return known.list;
+    const list = parts.list(session);
+    lists.set(session, { list, until: performance.now() + listGoodMs });
+    list.catch(() => lists.delete(session));
+    return list;
+  }
+
+  /** Closes a way that nobody needs any more. */
+  async function letGo(session: SessionId): Promise<void> {
+    const way = ways.get(session);
+    if (way === undefined || way.holders > 0) return;
+    const isNeeded = (await onRecord()).has(session);
+    if (isNeeded || way.holders > 0 || ways.get(session) !== way || closed) return;
+    ways.delete(session);
+    lists.delete(session);
+    await (await way.opening).close();
+    if (!ways.has(session)) rmSync(way.folder, { recursive: true, force: true });
+  }
+
+  async function onRecord(): Promise<Set<SessionId>> {
+    const rows = await log.rows("environments");
+    const allowing = rows.filter(
+      (row) => environmentState.parse(JSON.parse(row["state"] as string)).network === "allow",
+    );
+    return new Set(allowing.map((row) => row["session"] as SessionId));
+  }
+
+  async function sweep(held: ReadonlySet<SessionId>): Promise<void> {
+    const names = (await readdir(root).catch(() => [])) as SessionId[];
+    for (const name of names.filter((each) => !held.has(each) && !ways.has(each)))
+      rmSync(join(root, name), { recursive: true, force: true });
+  }
+
+  function background(work: Promise<void>): void {
+    work.catch((error: unknown) => onDefect("a way out was not closed", error));
+  }
+}
+
+const endings: ReadonlySet<string> = new Set(["environment.closed", "session.expired", "stream.erased"]);
+
+/** Returns what is to be called once the server has closed. The path of a socket must be short, so the folder is entered by its descriptor. */
+async function listenIn(folder: string, server: Server, owner: EgressParts["owner"]): Promise<() => void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const fd = openSync(folder, constants.O_DIRECTORY | constants.O_RDONLY | constants.O_NOFOLLOW);
+  const path = `/proc/self/fd/${fd}/proxy`;
+  try {
+    rmSync(path, { force: true });
+    await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ path }, resolve));
+    chmodSync(path, 0o600);
+    if (owner !== undefined) for (const each of [path, folder]) chownSync(each, owner.uid, owner.gid);
+  } catch (error) {
+    server.close();
+    closeSync(fd);
+    throw error;
+  }
+  return () => closeSync(fd);
+}

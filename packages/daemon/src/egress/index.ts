@@ -1,0 +1,2 @@
+export { type Egress, openEgress } from "./egress.ts";
+export { egressProjections } from "./projection.ts";

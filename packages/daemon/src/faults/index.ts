@@ -1,0 +1,1 @@
+export { fault } from "./fault.ts";

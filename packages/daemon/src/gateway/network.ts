@@ -1,0 +1,27 @@
+import { networkView, sessionId } from "@corral/protocol";
+import { z } from "zod";
+import { missing } from "./bounds.ts";
+import type { Routes } from "./routes.ts";
+import { principalOf } from "./tokens.ts";
+
+export const networkRoutes: Routes = (app, { egress, sessions, sight }) => {
+  app.get(
+    "/api/network",
+    {
+      schema: {
+        tags: ["network"],
+        summary: "Tells which hosts sessions have reached, or were refused",
+        querystring: z.object({ session: sessionId.optional() }),
+        response: { 200: networkView },
+      },
+    },
+    async (request) => {
+      const who = principalOf(request);
+      const { session } = request.query;
+      if (session !== undefined && (!sight.session(who, session) || (await sessions.get(session)) === undefined))
+        throw missing("session", session);
+      const view = await egress.view(session);
+      return { ...view, contacts: view.contacts.filter((contact) => sight.session(who, contact.session)) };
+    },
+  );
+};

@@ -1,0 +1,189 @@
+import { CorralError } from "@corral/protocol";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { lstatSync, readlinkSync, statSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { asVariables, inert } from "./git.ts";
+
+/**
+ * A jail for git alone, in which it may look at what an agent wrote. It sees the system's programs, the workspace
+ * and some folders to read, and one folder of Corral's own to write; there is no network, no process but itself, and nothing
+ * of the user's. Links in the workspace lead nowhere else. Settings, hooks and filters of the workspace are not obeyed,
+ * for the git folder is Corral's own.
+ */
+export interface GitJail {
+  /** Host folder, at `/workspace` inside. */
+  readonly workspace: string;
+  /** Host folders that are readable at the same place inside. */
+  readonly readable: readonly string[];
+  /** Host folder of Corral's own, at `/depot` inside, writable there. */
+  readonly depot: string;
+  /** Who the programs are inside, when this process is root. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+export const insideGitJail = { workspace: "/workspace", depot: "/depot" } as const;
+
+export interface JailedOptions {
+  readonly input?: string | Uint8Array;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** More output than this is an error. */
+  readonly maxBytes?: number;
+}
+
+export interface JailedAnswer {
+  readonly ok: boolean;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs a program in the jail. Throws `jail.unavailable` without bubblewrap, and when the signal aborts. */
+export async function runJailed(
+  jail: GitJail,
+  argv: readonly string[],
+  options: JailedOptions = {},
+): Promise<JailedAnswer> {
+  const { maxBytes = 256 * 2 ** 20 } = options;
+  const child = startJailed(jail, argv, options);
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(options.input ?? "");
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) child.kill("SIGKILL");
+    else chunks.push(chunk);
+  });
+  const { code, stderr } = await child.ended;
+  if (bytes > maxBytes) return { ok: false, stdout: Buffer.alloc(0), stderr: "there was too much of it" };
+  return { ok: code === 0, stdout: Buffer.concat(chunks), stderr };
+}
+
+export type Jailed = ChildProcessByStdio<Writable, Readable, Readable> & {
+  readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>;
+};
+
+/** The same, for output that is passed on. */
+export function startJailed(
+  jail: GitJail,
+  argv: readonly string[],
+  { variables = {}, signal }: JailedOptions = {},
+): Jailed {
+  const bubblewrap = systemProgram("bwrap");
+  if (bubblewrap === undefined)
+    throw new CorralError("jail.unavailable", "Git cannot be jailed: bubblewrap is not installed.", {
+      hint: "Install bubblewrap",
+    });
+  const args = [...walls(jail, { ...environment, ...variables }), "--", ...bounded(jail, argv)];
+  const bound = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);
+  const child = spawn(bubblewrap, args, {
+    env: {},
+    cwd: "/",
+    stdio: ["pipe", "pipe", "pipe"],
+    signal: bound,
+    killSignal: "SIGKILL",
+  });
+  return Object.assign(child, { ended: endOf(child) });
+}
+
+/** A workspace that keeps git busy for longer is not worth more of it. */
+const longestMs = 300_000;
+const memoryKiB = 4 * 2 ** 20;
+/** In blocks of 512 bytes. */
+const largestFile = 8 * 2 ** 21;
+
+function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Jailed["ended"] {
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<Jailed["ended"]>>();
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < 20_000) stderr += chunk.toString("utf8");
+  });
+  child.on("error", reject);
+  child.on("close", (code) => resolve({ code, stderr }));
+  return promise;
+}
+
+/** Git with nothing to obey but what is said here: no settings, helpers, replaced objects or hints about objects. */
+const environment = {
+  ...inert,
+  PATH: "/usr/bin:/bin",
+  GIT_DIR: insideGitJail.depot,
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_CEILING_DIRECTORIES: "/",
+  ...asVariables({
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.commitGraph": "false",
+    "core.multiPackIndex": "false",
+    "core.untrackedCache": "false",
+    "core.bigFileThreshold": "16m",
+    "core.packedGitWindowSize": "64m",
+    "core.packedGitLimit": "1g",
+    "core.alternateRefsCommand": "true",
+    "gc.auto": "0",
+    "pack.useBitmaps": "false",
+    "pack.threads": "1",
+    "protocol.allow": "never",
+    "safe.directory": "*",
+    "submodule.recurse": "false",
+    "diff.ignoreSubmodules": "all",
+  }),
+};
+
+function walls({ workspace, readable, depot }: GitJail, variables: Readonly<Record<string, string>>): string[] {
+  const isRoot = process.getuid?.() === 0;
+  return [
+    ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"],
+    ["--new-session", "--die-with-parent"],
+    isRoot
+      ? ["--cap-drop", "ALL", ...["SETUID", "SETGID", "SETPCAP"].flatMap((cap) => ["--cap-add", `CAP_${cap}`])]
+      : ["--unshare-user", "--disable-userns"],
+    ["--ro-bind", "/usr", "/usr"],
+    ...systemFolders(),
+    ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
+    ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"],
+    ...readable.flatMap((path) => [...ancestors(path), ["--ro-bind", path, path]]),
+    ["--ro-bind", workspace, insideGitJail.workspace],
+    ["--bind", depot, insideGitJail.depot],
+    ["--remount-ro", "/"],
+    ["--chdir", "/", "--clearenv"],
+    ...Object.entries(variables).map(([name, value]) => ["--setenv", name, value]),
+  ].flat();
+}
+
+/** Limits come from a shell: every system has one. */
+function bounded({ user }: GitJail, argv: readonly string[]): string[] {
+  const limited = ["/bin/sh", "-c", `ulimit -v ${memoryKiB}; ulimit -f ${largestFile}; exec "$@"`, "sh", ...argv];
+  if (user === undefined || process.getuid?.() !== 0) return limited;
+  const setpriv = systemProgram("setpriv");
+  if (setpriv === undefined)
+    throw new CorralError("jail.unavailable", "Git cannot be jailed: setpriv is not installed.", {
+      hint: "Install util-linux, or run Corral as an ordinary user",
+    });
+  const become = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  return [setpriv, ...become, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", ...limited];
+}
+
+function ancestors(path: string): string[][] {
+  const names = path.split("/").slice(1, -1);
+  return names.map((_, depth) => ["--perms", "0755", "--dir", `/${names.slice(0, depth + 1).join("/")}`]);
+}
+
+function systemFolders(): string[][] {
+  return ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"].flatMap((path) => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return [];
+    return [found.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path]];
+  });
+}
+
+/** PATH is not asked: whoever can change it could put a fake one first. */
+function systemProgram(name: string): string | undefined {
+  return ["/usr/bin", "/bin", "/usr/local/bin"]
+    .map((place) => `${place}/${name}`)
+    .find((path) => {
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found !== undefined && found.isFile() && found.uid === 0 && (found.mode & 0o022) === 0;
+    });
+}

@@ -1,0 +1,31 @@
+import { chownSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { newId } from "@corral/protocol";
+import { type Environment, planOf } from "../environments/index.ts";
+import { openJailDriver } from "../environments/jail/index.ts";
+
+/** A jail with an empty workspace. */
+export interface TestJail {
+  readonly environment: Environment;
+  readonly workspace: string;
+}
+
+/** Jails below a folder, without a daemon; all of them end together. */
+export function openTestJails(folder: string): { open(): Promise<TestJail>; end(): Promise<void> } {
+  const driver = openJailDriver({ home: folder });
+  const opened: TestJail[] = [];
+  return {
+    async open() {
+      const id = newId("environment");
+      const workspace = join(folder, "workspaces", id);
+      mkdirSync(workspace, { recursive: true });
+      if (driver.owner !== undefined) chownSync(workspace, driver.owner.uid, driver.owner.gid);
+      const jail = { environment: await driver.open(planOf({ id, workspace })), workspace };
+      opened.push(jail);
+      return jail;
+    },
+    async end() {
+      for (const { environment } of opened) await environment.end();
+    },
+  };
+}

@@ -1,0 +1,267 @@
+import { CorralError } from "@corral/protocol";
+import { lstat, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { git, gitReading, type GitOptions } from "../git/index.ts";
+import type { Owner } from "./copy.ts";
+import { type Depot, openDepot } from "./depot.ts";
+import { inspect, type Source } from "./source.ts";
+import { type Skipped, stage } from "./staging.ts";
+
+/**
+ * Brings what was done in a workspace into the user's repo, as a branch below `corral/`.
+ *
+ * 1. The branch only ever moves forward, by compare-and-swap, and only if it is where Corral left it and nobody has it
+ *    checked out: otherwise a further branch takes its place. Nothing of the user's is overwritten, nothing brought before is lost.
+ * 2. Objects come as a pack that git in the user's repo checks whole; the branch moves when they are there. Whatever is
+ *    cut off in between leaves objects that nobody refers to, and is done again.
+ * 3. What the agent left uncommitted becomes one commit by Corral under the user's name, unsigned. The workspace itself is
+ *    only read.
+ */
+export interface BringingBack {
+  readonly repo: string;
+  readonly workspace: string;
+  /** A folder of Corral's own beside the workspace. */
+  readonly depot: string;
+  readonly readable: readonly string[];
+  readonly owner: Owner | undefined;
+  /** Of the user's, at the time of the copy. */
+  readonly head: string;
+  /** Where the copy's branch started. */
+  readonly base: string;
+  /** The branch's name, and where Corral left it, if it was brought before. */
+  readonly branch: string;
+  readonly before: string | undefined;
+  /** Author and committer of what was left uncommitted. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** What the commit of the uncommitted says. */
+  readonly message: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Brought {
+  readonly kind: "brought";
+  readonly branch: string;
+  readonly commit: string;
+  readonly before: string | undefined;
+  /** From where the copy started. */
+  readonly commits: number;
+  readonly files: number;
+  readonly insertions: number;
+  readonly deletions: number;
+  /** Whether something had been left uncommitted. */
+  readonly leftovers: boolean;
+  readonly skipped: readonly Skipped[];
+}
+
+/** Throws `workspace.failed` with what is wrong; then the user's repo has the branch as it was. */
+export async function bringBack(work: BringingBack): Promise<Brought | { readonly kind: "nothing-new" }> {
+  try {
+    return await bring(work);
+  } catch (cause) {
+    if (work.signal?.aborted === true || cause instanceof CorralError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CorralError("workspace.failed", `The work could not be brought into the repository: ${why}`, {
+      cause,
+      retry: "later",
+      hint: `The workspace is as it was: ${work.workspace}`,
+    });
+  }
+}
+
+async function bring(wish: BringingBack): Promise<Brought | { readonly kind: "nothing-new" }> {
+  const source = await inspect(wish.repo, wish.signal);
+  await mustBeFolder(wish.workspace);
+  const user = await repoOf(source);
+  const work = { ...wish, before: (await lastMoved(user, wish)) ?? wish.before };
+  const depot = await openDepot(source, { ...work, folder: work.depot });
+  const { tip, leftovers, skipped } = await gather(depot, work);
+  if (tip === "" || tip === (work.before ?? work.base)) return { kind: "nothing-new" };
+  await carry(depot, user, { tip, known: [work.head, work.before ?? ""].filter(Boolean) });
+  await writeFile(intentOf(work), tip, { flush: true });
+  const branch = await moveBranch(user, { name: work.branch, before: work.before, tip });
+  return {
+    kind: "brought",
+    branch,
+    commit: tip,
+    before: work.before,
+    leftovers,
+    skipped,
+    ...(await sum(depot, work, tip)),
+  };
+}
+
+/** Makes the branch of something that was brought before and is gone from the user's repo. Tells its name. */
+export async function bringAgain(work: BringingBack, commit: string): Promise<string> {
+  const source = await inspect(work.repo, work.signal);
+  const depot = await openDepot(source, { ...work, folder: work.depot });
+  const user = await repoOf(source);
+  await carry(depot, user, { tip: commit, known: [work.head].filter(Boolean) });
+  return moveBranch(user, { name: work.branch, before: undefined, tip: commit });
+}
+
+/** Where a call that was cut off before it could tell has moved the branch to. */
+async function lastMoved(user: UserRepo, work: BringingBack): Promise<string | undefined> {
+  const intended = await readFile(intentOf(work), "utf8").catch(() => "");
+  if (!/^[0-9a-f]{40,64}$/.test(intended)) return undefined;
+  const { stdout } = await user.git([
+    "for-each-ref",
+    "--format=%(refname)",
+    `--points-at=${intended}`,
+    "refs/heads/corral/",
+  ]);
+  const ours = new RegExp(`^${refOf(work.branch)}(-\\d+)?$`, "m");
+  return ours.test(stdout) ? intended : undefined;
+}
+
+/** Beside the depot, where no agent's doing reaches. */
+function intentOf({ depot }: BringingBack): string {
+  return `${depot}.tip`;
+}
+
+async function mustBeFolder(workspace: string): Promise<void> {
+  if ((await lstat(workspace).catch(() => undefined))?.isDirectory() === true) return;
+  throw new CorralError("workspace.failed", `There is no workspace at ${workspace}.`);
+}
+
+interface Gathered {
+  readonly tip: string;
+  readonly leftovers: boolean;
+  readonly skipped: readonly Skipped[];
+}
+
+/** The commit that holds everything: the agent's own, or one on top of it for what it left. */
+async function gather(depot: Depot, { base, before, variables, message }: BringingBack): Promise<Gathered> {
+  // An agent that broke its repository has broken that alone.
+  const agents = (await depot.head()) ?? before ?? base;
+  await depot.git(agents === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", agents]);
+  const skipped = await stage(depot.worktree);
+  const tree = await depot.git(["write-tree"]);
+  const parents = await parentsOf(depot, { agents, before });
+  const [first] = parents;
+  const isHeld = parents.length === 1 && first !== undefined && (await treeOf(depot, first)) === tree;
+  if (isHeld || (first === undefined && tree === (await emptyTree(depot))))
+    return { tip: first ?? "", leftovers: false, skipped };
+  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent])];
+  return { tip: await depot.git(args, { input: message, variables }), leftovers: true, skipped };
+}
+
+/** Of the next tip: the agent's commit, and what was brought before unless one holds the other. */
+async function parentsOf(
+  depot: Depot,
+  { agents, before }: { agents: string; before: string | undefined },
+): Promise<string[]> {
+  if (before === undefined || before === agents) return [agents].filter(Boolean);
+  if (agents === "" || (await holds(depot, before, agents))) return [before];
+  return (await holds(depot, agents, before)) ? [agents] : [agents, before];
+}
+
+async function holds(depot: Depot, later: string, earlier: string): Promise<boolean> {
+  return (await depot.ask(["merge-base", "--is-ancestor", earlier, later])).ok;
+}
+
+function treeOf(depot: Depot, commit: string): Promise<string> {
+  return depot.git(["rev-parse", `${commit}^{tree}`]);
+}
+
+function emptyTree(depot: Depot): Promise<string> {
+  return depot.git(["hash-object", "-t", "tree", "--stdin"], { input: "" });
+}
+
+/** What is said of the whole branch: from where the copy started to the tip. */
+async function sum(depot: Depot, { base }: BringingBack, tip: string) {
+  const from = base === "" ? await emptyTree(depot) : base;
+  const [commits, numbers] = await Promise.all([
+    depot.git(["rev-list", "--count", tip, ...(base === "" ? [] : [`^${base}`])]),
+    depot.git(["diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", from, tip]),
+  ]);
+  const lines = numbers.split("\0").filter((line) => /^(\d+|-)\t/.test(line));
+  const total = (column: number) => lines.reduce((all, line) => all + (Number(line.split("\t")[column]) || 0), 0);
+  return { commits: Number(commits), files: lines.length, insertions: total(0), deletions: total(1) };
+}
+
+/** The user's repo, written to as whoever it belongs to. */
+export interface UserRepo {
+  readonly source: Source;
+  git(args: readonly string[], options?: GitOptions): ReturnType<typeof git>;
+  readonly as: Owner | undefined;
+}
+
+export async function repoOf(source: Source): Promise<UserRepo> {
+  const { uid, gid } = await stat(source.commonFolder);
+  const as = process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
+  return { source, as, git: (args, options) => git(source.worktree, args, { as, ...options }) };
+}
+
+/** More than this is no patch any more. */
+const mostBytes = 2 * 2 ** 30;
+
+/** Packs what the user's repo does not have and unpacks it there, checked object by object. */
+async function carry(
+  depot: Depot,
+  { source, as }: UserRepo,
+  { tip, known }: { tip: string; known: readonly string[] },
+): Promise<void> {
+  const revisions = [tip, ...known.map((commit) => `^${commit}`)];
+  const count = Number(await depot.git(["rev-list", "--count", "--objects", ...revisions]));
+  // Many stay packed. `--strict` refuses what is broken and what refers to something that is not there.
+  const unpack =
+    count < 500 ? ["unpack-objects", "-q", "--strict"] : ["index-pack", "--stdin", "--strict", "--fsck-objects"];
+  const pack = depot.pack(revisions);
+  const [packed, unpacked] = await Promise.all([
+    pack.ended,
+    gitReading(source.worktree, [...unpack, `--max-input-size=${mostBytes}`], { source: pack, as }),
+  ]);
+  if (packed.code !== 0) throw new Error(`the objects could not be packed: ${packed.stderr.trim()}`);
+  if (!unpacked.ok) throw new Error(`the objects were refused: ${unpacked.stderr.trim()}`);
+}
+
+interface Move {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly tip: string;
+}
+
+const mostBranches = 100;
+
+/** Tells the branch that has the tip now. */
+async function moveBranch(user: UserRepo, { name, before, tip }: Move): Promise<string> {
+  const taken = await checkedOut(user);
+  for (let nth = 1; nth <= mostBranches; nth++) {
+    const branch = nth === 1 ? name : `${name}-${nth}`;
+    const ref = refOf(branch);
+    if (taken.has(ref) || !(await isPlainRef(user, ref))) continue;
+    const at = await user.git(["rev-parse", "--verify", "--quiet", ref]);
+    const there = at.ok ? at.stdout.trim() : undefined;
+    if (there === tip) return branch;
+    if (there !== undefined && there !== before) continue;
+    const reason = ["--create-reflog", "-m", "corral: work brought back"];
+    const moved = await user.git(["update-ref", "--no-deref", ...reason, ref, tip, there ?? "0".repeat(tip.length)]);
+    if (moved.ok) return branch;
+    if (!/reference already exists|but expected|cannot lock ref/.test(moved.stderr))
+      throw new Error(moved.stderr.trim());
+  }
+  throw new Error(`no branch ${name} can be made`);
+}
+
+/** Only names of Corral's own making become refs. */
+export function refOf(branch: string): string {
+  if (!/^corral\/[a-z0-9][a-z0-9_-]{0,120}$/i.test(branch))
+    throw new Error(`${JSON.stringify(branch)} is no branch of Corral's`);
+  return `refs/heads/${branch}`;
+}
+
+export async function checkedOut(user: UserRepo): Promise<ReadonlySet<string>> {
+  const { stdout } = await user.git(["worktree", "list", "--porcelain"]);
+  return new Set([...stdout.matchAll(/^branch (.+)$/gm)].map(([, ref = ""]) => ref));
+}
+
+/** Neither git's own kind of link nor the file system's, on no part of the way. */
+async function isPlainRef(user: UserRepo, ref: string): Promise<boolean> {
+  if ((await user.git(["symbolic-ref", "--quiet", ref])).ok) return false;
+  const names = ref.split("/");
+  for (const [index] of names.entries()) {
+    const found = await lstat(join(user.source.commonFolder, ...names.slice(0, index + 1))).catch(() => undefined);
+    if (found?.isSymbolicLink() === true) return false;
+  }
+  return true;
+}

@@ -1,0 +1,176 @@
+import { CorralError, type MergeWorkspace, type WorkspaceMerge } from "@corral/protocol";
+import { constants } from "node:fs";
+import { copyFile, open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { UserRepo } from "./bring-back.ts";
+
+/**
+ * Merges a branch into what the user has checked out.
+ *
+ * 1. `plan` touches nothing: it tells of conflicts, and of the user's own changes that would be in the way.
+ * 2. `carryOut` changes files, then the branch, then the index, holding the index's lock, on which its name stands. Done
+ *    again after it was cut off anywhere, it finishes, unless a file in question was changed by somebody else.
+ * 3. Hooks do not run, and filters are the user's own or none: nothing that came with the branch is obeyed.
+ */
+export interface MergePlan extends WorkspaceMerge {
+  readonly kind: "plan";
+}
+
+export async function planMerge(
+  user: UserRepo,
+  { branch, tip, how, variables }: MergeWish,
+): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
+  const from = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
+  if ((await user.git(["merge-base", "--is-ancestor", tip, from])).ok) return { kind: "nothing-to-merge" };
+  const isAhead = (await user.git(["merge-base", "--is-ancestor", from, tip])).ok;
+  const to = isAhead && how === undefined ? tip : await commitMerge(user, { branch, tip, how, from, variables });
+  const deed = how === "squash" ? "squash" : to === tip ? "fast-forward" : "merge";
+  await mustBeClear(user, { from, to });
+  return { kind: "plan", branch, commit: tip, worktree: user.source.worktree, from, to, how: deed };
+}
+
+export interface MergeWish {
+  readonly branch: string;
+  readonly tip: string;
+  readonly how: MergeWorkspace["how"];
+  /** Author and committer. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** The commit exists before anything is changed. Throws `workspace.conflict`. */
+async function commitMerge(user: UserRepo, wish: MergeWish & { readonly from: string }): Promise<string> {
+  const { branch, tip, how, from, variables } = wish;
+  const merged = await user.git(["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", from, tip]);
+  const [tree = "", ...files] = merged.stdout.split("\0").filter(Boolean);
+  if (!merged.ok) throw files.length > 0 ? conflict(branch, files) : new Error(merged.stderr.trim());
+  const parents = how === "squash" ? ["-p", from] : ["-p", from, "-p", tip];
+  const subject = how === "squash" ? `Take over ${branch}` : `Merge branch '${branch}'`;
+  return text(await user.git(["commit-tree", tree, ...parents, "-m", subject], { variables }));
+}
+
+/** Throws `workspace.overlap`: the user's changes are neither lost nor mixed in. */
+async function mustBeClear(user: UserRepo, { from, to }: { from: string; to: string }): Promise<void> {
+  const [status, changed, others] = await Promise.all([
+    user.git(["diff-index", "--name-only", "-z", "--ignore-submodules=all", from]),
+    user.git(["diff-tree", "-r", "--name-only", "--no-renames", "-z", from, to]),
+    user.git(["ls-files", "--others", "-z"]),
+  ]);
+  const staged = await user.git(["diff-index", "--cached", "--name-only", "-z", from]);
+  const own = await reallyChanged(user, from, names(status));
+  const dirty = new Set([...own, ...names(staged), ...names(others)]);
+  const files = names(changed).filter(
+    (path) => dirty.has(path) || [...dirty].some((own) => own.startsWith(`${path}/`)),
+  );
+  if (files.length > 0) throw overlap(files);
+}
+
+/** What git only suspects because of its times is compared. Its index is not brought up to date for that. */
+async function reallyChanged(user: UserRepo, from: string, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const compared = await user.git([
+    "diff",
+    "--name-only",
+    "-z",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=all",
+    from,
+  ]);
+  return compared.ok ? names(compared) : [...paths];
+}
+
+/**
+ * Throws `workspace.busy` while another program holds the index, and `workspace.overlap` when files in question
+ * were changed by somebody else since.
+ */
+export async function carryOut(user: UserRepo, { from, to, branch }: WorkspaceMerge): Promise<void> {
+  const { gitFolder } = user.source;
+  const [index, lock] = [join(gitFolder, "index"), join(gitFolder, "index.lock")];
+  await takeLock(lock);
+  const next = join(gitFolder, "index.corral");
+  try {
+    const head = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
+    if (head !== from && head !== to) throw moved();
+    await rm(`${next}.lock`, { force: true });
+    await mustBeOneOf(user, { from, to });
+    await copyFile(index, next).catch(() => undefined);
+    const variables = { GIT_INDEX_FILE: next };
+    const settings = { "core.checkStat": "minimal", "core.trustctime": "false" };
+    // Files were held to be the one or the other, so none is lost by being replaced.
+    const args = ["read-tree", "--reset", "-u", ...(head === to ? [to] : [from, to])];
+    text(await user.git(args, { variables, settings }));
+    const words = ["-m", `corral: merge ${branch}`];
+    if (head !== to) text(await user.git(["update-ref", ...words, "HEAD", to, from]));
+    await user.git(["update-index", "-q", "--refresh"], { variables });
+    await rename(next, index);
+  } finally {
+    await rm(next, { force: true });
+    await rm(lock, { force: true });
+  }
+}
+
+/** What is written in the lock while it is ours: one that a killed daemon left is known by it. */
+const mark = "corral\n";
+
+async function takeLock(lock: string): Promise<void> {
+  if ((await readFile(lock, "utf8").catch(() => "")) === mark) await rm(lock, { force: true });
+  try {
+    const file = await open(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644);
+    await file.writeFile(mark);
+    await file.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new CorralError("workspace.busy", "Another git program is at work in your repository.", {
+      retry: "later",
+      hint: `Try again when it has ended; if none runs, remove ${lock}`,
+    });
+  }
+}
+
+/** Each file in question is as it was before or as it is to be. */
+async function mustBeOneOf(user: UserRepo, { from, to }: { from: string; to: string }): Promise<void> {
+  const differs = (tree: string) =>
+    user.git(["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", tree]);
+  const [changed, fromOld, fromNew] = await Promise.all([
+    user.git(["diff-tree", "-r", "--name-only", "--no-renames", "-z", from, to]),
+    differs(from),
+    differs(to),
+  ]);
+  const [old, late] = [new Set(names(fromOld)), new Set(names(fromNew))];
+  const files = names(changed).filter((path) => old.has(path) && late.has(path));
+  if (files.length > 0) throw overlap(files);
+}
+
+function names({ stdout }: { readonly stdout: string }): string[] {
+  return stdout.split("\0").filter(Boolean);
+}
+
+function text({ ok, stdout, stderr }: { ok: boolean; stdout: string; stderr: string }): string {
+  if (!ok) throw new Error(stderr.trim() || stdout.trim());
+  return stdout.trim();
+}
+
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, 10).join(", ");
+  return files.length > 10 ? `${shown} and ${files.length - 10} more` : shown;
+}
+
+function conflict(branch: string, files: readonly string[]): CorralError {
+  return new CorralError(
+    "workspace.conflict",
+    `${branch} and your branch disagree in ${listed([...new Set(files)])}.`,
+    {
+      hint: `Nothing was changed. Merge by hand (git merge ${branch}), or ask the session to build on your branch`,
+    },
+  );
+}
+
+function overlap(files: readonly string[]): CorralError {
+  return new CorralError("workspace.overlap", `Uncommitted changes of yours are in the way: ${listed(files)}.`, {
+    hint: "Nothing was changed. Commit or stash them (git stash), then merge again",
+  });
+}
+
+function moved(): CorralError {
+  return new CorralError("workspace.busy", "Your branch moved while it was merged into.", { retry: "now" });
+}

@@ -1,0 +1,146 @@
+import { CorralError } from "@corral/protocol";
+import { readFile, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join, resolve } from "node:path";
+import { git, userSettings } from "../git/index.ts";
+
+/** A user's repository as a copy needs to know it. Reading it takes no lock in it and makes nothing there. */
+export interface Source {
+  /** Its worktree, from the top. */
+  readonly worktree: string;
+  readonly commonFolder: string;
+  readonly gitFolder: string;
+  /** The commit that is checked out; empty when there is none yet. */
+  readonly head: string;
+  readonly objectFormat: string;
+  /** Each with its object, as git packs them: remote branches and tags as they are, the user's own branches as `local/…`. */
+  readonly refs: string;
+  /** Where a repository of limited depth ends. */
+  readonly shallow: string | undefined;
+  readonly remotes: readonly Remote[];
+  /** What is not to be committed by the user's own rules, besides those in the tree. */
+  readonly excludes: string;
+  readonly notes: SourceNotes;
+  /** Author and committer. */
+  readonly variables: Record<string, string>;
+}
+
+export interface Remote {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** What a copy lacks. */
+export interface SourceNotes {
+  /** Paths of submodules; they are not fetched. */
+  readonly submodules: readonly string[];
+  /** Files kept by Git LFS are there as pointers. */
+  readonly lfs: boolean;
+}
+
+/** Throws `project.missing` and `project.not-a-repo`. */
+export async function inspect(repo: string, signal?: AbortSignal): Promise<Source> {
+  const path = resolve(repo);
+  if (!((await stat(path).catch(() => undefined))?.isDirectory() ?? false)) throw missing(path);
+  const [places, head, refs, settings, notes] = await Promise.all([
+    git(path, ["rev-parse", "--path-format=absolute", ...placesAsked], { signal }),
+    git(path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal }),
+    git(path, ["for-each-ref", "--format=%(objectname) %(refname)"], { signal }),
+    userSettings(path, /^(user\.(name|email)|core\.excludesfile|remote\..*\.url)$/),
+    notesOf(path, signal),
+  ]);
+  if (!places.ok) throw notARepo(path, places.stderr);
+  const [commonFolder = "", gitFolder = "", objectFormat = "sha1", worktree = path] = places.stdout.split("\n");
+  return {
+    worktree: worktree === "" ? path : worktree,
+    commonFolder,
+    gitFolder,
+    objectFormat,
+    head: head.ok ? head.stdout.trim() : "",
+    refs: packedRefs(refs.stdout),
+    shallow: await optionalText(join(commonFolder, "shallow")),
+    remotes: remotesIn(settings),
+    excludes: await excludesOf(commonFolder, settings.get("core.excludesfile")),
+    notes,
+    variables: identity(settings),
+  };
+}
+
+const placesAsked = ["--git-common-dir", "--absolute-git-dir", "--show-object-format", "--show-toplevel"];
+
+function packedRefs(listed: string): string {
+  const kept = listed.split("\n").flatMap((line) => {
+    const [object = "", name = ""] = line.split(" ");
+    if (/^refs\/(remotes|tags)\//.test(name)) return [`${object} ${name}`];
+    const own = /^refs\/heads\/(?!corral\/)(.+)$/.exec(name)?.[1];
+    return own === undefined ? [] : [`${object} refs/remotes/local/${own}`];
+  });
+  const sorted = kept.toSorted((a, b) => (a.slice(a.indexOf(" ")) < b.slice(b.indexOf(" ")) ? -1 : 1));
+  return ["# pack-refs with: sorted", ...sorted, ""].join("\n");
+}
+
+async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<SourceNotes> {
+  const read = async (file: string) => {
+    const { ok, stdout } = await git(repo, ["cat-file", "blob", `HEAD:./${file}`], { signal });
+    return ok ? stdout : "";
+  };
+  const [modules, attributes] = await Promise.all([read(".gitmodules"), read(".gitattributes")]);
+  const submodules = [...modules.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path);
+  return { submodules, lfs: /\bfilter=lfs\b/.test(attributes) };
+}
+
+function remotesIn(settings: ReadonlyMap<string, string>): Remote[] {
+  return [...settings].flatMap(([key, url]) => {
+    const name = /^remote\.([A-Za-z0-9][\w.-]{0,99})\.url$/.exec(key)?.[1];
+    const plain = withoutCredentials(url);
+    return name === undefined || plain === undefined ? [] : [{ name, url: plain }];
+  });
+}
+
+/** Who one is at a host may be said (`git@`), what proves it may not. Undefined: nothing that can be told apart. */
+function withoutCredentials(url: string): string | undefined {
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(url)) return undefined;
+  const parts = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/@]*)@)?([^?#]*)/i.exec(url);
+  if (parts === null) return url.includes("://") ? undefined : url;
+  const [, scheme = "", user, rest = ""] = parts;
+  const keepsUser = /ssh/i.test(scheme) && user !== undefined && user !== "";
+  return `${scheme}${keepsUser ? `${user.split(":")[0]!}@` : ""}${rest}`;
+}
+
+async function excludesOf(commonFolder: string, excludesFile: string | undefined): Promise<string> {
+  const { HOME = "/nonexistent", XDG_CONFIG_HOME } = process.env;
+  const usual = join(XDG_CONFIG_HOME ?? join(HOME, ".config"), "git/ignore");
+  const file = (excludesFile ?? usual).replace(/^~(?=\/)/, HOME);
+  const texts = await Promise.all([file, join(commonFolder, "info/exclude")].map(optionalText));
+  return texts.map((text) => (text === undefined ? "" : `${text}\n`)).join("");
+}
+
+async function optionalText(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
+}
+
+function identity(settings: ReadonlyMap<string, string>): Record<string, string> {
+  const username = userName();
+  const name = settings.get("user.name") ?? username;
+  const email = settings.get("user.email") ?? `${username}@localhost`;
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email };
+}
+
+/** In a container, or under a service manager, a user may have no account. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env["USER"] || "corral";
+  }
+}
+
+function missing(path: string): CorralError {
+  return new CorralError("project.missing", `There is no folder ${path}.`, { hint: "Check the path." });
+}
+
+function notARepo(path: string, cause: string): CorralError {
+  const hint = `Make it one: git init ${path}`;
+  return new CorralError("project.not-a-repo", `${path} is not in a git repository.`, { cause, hint });
+}

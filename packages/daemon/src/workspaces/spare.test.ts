@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { jailOwner } from "../environments/jail/index.ts";
+import { makeRepository } from "../testing/repository.ts";
+import { prepareWorkspace } from "./prepare.ts";
+import { openSpares, type SparesOptions } from "./spare.ts";
+
+let place: string;
+let repo: string;
+const defects: string[] = [];
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "corral-spare-"));
+  repo = makeRepository(join(place, "repo"), { "file.txt": "one\n", "other.txt": "other\n" });
+});
+
+afterEach(() => {
+  rmSync(place, { recursive: true, force: true });
+  if (defects.length > 0) throw new Error(defects.splice(0).join("\n"));
+});
+
+test("a spare is taken by the first who comes, and the next one gets a copy of their own", async () => {
+  await spares().fill(repo);
+  const both = await Promise.all(["one", "two"].map((name) => prepare(name)));
+  expect(both.map(({ way }) => way).toSorted()).toEqual(["shared objects", "spare"]);
+  for (const { path, branch } of both) {
+    expect(git(path, "status", "--porcelain", "--branch")).toBe(`## ${branch}\n`);
+    expect(readFileSync(join(path, "file.txt"), "utf8")).toBe("one\n");
+  }
+});
+
+test("a spare made before the user went on is brought up to date", async () => {
+  await spares().fill(repo);
+  writeFileSync(join(repo, "file.txt"), "two\n");
+  rmSync(join(repo, "other.txt"));
+  git(repo, "commit", "--quiet", "--all", "--message=second");
+  git(repo, "remote", "add", "origin", "https://example.com/later.git");
+  const { path, base, way, remotes } = await prepare("one");
+  expect({ way, base, remotes }).toEqual({
+    way: "spare",
+    base: git(repo, "rev-parse", "HEAD").trim(),
+    remotes: [{ name: "origin", url: "https://example.com/later.git" }],
+  });
+  expect(readdirSync(path).toSorted()).toEqual([".git", "file.txt"]);
+  expect(git(path, "status", "--porcelain")).toBe("");
+  expect(lstatSync(join(path, "file.txt")).uid).toBe(jailOwner()?.uid ?? process.getuid?.());
+});
+
+test("uncommitted work comes along with a spare, too", async () => {
+  await spares().fill(repo);
+  writeFileSync(join(repo, "new.txt"), "new\n");
+  const { path, way } = await prepare("one", { from: "dirty" });
+  expect(way).toBe("spare");
+  expect(readFileSync(join(path, "new.txt"), "utf8")).toBe("new\n");
+});
+
+test("filling again makes no second one, none is made where none is wanted, and old ones make room", async () => {
+  await spares().fill(repo);
+  const names = readdirSync(join(place, "spares"));
+  await spares().fill(repo);
+  expect(readdirSync(join(place, "spares"))).toEqual(names);
+  const others = ["a", "b"].map((name) => makeRepository(join(place, name)));
+  await spares({ wanted: () => false }).fill(others[0]!);
+  expect(readdirSync(join(place, "spares"))).toEqual(names);
+  const few = spares({ most: 2 });
+  for (const each of others) await few.fill(each);
+  const left = readdirSync(join(place, "spares")).filter((name) => !name.startsWith("."));
+  expect(left).toHaveLength(2);
+  expect(left).not.toContain(names[0]);
+});
+
+test("what a killed daemon was making goes, and a spare that is not whole is not used", async () => {
+  await spares().fill(repo);
+  const [name = ""] = readdirSync(join(place, "spares"));
+  rmSync(join(place, "spares", name, ".git/corral-spare.json"));
+  mkdirSync(join(place, "spares", `${name}.making`));
+  await spares().close();
+  expect(existsSync(join(place, "spares", `${name}.making`))).toBe(false);
+  expect((await prepare("one")).way).toBe("shared objects");
+});
+
+test("nothing is written in the user's repo", async () => {
+  const before = git(repo, "for-each-ref") + readdirSync(join(repo, ".git"), { recursive: true }).join("\n");
+  await spares().fill(repo);
+  await prepare("one");
+  expect(git(repo, "for-each-ref") + readdirSync(join(repo, ".git"), { recursive: true }).join("\n")).toBe(before);
+});
+
+function spares(changes: Partial<SparesOptions> = {}) {
+  const onDefect = (what: string, error: unknown) => void defects.push(`${what}: ${String(error)}`);
+  return openSpares({ folder: join(place, "spares"), owner: jailOwner(), wanted: () => true, onDefect, ...changes });
+}
+
+function prepare(name: string, more: Partial<Parameters<typeof prepareWorkspace>[0]> = {}) {
+  return prepareWorkspace({
+    repo,
+    destination: join(place, "workspaces", name),
+    branch: `corral/${name}`,
+    spares: join(place, "spares"),
+    owner: jailOwner(),
+    ...more,
+  });
+}
+
+function git(folder: string, ...args: string[]): string {
+  return execFileSync("git", ["-c", "safe.directory=*", "-C", folder, ...args], { encoding: "utf8" });
+}

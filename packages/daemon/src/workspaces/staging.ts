@@ -1,0 +1,106 @@
+/**
+ * What a folder holds, taken into an index, by git's plumbing alone: nothing that could be asked of a nested repository,
+ * a filter or a hook is asked. Names are bytes; here each byte is a character (latin1).
+ */
+export interface GitAtFolder {
+  /** Runs a program with the git folder, index and worktree that are meant. */
+  run(
+    argv: readonly string[],
+    input?: Uint8Array,
+  ): Promise<{ readonly ok: boolean; readonly stdout: Uint8Array; readonly stderr: string }>;
+}
+
+export interface Skipped {
+  readonly path: string;
+  readonly why: "nested repository" | "too large" | "neither file nor link" | "unreadable" | "odd name" | "too many";
+}
+
+export interface StagingBounds {
+  /** A file of more bytes is left out. */
+  readonly largestFile: number;
+  /** Of more new and changed files than this, the rest is left out. */
+  readonly mostFiles: number;
+}
+
+const stagingBounds: StagingBounds = { largestFile: 100 * 2 ** 20, mostFiles: 200_000 };
+
+/** The index, which holds a tree, afterwards holds what the folder holds. Tells what was left out. */
+export async function stage(at: GitAtFolder, bounds: StagingBounds = stagingBounds): Promise<readonly Skipped[]> {
+  const changed = await names(at, ["git", "diff-files", "--name-only", "--ignore-submodules=all", "-z"]);
+  const others = await names(at, ["git", "ls-files", "--others", "--exclude-standard", "-z"]);
+  const looked = await look(at, [...changed, ...others.filter((name) => !name.endsWith("/"))], bounds);
+  const nested = others.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
+  const refused = await take(at, looked.taken);
+  return [...nested, ...looked.skipped, ...refused];
+}
+
+/** Some names cannot be in a tree; what git refuses is left out, one by one. */
+async function take(at: GitAtFolder, paths: readonly string[], patience = 50): Promise<Skipped[]> {
+  if (paths.length === 0) return [];
+  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+  const answer = await at.run(["git", "update-index", "-z", "--add", "--remove", "--replace", "--stdin"], input);
+  if (answer.ok) return [];
+  const refused = /fatal: Unable to process path (.*)/.exec(Buffer.from(answer.stderr, "utf8").toString("latin1"))?.[1];
+  const rest = paths.filter((path) => path !== refused);
+  if (refused === undefined || patience === 0 || rest.length === paths.length) throw new Error(answer.stderr.trim());
+  return [skipped(refused, "odd name"), ...(await take(at, rest, patience - 1))];
+}
+
+async function names(at: GitAtFolder, argv: readonly string[]): Promise<string[]> {
+  const { ok, stdout, stderr } = await at.run(argv);
+  if (!ok) throw new Error(`${argv.slice(0, 2).join(" ")}: ${stderr.trim()}`);
+  return Buffer.from(stdout).toString("latin1").split("\0").filter(Boolean);
+}
+
+interface Looked {
+  /** Those that are gone included. */
+  readonly taken: readonly string[];
+  readonly skipped: readonly Skipped[];
+}
+
+async function look(at: GitAtFolder, all: readonly string[], bounds: StagingBounds): Promise<Looked> {
+  const paths = all.slice(0, bounds.mostFiles);
+  const surplus = all.length > paths.length ? [skipped(`${all.length - paths.length} files`, "too many")] : [];
+  if (paths.length === 0) return { taken: [], skipped: surplus };
+  const input = Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1");
+  const { stdout } = await at.run(["xargs", "-0", "stat", "--printf=%f %s %n\\0", "--"], input);
+  const facts = new Map(
+    Buffer.from(stdout)
+      .toString("latin1")
+      .split("\0")
+      .filter(Boolean)
+      .map((line) => {
+        const [, mode = "0", size = "0", name = ""] = /^(\w+) (\d+) \.\/(.*)$/s.exec(line) ?? [];
+        return [name, { mode: Number.parseInt(mode, 16), size: Number(size) }] as const;
+      }),
+  );
+  const judged = paths.map((path) => ({ path, why: objection(path, facts.get(path), bounds) }));
+  const out = judged.flatMap(({ path, why }) => (why === undefined ? [] : [skipped(path, why)]));
+  return {
+    taken: judged.filter(({ why }) => why === undefined).map(({ path }) => path),
+    skipped: [...surplus, ...out],
+  };
+}
+
+const format = 0o170000;
+const [regular, link] = [0o100000, 0o120000];
+
+function objection(
+  path: string,
+  facts: { readonly mode: number; readonly size: number } | undefined,
+  { largestFile }: StagingBounds,
+): Skipped["why"] | undefined {
+  if (path.split("/").some((name) => /^(\.git|git~1)[ .]*([:\\].*)?$/i.test(name))) return "odd name";
+  // It is gone, or another kind of thing lies on the way to it.
+  if (facts === undefined) return undefined;
+  const kind = facts.mode & format;
+  if (kind === link) return /(^|\/)\.gitmodules$/i.test(path) ? "odd name" : undefined;
+  // A folder in the place of a file: what is in it comes by its own names.
+  if (kind !== regular) return kind === 0o040000 ? undefined : "neither file nor link";
+  if ((facts.mode & 0o400) === 0) return "unreadable";
+  return facts.size > largestFile ? "too large" : undefined;
+}
+
+function skipped(path: string, why: Skipped["why"]): Skipped {
+  return { path: Buffer.from(path, "latin1").toString("utf8"), why };
+}

@@ -1,0 +1,377 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { event, newId, type SessionId } from "@corral/protocol";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { jailOwner } from "../environments/jail/index.ts";
+import { historyOf, type Log } from "../log/index.ts";
+import { openSqliteLog } from "../log/sqlite/index.ts";
+import { makeRepository } from "../testing/repository.ts";
+import { workspaceFolder } from "./folder.ts";
+import { prepareWorkspace } from "./prepare.ts";
+import { workspaceProjections } from "./projection.ts";
+import { openWorkspaces, type Workspaces, type WorkspacesOptions } from "./workspaces.ts";
+
+const by = { actor: "person:test" };
+let place: string;
+let repo: string;
+let log: Log;
+let workspaces: Workspaces;
+let session: SessionId;
+const defects: string[] = [];
+const ended: SessionId[] = [];
+
+beforeEach(async () => {
+  place = mkdtempSync(join(tmpdir(), "corral-workspaces-"));
+  repo = makeRepository(join(place, "repo"), { "file.txt": "one\n", "other.txt": "other\n" });
+  log = await openSqliteLog({
+    file: join(place, "corral.db"),
+    projections: [...workspaceProjections, ...stand],
+  });
+  workspaces = open();
+  session = await begin();
+});
+
+afterEach(async () => {
+  await workspaces.close();
+  await log.close();
+  rmSync(place, { recursive: true, force: true });
+  if (defects.length > 0) throw new Error(defects.splice(0).join("\n"));
+  ended.length = 0;
+});
+
+test("after an activity with calls its work is brought back; after one without, nothing is looked at", async () => {
+  write({ "file.txt": "two\n" });
+  await activity({ withCall: false });
+  await activity({ withCall: true });
+  const brought = await until("workspace.brought-back");
+  expect(brought).toEqual({
+    branch: `corral/${session}`,
+    commit: inRepo("rev-parse", `corral/${session}`).trim(),
+    commits: 1,
+    files: 1,
+    insertions: 1,
+    deletions: 1,
+    leftovers: true,
+    skipped: [],
+  });
+  await activity({ withCall: true });
+  expect(await until("workspace.unchanged")).toEqual({});
+  expect(inRepo("log", "-1", "--format=%B", `corral/${session}`)).toContain(
+    "Committed by Corral on behalf of the user",
+  );
+});
+
+test("what a stopped daemon did not get to is brought at the next start, and a failure is told", async () => {
+  await workspaces.close();
+  write({ "file.txt": "two\n" });
+  await activity({ withCall: true });
+  workspaces = open();
+  await workspaces.begin();
+  expect(await until("workspace.brought-back")).toMatchObject({ files: 1 });
+  rmSync(workspaceFolder(place, session), { recursive: true });
+  await activity({ withCall: true });
+  expect(await until("workspace.bring-back-failed")).toEqual({
+    message: `There is no workspace at ${workspaceFolder(place, session)}.`,
+  });
+});
+
+test("the difference has what is not committed, too", async () => {
+  expect(await workspaces.diff(session)).toMatchObject({ files: [], patch: "", truncated: false });
+  write({ "file.txt": "two\n", "new.bin": "\0\x01" });
+  const { files, patch, branch } = await workspaces.diff(session);
+  expect(files).toEqual([
+    { path: "file.txt", insertions: 1, deletions: 1 },
+    { path: "new.bin", insertions: null, deletions: null },
+  ]);
+  expect(patch).toContain("-one\n+two\n");
+  expect(branch).toBe(`corral/${session}`);
+});
+
+test.each([
+  [undefined, "fast-forward", 1],
+  ["no-ff", "merge", 2],
+  ["squash", "squash", 1],
+] as const)("merging (%s) changes folder, branch and index, and is on record", async (how, deed, parents) => {
+  write({ "file.txt": "two\n", "new/file.txt": "new\n" });
+  rmSync(join(workspaceFolder(place, session), "other.txt"));
+  writeFileSync(join(repo, "mine.txt"), "mine\n");
+  const merged = await workspaces.merge(session, how === undefined ? {} : { how }, by);
+  expect(merged).toMatchObject({ kind: "merged", how: deed, to: inRepo("rev-parse", "main").trim() });
+  expect(inRepo("log", "-1", "--format=%P").trim().split(" ")).toHaveLength(parents);
+  expect(inRepo("status", "--porcelain")).toBe("?? mine.txt\n");
+  expect(readdirSync(repo).toSorted()).toEqual([".git", "file.txt", "mine.txt", "new"]);
+  expect((await types()).slice(-3)).toEqual(["workspace.brought-back", "workspace.merge-begun", "workspace.merged"]);
+  expect(await workspaces.merge(session, how === undefined ? {} : { how }, by)).toMatchObject(
+    how === "squash" ? {} : { kind: "nothing-to-merge" },
+  );
+});
+
+test("conflicts, and changes that are in the way, are told and nothing is touched", async () => {
+  write({ "file.txt": "two\n", "new.txt": "new\n" });
+  for (const spoil of [
+    () => writeFileSync(join(repo, "file.txt"), "mine\n"),
+    () => writeFileSync(join(repo, "new.txt"), "mine\n"),
+    () => {
+      writeFileSync(join(repo, "file.txt"), "mine\n");
+      inRepo("add", "file.txt");
+    },
+  ]) {
+    spoil();
+    const [before, head] = [inRepo("status", "--porcelain"), inRepo("rev-parse", "HEAD")];
+    await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.overlap" });
+    expect([inRepo("status", "--porcelain"), inRepo("rev-parse", "HEAD")]).toEqual([before, head]);
+    inRepo("reset", "--quiet", "--hard");
+    inRepo("clean", "--quiet", "--force");
+  }
+  writeFileSync(join(repo, "file.txt"), "mine\n");
+  inRepo("commit", "--quiet", "--all", "--message=mine");
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({
+    code: "workspace.conflict",
+    message: expect.stringContaining("file.txt") as string,
+  });
+  expect(inRepo("status", "--porcelain")).toBe("");
+  expect(existsSync(join(repo, ".git/MERGE_HEAD"))).toBe(false);
+  expect(await types()).not.toContain("workspace.merge-begun");
+});
+
+test("a merge that was cut off anywhere is finished at the next start, and its lock reclaimed", async () => {
+  write({ "file.txt": "two\n", "new.txt": "new\n" });
+  rmSync(join(workspaceFolder(place, session), "other.txt"));
+  await workspaces.bring(session, by);
+  const [from, to] = [inRepo("rev-parse", "main").trim(), inRepo("rev-parse", `corral/${session}`).trim()];
+  const merge = { branch: `corral/${session}`, commit: to, worktree: repo, from, to, how: "fast-forward" as const };
+  const states: (() => void)[] = [
+    () => undefined,
+    () => writeFileSync(join(repo, ".git/index.lock"), "corral\n"),
+    () => writeFileSync(join(repo, "file.txt"), "two\n"),
+    () => rmSync(join(repo, "other.txt")),
+    () => writeFileSync(join(repo, "new.txt"), "new\n"),
+    () => inRepo("update-ref", "refs/heads/main", to),
+  ];
+  for (let count = 1; count <= states.length; count++) {
+    for (const state of states.slice(0, count)) state();
+    await append(event("workspace.merge-begun", merge));
+    await workspaces.close();
+    workspaces = open();
+    await workspaces.mend();
+    expect(await until("workspace.merged", count)).toEqual(merge);
+    expect(inRepo("status", "--porcelain", "--branch")).toBe("## main\n");
+    expect(inRepo("rev-parse", "HEAD").trim()).toBe(to);
+    expect(readdirSync(join(repo, ".git")).filter((name) => /index./.test(name))).toEqual([]);
+    inRepo("reset", "--quiet", "--hard", from);
+  }
+  writeFileSync(join(repo, "file.txt"), "mine since\n");
+  await append(event("workspace.merge-begun", merge));
+  await workspaces.mend();
+  expect(await until("workspace.merge-given-up")).toEqual({ reason: expect.stringContaining("file.txt") as string });
+  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("mine since\n");
+  expect(defects.splice(0)).toEqual([expect.stringContaining("was given up")]);
+});
+
+test("a lock of somebody else's is respected", async () => {
+  write({ "file.txt": "two\n" });
+  writeFileSync(join(repo, ".git/index.lock"), "");
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.busy" });
+  expect(readFileSync(join(repo, ".git/index.lock"), "utf8")).toBe("");
+  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("one\n");
+});
+
+test("nothing that came with the branch is obeyed in a merge", async () => {
+  const ran = join(place, "ran");
+  const script = join(place, "evil.sh");
+  writeFileSync(script, `#!/bin/sh\ntouch ${ran}\ncat\n`, { mode: 0o755 });
+  mkdirSync(join(repo, ".git/hooks"), { recursive: true });
+  for (const hook of ["post-merge", "post-checkout", "reference-transaction", "post-index-change"])
+    writeFileSync(join(repo, ".git/hooks", hook), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+  write({
+    ".gitattributes": "* filter=evil diff=evil merge=evil\n",
+    ".gitconfig": `[filter "evil"]\n\tsmudge = ${script}\n`,
+    "file.txt": "two\n",
+  });
+  expect(await workspaces.diff(session)).toMatchObject({ truncated: false });
+  expect(await workspaces.merge(session, {}, by)).toMatchObject({ kind: "merged" });
+  expect(existsSync(ran)).toBe(false);
+  inRepo("checkout", "--quiet", "-b", "probe");
+  expect(existsSync(ran), "plain git runs the hooks").toBe(true);
+});
+
+test("what is discarded leaves the repo and can be brought back as it was", async () => {
+  write({ "file.txt": "two\n", "ignored.log": "kept too\n", ".gitignore": "*.log\n" });
+  const { commit } = (await workspaces.bring(session, by)) as { commit: string };
+  expect(await workspaces.discard(session, by)).toEqual({ kind: "discarded", branch: `corral/${session}`, commit });
+  expect(ended).toEqual([session]);
+  expect(inRepo("branch", "--list", "corral/*")).toBe("");
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
+  await expect(workspaces.diff(session)).rejects.toMatchObject({ code: "workspace.none" });
+  inRepo("gc", "--quiet", "--prune=now");
+  expect(await workspaces.restore(session, by)).toEqual({ kind: "restored", branch: `corral/${session}`, commit });
+  expect(inRepo("rev-parse", `corral/${session}`).trim()).toBe(commit);
+  expect(readFileSync(join(workspaceFolder(place, session), "ignored.log"), "utf8")).toBe("kept too\n");
+  expect(readdirSync(join(place, "discarded"))).toEqual([]);
+  write({ "file.txt": "three\n" });
+  expect(await workspaces.bring(session, by)).toMatchObject({
+    kind: "brought",
+    branch: `corral/${session}`,
+    before: commit,
+  });
+  await expect(workspaces.restore(session, by)).rejects.toMatchObject({ code: "workspace.none" });
+});
+
+test("a discard that was cut off is finished, an undo that was is undone, before the session goes on", async () => {
+  write({ "file.txt": "two\n" });
+  const { commit, branch } = (await workspaces.bring(session, by)) as { commit: string; branch: string };
+  const folder = join(place, "discarded", `${session}-x`);
+  await append(event("workspace.discarded", { folder, branch, commit }));
+  await workspaces.mend();
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
+  expect(inRepo("branch", "--list", "corral/*")).toBe("");
+  // As an undo leaves it that was killed after it had moved everything.
+  for (const [name, to] of [
+    ["workspace", ""],
+    ["depot", ".depot"],
+    ["record.json", ".json"],
+  ] as const)
+    execFileSync("mv", [join(folder, name), `${workspaceFolder(place, session)}${to}`]);
+  inRepo("update-ref", `refs/heads/${branch}`, commit);
+  await workspaces.mend();
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
+  expect(await workspaces.restore(session, by)).toMatchObject({ kind: "restored", commit });
+  expect(readFileSync(join(workspaceFolder(place, session), "file.txt"), "utf8")).toBe("two\n");
+});
+
+test("a branch that the user went on with outlives a discard", async () => {
+  write({ "file.txt": "two\n" });
+  await workspaces.bring(session, by);
+  inRepo("checkout", "--quiet", `corral/${session}`);
+  await workspaces.discard(session, by);
+  expect(inRepo("branch", "--show-current").trim()).toBe(`corral/${session}`);
+});
+
+test("what a person changed by hand is recorded as theirs", async () => {
+  write({ "file.txt": "by hand\n" });
+  await workspaces.bring(session, { actor: "person:ada" }, { edited: true });
+  const stored = (await historyOf(log, session)).find(({ type }) => type === "workspace.brought-back");
+  expect(stored).toMatchObject({ actor: "person:ada", data: { edited: true } });
+  expect(inRepo("log", "-1", "--format=%s", `corral/${session}`)).toContain("Changes made by hand");
+});
+
+test("a session in the middle of an activity is neither merged nor discarded", async () => {
+  await append(event("activity.opened", { id: newId("activity") }));
+  for (const deed of [workspaces.merge(session, {}, by), workspaces.discard(session, by)])
+    await expect(deed).rejects.toMatchObject({ code: "session.busy" });
+});
+
+test("a workspace that rested long goes, its branch stays; discarded ones go in time", async () => {
+  write({ "file.txt": "two\n" });
+  await activity({ withCall: false });
+  const later = open({ now: () => Date.now() + 40 * 86_400_000 });
+  const removed: string[] = [];
+  await workspaces.close();
+  workspaces = open({
+    now: () => Date.now() + 40 * 86_400_000,
+    beforeRemoval: (_, folder) => {
+      removed.push(readFileSync(join(folder, "file.txt"), "utf8"));
+      return Promise.resolve();
+    },
+  });
+  await later.close();
+  await workspaces.cleanUp();
+  expect(removed).toEqual(["two\n"]);
+  expect(readdirSync(join(place, "workspaces")).filter((name) => name !== ".trash")).toEqual([]);
+  expect(await until("workspace.cleared")).toEqual({ commit: inRepo("rev-parse", `corral/${session}`).trim() });
+  mkdirSync(join(place, "discarded/old"), { recursive: true });
+  await workspaces.cleanUp();
+  expect(existsSync(join(place, "discarded/old"))).toBe(false);
+});
+
+/** Rows that other slices keep, as far as this one looks at them. */
+const stand = [
+  {
+    table: "projects",
+    version: 1,
+    columns: { path: "text" },
+    changes: ({ type, stream, data }: { type: string; stream: string; data: unknown }) =>
+      type === "project.registered" ? [{ key: stream, set: { path: (data as { path: string }).path } }] : [],
+  },
+  {
+    table: "sessions",
+    version: 1,
+    columns: { open: "integer" },
+    changes: ({ type, stream }: { type: string; stream: string }) =>
+      type === "activity.opened" || type === "activity.settled"
+        ? [{ key: stream, set: { open: type === "activity.opened" ? 1 : 0 } }]
+        : [],
+  },
+] as const;
+
+function open(changes: Partial<WorkspacesOptions> = {}): Workspaces {
+  return openWorkspaces({
+    log,
+    home: place,
+    owner: jailOwner(),
+    spares: { fill: () => Promise.resolve(), close: () => Promise.resolve() },
+    endEnvironments: (id) => Promise.resolve(void ended.push(id)),
+    terms: () => ({ idleDays: 30, discardedDays: 14 }),
+    onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
+    ...changes,
+  });
+}
+
+async function begin(): Promise<SessionId> {
+  const [id, project] = [newId("session"), newId("project")];
+  await log.append({
+    stream: project,
+    ...by,
+    events: [event("project.registered", { id: project, path: repo, name: "repo" })],
+  });
+  const environment = { kind: "jail", network: "off" } as const;
+  const settings = { title: "", model: "a/b", mode: "auto", environment, workspace: "copy", turnLimit: 9 } as const;
+  const created = event("session.created", { projectId: project, ...settings });
+  const { path, branch, base, readable, variables } = await prepareWorkspace({
+    repo,
+    destination: workspaceFolder(place, id),
+    branch: `corral/${id}`,
+    owner: jailOwner(),
+  });
+  const prepared = { path, branch, base, readable: [...readable], variables: { ...variables } };
+  await log.append({ stream: id, ...by, events: [created, event("workspace.prepared", prepared)] });
+  return id;
+}
+
+async function activity({ withCall }: { withCall: boolean }): Promise<void> {
+  const id = newId("activity");
+  await append(event("activity.opened", { id }));
+  if (withCall) await append(event("call.started", { id: newId("call"), attempt: 1 }));
+  await append(event("activity.settled", { id, outcome: "done" }));
+}
+
+async function append(made: ReturnType<typeof event>): Promise<void> {
+  await log.append({ stream: session, ...by, events: [made] });
+}
+
+async function types(): Promise<string[]> {
+  return (await historyOf(log, session)).map(({ type }) => type);
+}
+
+async function until(type: string, nth = 1): Promise<unknown> {
+  const enough = new AbortController();
+  let seen = 0;
+  for await (const page of log.tail({ after: 0, stream: session }, enough.signal)) {
+    for (const each of "kind" in page ? [] : page) if (each.type === type && ++seen === nth) return each.data;
+  }
+  throw new Error("the log ended");
+}
+
+function write(files: Record<string, string>): void {
+  const folder = workspaceFolder(place, session);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, ".."), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+function inRepo(...args: string[]): string {
+  return execFileSync("git", ["-C", repo, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}

@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { callsTool, says } from "@corral/daemon/testing";
+import { expect, test } from "vitest";
+import { setStage, type Stage } from "./story.ts";
+
+async function corral(stage: Stage, ...args: readonly string[]) {
+  const command = stage.corral(...args);
+  const code = await command.exit;
+  return { code, out: command.stdout(), err: command.stderr() };
+}
+
+/** What a command in a session's jail printed. */
+async function inJail(stage: Stage, command: string): Promise<string> {
+  stage.model.script([callsTool("shell", { command }), says("done")]);
+  const { code, out } = await corral(stage, "run", "--json", "--network", "allow", "go");
+  expect(code).toBe(0);
+  const events = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; data: { result: unknown } });
+  const settled = events.find(({ type }) => type === "call.settled");
+  return (settled?.data.result as { stdout: string } | undefined)?.stdout ?? "";
+}
+
+test("an agent is told which host to ask for, its owner sees it and allows it, and that counts at once", async () => {
+  await using stage = await setStage();
+  const { info } = await stage.serve();
+  const gateway = new URL(info.url).port;
+  const said = await inJail(
+    stage,
+    `curl -sS http://nowhere.example.test/; curl -sS http://127.0.0.1.nip.example:${gateway}/; curl -sS --noproxy '*' -m 5 ${info.url}/healthz || echo shut`,
+  );
+  expect(said).toBe(
+    "corral: host nowhere.example.test is not on the list: corral network allow nowhere.example.test\n" +
+      `corral: host 127.0.0.1.nip.example is not on the list: corral network allow 127.0.0.1.nip.example:${gateway}\n` +
+      "shut\n",
+  );
+  const [session] = await stage.client().sessions.list();
+  expect(await corral(stage, "network", "--session", session?.id ?? "")).toEqual({
+    code: 0,
+    out:
+      `${session?.id}  refused (unlisted)  nowhere.example.test:80  1 time\n` +
+      `${session?.id}  refused (unlisted)  127.0.0.1.nip.example:${gateway}  1 time\n`,
+    err: "",
+  });
+  expect(await corral(stage, "network", "allow", "https://Nowhere.example.test/path")).toEqual({
+    code: 0,
+    out: "nowhere.example.test\n",
+    err: "",
+  });
+  expect(await inJail(stage, "curl -sS http://nowhere.example.test/")).toBe(
+    "corral: host nowhere.example.test was not found\n",
+  );
+  expect(await corral(stage, "network", "allow", "*.example.net", "--project")).toMatchObject({
+    code: 0,
+    out: "nowhere.example.test\n*.example.net\n",
+  });
+  const own = join(dirname(stage.home), "user/.config/corral/config.json");
+  expect(JSON.parse(readFileSync(own, "utf8"))).toMatchObject({ network: { allow: ["nowhere.example.test"] } });
+  const projects = readFileSync(join(stage.repository, ".corral/config.json"), "utf8");
+  expect(JSON.parse(projects)).toMatchObject({ network: { allow: ["*.example.net"] } });
+  expect(await corral(stage, "network", "deny", "nowhere.example.test")).toMatchObject({ out: "*.example.net\n" });
+});
+
+test("a way out is there again for a command that outlived its daemon, and goes with the environment", async () => {
+  await using stage = await setStage();
+  const daemon = await stage.serve();
+  const wait = "mkfifo gate; echo waiting >ready; read x <gate";
+  const run = stage.corral("run", "--network", "allow", "go");
+  (await stage.model.nextRequest()).answer(
+    callsTool("shell", {
+      command: `${wait}; curl -sS --retry 50 --retry-delay 1 --retry-connrefused http://a.example.test/`,
+    }),
+  );
+  const workspaces = join(stage.home, "workspaces");
+  await expect.poll(() => found(workspaces, "ready"), { timeout: 20_000 }).toBeDefined();
+  await daemon.kill();
+  await stage.serve();
+  writeFileSync(found(workspaces, "gate") ?? "", "go\n");
+  const second = await stage.model.nextRequest();
+  expect(JSON.stringify(second.toolResults)).toContain("host a.example.test is not on the list");
+  second.answer(says("done"));
+  expect(await run.exit).toBe(0);
+  expect(readdirSync(join(stage.home, "egress"))).toHaveLength(1);
+  expect((await corral(stage, "stop")).code).toBe(0);
+  expect(readdirSync(join(stage.home, "egress"))).toEqual([]);
+});
+
+function found(workspaces: string, name: string): string | undefined {
+  const all = existsSync(workspaces) ? readdirSync(workspaces) : [];
+  return all.map((each) => join(workspaces, each, name)).find((path) => existsSync(path));
+}
