@@ -53,6 +53,16 @@ export function describeTerminals(name: string, subject: TerminalsUnderTest, { l
       await terminal.close();
     });
 
+    test("what is printed right before the end is heard", async () => {
+      const { environment } = await open();
+      const terminal = await environment.openTerminal("one", size);
+      const viewer = watch(terminal);
+      terminal.write(Buffer.from("seq 1 5000; printf la''st; exit 3\r"));
+      expect((await terminal.ended).exitCode).toBe(3);
+      expect(viewer.text()).toContain("4999\r\n5000\r\nlast");
+      await terminal.close();
+    });
+
     test("a new size is seen by what runs on it", async () => {
       const { environment } = await open();
       const terminal = await environment.openTerminal("one", size);

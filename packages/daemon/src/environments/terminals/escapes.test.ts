@@ -63,6 +63,16 @@ test("a string without an end is swallowed until it ends, and nothing is kept of
   expect(filter.pass(Buffer.from("x\u001b\\after"))).toBe("after");
 });
 
+test("whole strings that are taken out are told", () => {
+  const told: string[] = [];
+  const filter = new EscapeFilter((string) => told.push(string));
+  for (const byte of Buffer.from(
+    "a\u001b]7700;one\u0007\u001b]0;title\u0007\u001b[12\u001b]52;c;x\u001b]7700;two\u001b\\",
+  ))
+    filter.pass(Uint8Array.of(byte));
+  expect(told).toEqual(["7700;one", "7700;two"]);
+});
+
 test("what is left of one sequence never becomes another", () => {
   expect(passed("\u001b\u001b[6n[6n")).toBe("[6n");
   expect(passed("\u001b[12\u001b[6n;5n")).toBe(";5n");

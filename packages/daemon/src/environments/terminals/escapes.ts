@@ -14,6 +14,12 @@ export class EscapeFilter {
   #begun = "";
   /** In a string that is taken out, until it ends. */
   #isInString = false;
+  readonly #onString: (string: string) => void;
+
+  /** Tells each whole OSC string that is taken out. */
+  constructor(onString: (string: string) => void = () => undefined) {
+    this.#onString = onString;
+  }
 
   pass(bytes: Uint8Array): string {
     const text = this.#begun + this.#decoder.decode(bytes, { stream: true });
@@ -27,8 +33,9 @@ export class EscapeFilter {
         out += text.slice(at, end).replace(unwanted, "");
         at = end;
         if (at < text.length) {
-          const { kept, length } = sequenceAt(text, at);
+          const { kept, length, string } = sequenceAt(text, at);
           if (length === "unfinished") return this.#wait(text.slice(at), out);
+          if (string !== undefined) this.#onString(string);
           out += kept;
           at += length;
         }
@@ -88,6 +95,7 @@ const partOfShort = /\u001b[ -/]*$/y;
 interface Sequence {
   readonly kept: string;
   readonly length: number | "unfinished";
+  readonly string?: string;
 }
 
 const unfinished: Sequence = { kept: "", length: "unfinished" };
@@ -152,9 +160,11 @@ function stringAt(text: string, at: number): Sequence {
   const isEscape = end[0] === "\u001b";
   if (isEscape && end.index + 1 >= text.length) return unfinished;
   const length = stringEnd.lastIndex - at + (isEscape ? (text[end.index + 1] === "\\" ? 1 : -1) : 0);
-  const title = /^([02]);(.*)$/su.exec(text.slice(at + 2, end.index));
+  const string = text.slice(at + 2, end.index);
+  const title = /^([02]);(.*)$/su.exec(string);
   const isWhole = end[0] === "\u0007" || (isEscape && text[end.index + 1] === "\\");
-  if (text[at + 1] !== "]" || title === null || !isWhole) return { kept: "", length };
+  if (text[at + 1] !== "]" || !isWhole) return { kept: "", length };
+  if (title === null) return { kept: "", length, string };
   return {
     kept: `\u001b]${title[1]};${(title[2] ?? "").replace(/\p{Cc}|\p{Bidi_Control}/gu, "").slice(0, 200)}\u0007`,
     length,

@@ -36,6 +36,8 @@ const scrollbackBytes = 4_000_000;
  *    stopped, and its result, which is what the terminal ended with, is kept until it was read.
  * 2. The client belongs to this process. When it goes while the server is there, another one takes its place, and viewers are shown the screen anew.
  * 3. A viewer is added in the moment in which its snapshot is taken, so it sees everything once.
+ * 4. What was printed last is heard before the terminal ends: tmux forgets what it has not told its clients of a pty that is closed, so the pty
+ *    stays open until the client has heard a mark that is printed behind everything else.
  */
 export class TmuxTerminal implements Terminal {
   readonly lasting = true;
@@ -44,7 +46,7 @@ export class TmuxTerminal implements Terminal {
   readonly #viewers = new Set<Viewer>();
   #size: TerminalSize;
   #client: ControlMode | undefined;
-  #filter = new EscapeFilter();
+  #filter = this.#newFilter();
   #isOver = false;
 
   private constructor(site: TerminalSite, result: Promise<CommandResult>, size: TerminalSize) {
@@ -114,7 +116,9 @@ export class TmuxTerminal implements Terminal {
   async close(): Promise<void> {
     const ended = this.ended.catch(() => undefined);
     // What ends by itself leaves word of how, and of what was on its screen.
-    this.#client?.ask(`run-shell -t ${target} 'kill -s HUP #{pane_pid}; kill -s CONT #{pane_pid}'`);
+    this.#client?.ask(
+      `run-shell -b '{ read -r pid <${this.#site.folder}/pid; kill -s HUP $pid; kill -s CONT $pid; } 2>/dev/null; true'`,
+    );
     if (this.#client !== undefined) await Promise.race([ended, pause(closingMs)]);
     this.#isOver = true;
     await this.#site.closeShell();
@@ -160,7 +164,7 @@ export class TmuxTerminal implements Terminal {
     for (let attempt = 1; !this.#isOver && attempt <= 20; attempt++) {
       await Promise.race([this.ended.catch(() => undefined), pause(50 * attempt)]);
       if (this.#isOver) return;
-      this.#filter = new EscapeFilter();
+      this.#filter = this.#newFilter();
       if (!(await this.#attach())) continue;
       for (const viewer of [...this.#viewers]) {
         this.#viewers.delete(viewer);
@@ -168,6 +172,12 @@ export class TmuxTerminal implements Terminal {
       }
       return;
     }
+  }
+
+  #newFilter(): EscapeFilter {
+    return new EscapeFilter((string) => {
+      if (string === lastMark) this.#client?.ask("wait-for -S heard");
+    });
   }
 
   #tell(bytes: Buffer): void {
@@ -201,12 +211,14 @@ export class TmuxTerminal implements Terminal {
 
 const target = "main:";
 const closingMs = 3_000;
+/** Printed by the terminal itself, in a string that terminals do not know. A program that prints it only cuts its own last words short. */
+const lastMark = "7700;corral-last";
 /** A key is three characters of a line, and a line has its limit. */
 const keysAtOnce = 512;
 
 /**
- * The server stays in the foreground of its shell. When the program on the terminal has ended, it writes down what was on it and how it ended, and goes.
- * It waits a moment first, so that its client hears the last output. No configuration but this one is read.
+ * The server stays in the foreground of its shell. When the program on the terminal has ended, what was on it and how it ended are on file, and it goes.
+ * No configuration but this one is read.
  */
 function serverScript(folder: string, { columns, rows }: TerminalSize): string {
   return `(
@@ -223,13 +235,16 @@ set -g prefix None
 set -g prefix2 None
 set -g history-limit ${historyLines}
 set -g default-terminal xterm-256color
-set -g default-command 'unset TMUX TMUX_PANE; exec "\${SHELL:-/bin/sh}" -i'
+set -g default-command 'exec sh ${folder}/program'
 set -g allow-rename off
 set -g remain-on-exit on
 set -gq remain-on-exit-format ''
-set-hook -g pane-died "run-shell 'echo #{pane_dead_status} #{pane_dead_signal} >${folder}/code; sleep 0.2' ; capture-pane -J -S - ; save-buffer ${folder}/screen ; kill-server"
+set-hook -g pane-died "run-shell '[ -s ${folder}/code ] || echo #{pane_dead_status} #{pane_dead_signal} >${folder}/code' ; capture-pane -J -S - ; save-buffer ${folder}/screen ; kill-server"
 new-session -d -s main -x ${columns} -y ${rows}
 end of configuration
+command cat >"$at/program" <<'end of program'
+${programScript(folder)}
+end of program
 env -u TMUX tmux -D -u -S "$at/socket" -f "$at/conf" </dev/null
 status= signal=
 [ -s "$at/code" ] && read -r status signal <"$at/code"
@@ -242,6 +257,31 @@ esac
 [ -n "$signal" ] && exit $((128 + signal))
 exit "$status"
 )`;
+}
+
+/**
+ * What the pane runs: the shell, and then what sees to the end. It waits until the server has taken in the last output (the title tells) and who
+ * listens has heard it, but not for ever; and it ends the server before it ends itself, since tmux may miss the end of a pane's program.
+ */
+function programScript(folder: string): string {
+  const tmux = `tmux -N -S ${folder}/socket`;
+  return `
+unset TMUX TMUX_PANE
+trap : HUP INT QUIT
+sh -c 'echo $$ >${folder}/pid; exec "\${SHELL:-/bin/sh}" -i'
+code=$?
+trap '' HUP INT QUIT TSTP
+echo $code >${folder}/code
+printf '\\033]2;ended\\007\\033]${lastMark}\\007'
+{
+  n=0
+  until [ "$(${tmux} display-message -p -t ${target} '#{pane_title}')" = ended ] || [ $n -ge 100 ]; do n=$((n + 1)); sleep 0.03; done
+  if [ -n "$(${tmux} list-clients)" ]; then
+    if command -v timeout; then timeout 20 ${tmux} wait-for heard; else sleep 0.3; fi
+  fi
+  ${tmux} capture-pane -J -S - -t ${target} \\; save-buffer ${folder}/screen \\; kill-server
+} </dev/null >/dev/null 2>&1
+exit $code`;
 }
 
 /** -N: a client never starts a server, which would belong to nobody. */
