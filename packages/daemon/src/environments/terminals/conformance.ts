@@ -156,7 +156,10 @@ export function describeTerminals(name: string, subject: TerminalsUnderTest, { l
       const viewer = watch(terminal);
       terminal.write(Buffer.from("seq 1 100; echo fi''nis\r"));
       await viewer.shows("finis");
-      expect(linesBetween(await terminal.scrollback(), "1", "100")).toBe(100);
+      const text = await terminal.scrollback();
+      expect(text.slice(text.indexOf("\n1\n") + 1)).toContain(
+        `${Array.from({ length: 100 }, (_, n) => n + 1).join("\n")}\nfinis\n`,
+      );
       await terminal.close();
     });
   });
@@ -193,13 +196,9 @@ function watch(terminal: Terminal) {
   };
 }
 
+/** A viewer may come in the middle of a line: then the cursor is placed behind what is there of it. */
 function linesOf(text: string): readonly string[] {
-  return text.match(/line-\d+-/g) ?? [];
-}
-
-function linesBetween(text: string, first: string, last: string): number {
-  const lines = text.split("\n");
-  return lines.lastIndexOf(last) - lines.indexOf(first) + 1;
+  return text.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, "").match(/line-\d+-/g) ?? [];
 }
 
 const openTypeAndDieScript = `
