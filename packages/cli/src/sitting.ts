@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client, ClosedTerminal, TerminalView } from "@corral/client";
-import { CorralError, type ShellView, type TerminalId } from "@corral/protocol";
+import { CorralError, type SessionId, type ShellId, type ShellView, type TerminalId } from "@corral/protocol";
 import { persistently } from "./resume.ts";
 import { shown } from "./terminal.ts";
 import type { Screen, World } from "./world.ts";
@@ -12,7 +12,29 @@ export interface Left {
   readonly code: number;
 }
 
-export function newTerminal(client: Client, { id }: Pick<ShellView, "id">, { screen }: World): Promise<TerminalView> {
+/** In whose environment somebody sits. */
+export interface Seat {
+  readonly id: ShellId | SessionId;
+  readonly environment: ShellView["environment"];
+  /** What is worked on, in words. */
+  readonly files: string;
+}
+
+export function seatOf(client: Client, { of }: TerminalView): Promise<Seat> {
+  return seatIn(client, of);
+}
+
+export async function seatIn(client: Client, of: ShellId | SessionId): Promise<Seat> {
+  if (!of.startsWith("ses_")) return seatInShell(await client.shells.get(of as ShellId));
+  const { id, environment } = await client.sessions.get(of as SessionId);
+  return { id, environment, files: "of a session, on the files of its agent" };
+}
+
+export function seatInShell({ id, environment, workspace, path }: ShellView): Seat {
+  return { id, environment, files: `${places[workspace]} (${path})` };
+}
+
+export function newTerminal(client: Client, { id }: Pick<Seat, "id">, { screen }: World): Promise<TerminalView> {
   return client.terminals.open(id, screen?.size() ?? {}, { key: crypto.randomUUID() });
 }
 
@@ -22,15 +44,10 @@ export function newTerminal(client: Client, { id }: Pick<ShellView, "id">, { scr
  * 1. Whatever ends it, the person's own terminal is as it was before.
  * 2. A broken connection is taken up again, and begins with the screen; keys typed meanwhile are lost, and that is told.
  */
-export async function sitAtTerminal(
-  client: Client,
-  shell: ShellView,
-  terminal: TerminalView,
-  world: World,
-): Promise<Left> {
+export async function sitAtTerminal(client: Client, seat: Seat, terminal: TerminalView, world: World): Promise<Left> {
   const { screen, err } = world;
   if (screen === undefined) throw new CorralError("request.invalid", "A terminal needs a terminal as input and output");
-  err.write(shown(greeting(shell, terminal)));
+  err.write(shown(greeting(seat, terminal)));
   const leaving = new AbortController();
   let how: Left = { kind: "lost", code: 129 };
   let attached: ReturnType<Client["terminals"]["attach"]> | undefined;
@@ -48,7 +65,7 @@ export async function sitAtTerminal(
   try {
     const closed = await stay(
       client,
-      { shell: shell.id, terminal: terminal.id },
+      { of: seat.id, terminal: terminal.id },
       world,
       leaving.signal,
       (sitting) => (attached = sitting),
@@ -64,7 +81,7 @@ export async function sitAtTerminal(
 /** Until it ends or is left. */
 async function stay(
   client: Client,
-  { shell, terminal }: { shell: ShellView["id"]; terminal: TerminalId },
+  { of, terminal }: { of: Seat["id"]; terminal: TerminalId },
   world: World & { screen?: Screen | undefined },
   signal: AbortSignal,
   onAttached: (sitting: ReturnType<Client["terminals"]["attach"]>) => void,
@@ -72,7 +89,7 @@ async function stay(
   const persist = persistently(client, world);
   for (let attempt = 1; ; attempt++) {
     try {
-      const sitting = client.terminals.attach(shell, terminal, {
+      const sitting = client.terminals.attach(of, terminal, {
         size: world.screen?.size(),
         onOutput: (bytes) => {
           attempt = 0;
@@ -94,8 +111,9 @@ async function stay(
 }
 
 /** Said when a terminal was left that goes on. */
-export function comeBack({ id }: Pick<ShellView, "id">): string {
-  return `\nleft running; \`corral attach --terminal ${id}\` comes back, \`corral shell --end ${id}\` ends it\n`;
+export function comeBack({ id }: Pick<Seat, "id">): string {
+  const end = id.startsWith("ses_") ? "`exit` there" : `\`corral shell --end ${id}\``;
+  return `\nleft running; \`corral attach --terminal ${id}\` comes back, ${end} ends it\n`;
 }
 
 /** Ctrl-\ */
@@ -111,9 +129,11 @@ const places = {
   scratch: "in an empty folder",
 };
 
-function greeting({ environment, workspace, path }: ShellView, terminal: TerminalView): string {
-  const walls = environment.kind === "jail" ? `A jail ${places[workspace]}` : `UNSAFE: no walls, ${places[workspace]}`;
+function greeting({ environment, files }: Seat, terminal: TerminalView): string {
+  const walls = environment.kind === "jail" ? `A jail ${files}` : `UNSAFE: no walls, ${files}`;
   const lasts =
-    terminal.state === "open" && !terminal.lasting ? " Without tmux there, it ends when the daemon does." : "";
-  return `${walls} (${path}); network ${environment.network}, access ${environment.access ?? "write"}. Ctrl-\\ leaves it running, exit ends it.${lasts}\n`;
+    terminal.state === "open" && !terminal.lasting
+      ? " No tmux can hold it there, so it ends when the daemon does."
+      : "";
+  return `${walls}; network ${environment.network}, access ${environment.access ?? "write"}. Ctrl-\\ leaves it running, exit ends it.${lasts}\n`;
 }

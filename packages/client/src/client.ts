@@ -129,14 +129,15 @@ export interface Client {
     interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
   };
-  /** Terminals in the environments of shells. */
+  /** Terminals in the environments of people's shells and of sessions, by the id of either. */
   readonly terminals: {
-    open(shell: ShellId, wish?: OpenTerminalWish, sending?: Sending): Promise<TerminalView>;
-    list(shell: ShellId, waiting?: Waiting): Promise<readonly TerminalView[]>;
-    get(shell: ShellId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
+    open(of: ShellId | SessionId, wish?: OpenTerminalWish, sending?: Sending): Promise<TerminalView>;
+    /** All that there were, the newest last; without an id those that are open, wherever they are. */
+    list(of?: ShellId | SessionId, waiting?: Waiting): Promise<readonly TerminalView[]>;
+    get(of: ShellId | SessionId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
     /** Watches it and types into it. Several may. */
-    attach(shell: ShellId, id: TerminalId, attaching: AttachTerminal): AttachedTerminal;
-    close(shell: ShellId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
+    attach(of: ShellId | SessionId, id: TerminalId, attaching: AttachTerminal): AttachedTerminal;
+    close(of: ShellId | SessionId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
   };
   /** Which hosts sessions have reached, or were refused. */
   network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
@@ -241,14 +242,26 @@ export function createClient({
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
     },
     terminals: {
-      open: (id, body = {}, sending) => ask("POST /api/shells/{id}/terminals", { ...sending, path: { id }, body }),
-      list: async (id, waiting) =>
-        (await ask("GET /api/shells/{id}/terminals", { ...waiting, path: { id } })).terminals,
+      open: (id, body = {}, sending) =>
+        isSession(id)
+          ? ask("POST /api/sessions/{id}/terminals", { ...sending, path: { id }, body })
+          : ask("POST /api/shells/{id}/terminals", { ...sending, path: { id }, body }),
+      list: async (id, waiting) => {
+        if (id === undefined) return (await ask("GET /api/terminals", { ...waiting })).terminals;
+        const answer = isSession(id)
+          ? ask("GET /api/sessions/{id}/terminals", { ...waiting, path: { id } })
+          : ask("GET /api/shells/{id}/terminals", { ...waiting, path: { id } });
+        return (await answer).terminals;
+      },
       get: (id, terminal, waiting) =>
-        ask("GET /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
-      attach: (shell, terminal, attaching) => attachTerminal({ transport, openSocket }, { shell, terminal }, attaching),
+        isSession(id)
+          ? ask("GET /api/sessions/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } })
+          : ask("GET /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
+      attach: (of, terminal, attaching) => attachTerminal({ transport, openSocket }, { of, terminal }, attaching),
       close: (id, terminal, waiting) =>
-        ask("DELETE /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
+        isSession(id)
+          ? ask("DELETE /api/sessions/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } })
+          : ask("DELETE /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
     },
     network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {
@@ -272,4 +285,8 @@ export function createClient({
       ask("GET /api/events", { signal, query: { ...page, types: types?.join(",") } }),
     follow: (options) => follow(transport, openSocket, options),
   };
+}
+
+function isSession(id: ShellId | SessionId): id is SessionId {
+  return id.startsWith("ses_");
 }

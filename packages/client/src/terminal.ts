@@ -1,5 +1,5 @@
 import { CorralError } from "@corral/protocol";
-import type { ShellId, TerminalId, TerminalMessage } from "./api.ts";
+import type { SessionId, ShellId, TerminalId, TerminalMessage } from "./api.ts";
 import { connectionLost, parsed } from "./connection.ts";
 import { isProblem, isRecord } from "./shapes.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
@@ -39,10 +39,11 @@ const framed = 4096;
 
 export function attachTerminal(
   { transport, openSocket }: { readonly transport: Transport; readonly openSocket: OpenSocket },
-  { shell, terminal }: { readonly shell: ShellId; readonly terminal: TerminalId },
+  { of, terminal }: { readonly of: ShellId | SessionId; readonly terminal: TerminalId },
   { size, onOutput, onSize, signal }: AttachTerminal,
 ): AttachedTerminal {
-  const path = `/api/shells/${encodeURIComponent(shell)}/terminals/${encodeURIComponent(terminal)}/stream`;
+  const noun = of.startsWith("ses_") ? "sessions" : "shells";
+  const path = `/api/${noun}/${encodeURIComponent(of)}/terminals/${encodeURIComponent(terminal)}/stream`;
   const search = size === undefined ? "" : `?columns=${size.columns}&rows=${size.rows}`;
   const { promise: over, resolve, reject } = Promise.withResolvers<ClosedTerminal | undefined>();
   const socket = openSocket(transport.endpoint.url.replace(/^http/, "ws") + path + search, {

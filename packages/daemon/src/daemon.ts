@@ -28,6 +28,7 @@ import {
 } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
+import { openSessionTerminals, ScrollbackFiles, terminalProjections } from "./terminals/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
 
@@ -70,6 +71,7 @@ const projections = [
   ...projectProjections,
   ...sessionProjections,
   ...shellProjections,
+  ...terminalProjections,
   ...workspaceProjections,
   ...tokenProjections,
   ...requestProjections,
@@ -130,12 +132,21 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return wish;
     },
   });
+  const scrollbacks = new ScrollbackFiles(home.folder);
   const shells = openShells({
     log,
     home: home.folder,
     drivers: parts.drivers,
+    scrollbacks,
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
+  });
+  const terminals = openSessionTerminals({
+    log,
+    drivers: parts.drivers,
+    scrollbacks,
+    openEnvironment: (session) => foreman.open(session),
+    onDefect: complainingTo(parts.logger.child({ component: "terminals" })),
   });
   const onWorkspaceDefect = complainingTo(parts.logger.child({ component: "workspaces" }));
   const spares = openSpares({
@@ -149,7 +160,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     owner: parts.owner,
     spares,
-    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its workspace went"),
+    async endEnvironments(session) {
+      await terminals.closeAll(session);
+      await endEnvironmentsOf(session, log, parts.drivers, "its workspace went");
+    },
     terms: () => ({
       idleDays: config.values["workspace.idleDays"],
       discardedDays: config.values["workspace.discardedDays"],
@@ -159,6 +173,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const removal = openRemoval({
     log,
     drivers: parts.drivers,
+    closeTerminals: (session) => terminals.closeAll(session),
     removeFiles: (session) => workspaces.remove(session),
     onFailure,
   });
@@ -185,6 +200,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     workspaces,
     removal,
     shells,
+    terminals,
     projects,
     config,
     tokens,
@@ -207,6 +223,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await egress.begin();
   await foreman.begin();
   await shells.begin();
+  await terminals.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
@@ -244,6 +261,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger.info({ now: hurry.signal.aborted }, "the daemon stops");
     writeDaemonInfo(home, { ...info, stopping: true });
     shells.stop();
+    terminals.stop();
     await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
     clearInterval(cleanings);
     await workspaces.close();

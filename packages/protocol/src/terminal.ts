@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { problem } from "./error.ts";
-import { environmentId, shellId, terminalId } from "./id.ts";
+import { environmentId, sessionId, shellId, terminalId } from "./id.ts";
 
 export const terminalSize = z.object({ columns: z.int().min(2).max(1000), rows: z.int().min(2).max(1000) });
 export type TerminalSize = z.infer<typeof terminalSize>;
@@ -23,17 +23,20 @@ export const closedTerminal = z.object({
 });
 export type ClosedTerminal = z.infer<typeof closedTerminal>;
 
+/** In whose environment it is: a person's shell's, or a session's. */
+const of = z.union([shellId, sessionId]);
+
 export const terminalView = z.discriminatedUnion("state", [
   z.object({
     id: terminalId,
-    shell: shellId,
+    of,
     state: z.literal("open"),
     /** False: there is no tmux that would hold it, so it ends when the daemon does. */
     lasting: z.boolean(),
     viewers: z.int(),
     ...terminalSize.shape,
   }),
-  closedTerminal.extend({ shell: shellId, state: z.literal("closed") }),
+  closedTerminal.extend({ of, state: z.literal("closed") }),
 ]);
 export type TerminalView = z.infer<typeof terminalView>;
 

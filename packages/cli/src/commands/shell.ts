@@ -15,7 +15,7 @@ import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts"
 import { oneOf, UsageError } from "../flags.ts";
 import { ended, type Ended, ShellLine } from "../shell-line.ts";
 import { jsonLine, shown } from "../terminal.ts";
-import { comeBack, type Left, newTerminal, sitAtTerminal } from "../sitting.ts";
+import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "../sitting.ts";
 import type { World } from "../world.ts";
 
 export const shell = defineCommand({
@@ -83,7 +83,7 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
 async function sit(client: Client, opened: ShellView, wish: Wish, world: World): Promise<number> {
   let left: Left = { kind: "lost", code: 1 };
   try {
-    left = await sitAtTerminal(client, opened, await newTerminal(client, opened, world), world);
+    left = await sitAtTerminal(client, seatInShell(opened), await newTerminal(client, opened, world), world);
   } finally {
     if (left.kind === "ended" && wish.keep)
       world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);

@@ -77,6 +77,14 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/shells/:id/terminals/:terminal/scrollback": ["read", "route"],
   "GET /api/shells/:id/terminals/:terminal/stream": ["operate", "route"],
 
+  "GET /api/terminals": ["read", "route"],
+  "GET /api/sessions/:id/terminals": ["read", "session"],
+  "POST /api/sessions/:id/terminals": ["operate", "session"],
+  "GET /api/sessions/:id/terminals/:terminal": ["read", "session"],
+  "DELETE /api/sessions/:id/terminals/:terminal": ["operate", "session"],
+  "GET /api/sessions/:id/terminals/:terminal/scrollback": ["read", "session"],
+  "GET /api/sessions/:id/terminals/:terminal/stream": ["operate", "session"],
+
   "GET /api/events": ["read", "route"],
   "GET /api/sessions/:id/events": ["read", "session"],
   "GET /api/stream": ["read", "route"],

@@ -15,6 +15,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
+import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import type { Pages } from "./dashboard.ts";
@@ -31,6 +32,7 @@ export interface RouteParts {
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
+  readonly terminals: SessionTerminals;
   readonly workspaces: Workspaces;
   readonly projects: Projects;
   readonly config: Config;

@@ -16,6 +16,7 @@ import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
@@ -60,6 +61,7 @@ export interface GatewayParts {
   readonly workspaces: Workspaces;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
+  readonly terminals: SessionTerminals;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

@@ -40,14 +40,14 @@ export const shellRoutes: Routes = (app, parts) => {
     async (request, reply) => {
       const who = principalOf(request);
       requireOperator(who, request.body.environment.kind);
-      if (!sees(parts, who, request.body)) throw missing("project", request.body.projectId);
+      if (!seesShell(parts.sight, who, request.body)) throw missing("project", request.body.projectId);
       return reply.code(201).send(await shells.open(request.body, request.by, request.newId("shell")));
     },
   );
 
   app.get("/api/shells", { schema: { tags, response: { 200: shellList } } }, async (request) => {
     const all = await shells.list();
-    return { shells: all.filter((shell) => sees(parts, principalOf(request), shell)) };
+    return { shells: all.filter((shell) => seesShell(parts.sight, principalOf(request), shell)) };
   });
 
   app.get("/api/shells/:id", { schema: { tags, params: shellParams, response: { 200: shellView } } }, (request) =>
@@ -137,11 +137,16 @@ export async function knownShell(
   request: FastifyRequest<{ Params: { id: ShellView["id"] } }>,
 ): Promise<ShellView> {
   const shell = await parts.shells.get(request.params.id);
-  if (shell === undefined || !sees(parts, principalOf(request), shell)) throw missing("shell", request.params.id);
+  if (shell === undefined || !seesShell(parts.sight, principalOf(request), shell))
+    throw missing("shell", request.params.id);
   return shell;
 }
 
-function sees({ sight }: RouteParts, who: Principal, { projectId }: Pick<ShellView, "projectId">): boolean {
+export function seesShell(
+  sight: RouteParts["sight"],
+  who: Principal,
+  { projectId }: Pick<ShellView, "projectId">,
+): boolean {
   return !isBounded(who) || (projectId !== undefined && sight.project(who, projectId));
 }
 

@@ -1,6 +1,6 @@
 import { type ClosedTerminal, CorralError, type TerminalMessage, terminalRequest } from "@corral/protocol";
 import type { WebSocket } from "ws";
-import type { TerminalViewer, WatchedTerminal } from "../shells/index.ts";
+import type { TerminalViewer, WatchedTerminal } from "../terminals/index.ts";
 import type { Principal } from "../tokens/index.ts";
 import { type StreamLimits, usualLimits } from "./feed.ts";
 import { problemOf } from "./problem.ts";

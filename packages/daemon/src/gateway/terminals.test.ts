@@ -62,7 +62,7 @@ test("a terminal is opened, watched by two, resized, and its end is on record wi
     status: 201,
     view: {
       id: expect.stringMatching(/^trm_/),
-      shell,
+      of: shell,
       state: "open",
       lasting: true,
       viewers: 0,

@@ -1,20 +1,27 @@
 import {
   CorralError,
+  type EnvironmentKind,
   openTerminalWish,
+  sessionId,
+  type SessionId,
   shellId,
+  type ShellId,
   terminalId,
   terminalList,
   terminalMessage,
   terminalSize,
   terminalView,
+  type TerminalView,
 } from "@corral/protocol";
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import type { Routes } from "./routes.ts";
-import { knownShell, requireOperator } from "./shells.ts";
+import type { Terminals } from "../terminals/index.ts";
+import { isBounded, type Principal } from "../tokens/index.ts";
+import type { App, RouteParts, Routes } from "./routes.ts";
+import { knownSession } from "./sessions.ts";
+import { knownShell, requireOperator, seesShell } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
 
-const shellParams = z.object({ id: shellId });
-const terminalParams = z.object({ id: shellId, terminal: terminalId });
 const dimension = (shape: z.ZodInt) => z.coerce.number().pipe(shape).optional();
 const streamQuery = z.object({
   columns: dimension(terminalSize.shape.columns).describe("of who watches; the terminal takes it on"),
@@ -28,43 +35,98 @@ const description =
   "pong. Closing the socket ends nothing but the viewing. Who does not read is dropped. Browsers are let in by their cookie, on pages of the daemon itself; others by the " +
   "Authorization header.";
 
+const tags = ["terminals"];
+
 export const terminalRoutes: Routes = (app, parts) => {
-  const { shells, terminalSockets } = parts;
-  const tags = ["terminals"];
+  const ofShells: PlacesWithTerminals<ShellId> = {
+    noun: "shells",
+    id: shellId,
+    terminals: parts.shells.terminals,
+    find: (request) => knownShell(parts, request),
+  };
+  const ofSessions: PlacesWithTerminals<SessionId> = {
+    noun: "sessions",
+    id: sessionId,
+    terminals: parts.terminals,
+    find: (request) => knownSession(parts.sessions, request.params.id),
+  };
+  app.get(
+    "/api/terminals",
+    { schema: { tags, summary: "Terminals that are open", response: { 200: terminalList } } },
+    async (request) => {
+      const places = await parts.terminals.placesInUse();
+      const seen = await Promise.all(places.map((place) => seenTerminals(parts, principalOf(request), place)));
+      return { terminals: seen.flat().filter(({ state }) => state === "open") };
+    },
+  );
+  addRoutes(app, parts, ofShells);
+  addRoutes(app, parts, ofSessions);
+};
+
+async function seenTerminals(
+  { shells, terminals, sight }: RouteParts,
+  who: Principal,
+  place: TerminalView["of"],
+): Promise<readonly TerminalView[]> {
+  if (isSession(place)) return !isBounded(who) || sight.session(who, place) ? terminals.list(place) : [];
+  const shell = await shells.get(place);
+  return shell !== undefined && seesShell(sight, who, shell) ? shells.terminals.list(place) : [];
+}
+
+function isSession(place: TerminalView["of"]): place is SessionId {
+  return place.startsWith("ses_");
+}
+
+/** Shells, or sessions. */
+interface PlacesWithTerminals<Place extends TerminalView["of"]> {
+  readonly noun: "shells" | "sessions";
+  readonly id: z.ZodType<Place>;
+  readonly terminals: Terminals<Place>;
+  /** Throws `not-found` for one that is not there, or out of bounds. */
+  readonly find: (
+    request: FastifyRequest<{ Params: { id: Place } }>,
+  ) => Promise<{ readonly id: Place; readonly environment: { readonly kind: EnvironmentKind } }>;
+}
+
+function addRoutes<Place extends ShellId | SessionId>(
+  app: App,
+  { terminalSockets }: RouteParts,
+  { noun, id, terminals, find }: PlacesWithTerminals<Place>,
+): void {
+  const at = `/api/${noun}/:id/terminals` as const;
+  const placeParams = z.object({ id });
+  const terminalParams = z.object({ id, terminal: terminalId });
+  type Asked = FastifyRequest<{ Params: { id: Place } }>;
 
   app.post(
-    "/api/shells/:id/terminals",
+    at,
     {
       schema: {
         tags,
-        summary: "Opens a terminal in a shell's environment",
-        params: shellParams,
+        summary: `Opens a terminal in the environment of one of the ${noun}`,
+        params: placeParams,
         body: openTerminalWish,
         response: { 201: terminalView },
       },
     },
     async (request, reply) => {
-      const { id, environment } = await knownShell(parts, request);
-      requireOperator(principalOf(request), environment.kind);
-      const opened = await shells.openTerminal(id, request.body, request.by, request.newId("terminal"));
-      return reply.code(201).send(opened);
+      const place = await operated(request as Asked);
+      return reply.code(201).send(await terminals.open(place, request.body, request.by, request.newId("terminal")));
     },
   );
 
-  app.get(
-    "/api/shells/:id/terminals",
-    { schema: { tags, params: shellParams, response: { 200: terminalList } } },
-    async (request) => ({ terminals: [...(await shells.listTerminals((await knownShell(parts, request)).id))] }),
-  );
+  app.get(at, { schema: { tags, params: placeParams, response: { 200: terminalList } } }, async (request) => ({
+    terminals: [...(await terminals.list((await find(request as Asked)).id))],
+  }));
 
   app.get(
-    "/api/shells/:id/terminals/:terminal",
+    `${at}/:terminal`,
     { schema: { tags, params: terminalParams, response: { 200: terminalView } } },
-    async (request) => shells.lookAtTerminal((await knownShell(parts, request)).id, request.params.terminal),
+    async (request) => terminals.look((await find(request as Asked)).id, request.params.terminal),
   );
 
   app.delete(
-    "/api/shells/:id/terminals/:terminal",
+    `${at}/:terminal`,
     {
       schema: {
         tags,
@@ -73,15 +135,11 @@ export const terminalRoutes: Routes = (app, parts) => {
         response: { 200: terminalView },
       },
     },
-    async (request) => {
-      const { id, environment } = await knownShell(parts, request);
-      requireOperator(principalOf(request), environment.kind);
-      return shells.closeTerminal(id, request.params.terminal);
-    },
+    async (request) => terminals.close(await operated(request as Asked), request.params.terminal),
   );
 
   app.get(
-    "/api/shells/:id/terminals/:terminal/scrollback",
+    `${at}/:terminal/scrollback`,
     {
       schema: {
         tags,
@@ -92,7 +150,7 @@ export const terminalRoutes: Routes = (app, parts) => {
     },
     async (request, reply) => {
       const { terminal } = request.params;
-      const text = await shells.readTerminal((await knownShell(parts, request)).id, terminal);
+      const text = await terminals.read((await find(request as Asked)).id, terminal);
       if (text === undefined) throw new CorralError("not-found", `Nothing of ${terminal} is kept any more.`);
       return reply
         .header("content-type", "text/plain; charset=utf-8")
@@ -103,7 +161,7 @@ export const terminalRoutes: Routes = (app, parts) => {
 
   app.route({
     method: "GET",
-    url: "/api/shells/:id/terminals/:terminal/stream",
+    url: `${at}/:terminal/stream`,
     schema: {
       tags,
       summary: "A terminal, over a WebSocket",
@@ -113,22 +171,26 @@ export const terminalRoutes: Routes = (app, parts) => {
       response: { 101: terminalMessage.describe("Text frames of the daemon") },
     },
     async handler(request) {
-      await knownShell(parts, request);
+      await find(request as Asked);
       throw new CorralError("stream.upgrade-needed", "This is a WebSocket", {
         hint: "GET …/scrollback tells the text on it without one",
       });
     },
     wsHandler(socket, request) {
       const { columns, rows } = request.query;
-      const who = principalOf(request);
-      terminalSockets.open(socket, who, {
+      terminalSockets.open(socket, principalOf(request), {
         async watch(viewer) {
-          const { id, environment } = await knownShell(parts, request);
-          requireOperator(who, environment.kind);
           const size = columns === undefined || rows === undefined ? undefined : { columns, rows };
-          return shells.watchTerminal(id, request.params.terminal, viewer, size);
+          return terminals.watch(await operated(request as Asked), request.params.terminal, viewer, size);
         },
       });
     },
   });
-};
+
+  /** What has no walls needs more. */
+  async function operated(request: Asked): Promise<Place> {
+    const place = await find(request);
+    requireOperator(principalOf(request), place.environment.kind);
+    return place.id;
+  }
+}

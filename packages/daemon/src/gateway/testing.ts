@@ -2,7 +2,15 @@ import { request as httpRequest } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
+import {
+  CorralError,
+  type CreatedToken,
+  type CreateToken,
+  type NewEvent,
+  type ProjectView,
+  type SessionView,
+  type StoredEvent,
+} from "@corral/protocol";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
 import { egressProjections, openEgress } from "../egress/index.ts";
@@ -15,6 +23,7 @@ import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
+import { openSessionTerminals, ScrollbackFiles, terminalProjections } from "../terminals/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
 import { jailOwner } from "../environments/jail/index.ts";
@@ -73,6 +82,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...projectProjections,
       ...sessionProjections,
       ...shellProjections,
+      ...terminalProjections,
       ...workspaceProjections,
       ...tokenProjections,
       ...requestProjections,
@@ -95,13 +105,24 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     defaults: (project) => config.valuesFor(project),
     environment: (asked) => Promise.resolve(wishOf(asked)),
   });
+  const drivers = driversOf(openJailDriver({ home: folder }));
+  const scrollbacks = new ScrollbackFiles(folder);
   const shells = openShells({
     log,
     home: folder,
-    drivers: driversOf(openJailDriver({ home: folder })),
+    drivers,
+    scrollbacks,
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
+  const terminals = openSessionTerminals({
+    log,
+    drivers,
+    scrollbacks,
+    openEnvironment: () => Promise.reject(new CorralError("jail.unavailable", "nothing runs sessions here")),
+    onDefect: (what) => logged.push({ what }),
+  });
+  await terminals.begin();
   const onDefect = (what: string) => void logged.push({ what });
   const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
   const workspaces = openWorkspaces({
@@ -133,10 +154,12 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
+      closeTerminals: (session) => terminals.closeAll(session),
       removeFiles: (session) => workspaces.remove(session),
       onFailure: (name) => logged.push({ what: name }),
     }),
     shells,
+    terminals,
     tokens,
     meter,
     egress,

@@ -156,6 +156,18 @@ describe("scopes", () => {
       path: "/api/shells/shl_none/terminals/trm_none/scrollback",
     },
     "GET /api/shells/:id/terminals/:terminal/stream": { path: "/api/shells/shl_none/terminals/trm_none/stream" },
+    "GET /api/terminals": { path: "/api/terminals" },
+    "GET /api/sessions/:id/terminals": { path: "/api/sessions/ses_none/terminals" },
+    "POST /api/sessions/:id/terminals": { path: "/api/sessions/ses_none/terminals", body: {} },
+    "GET /api/sessions/:id/terminals/:terminal": { path: "/api/sessions/ses_none/terminals/trm_none" },
+    "DELETE /api/sessions/:id/terminals/:terminal": {
+      path: "/api/sessions/ses_none/terminals/trm_none",
+      method: "DELETE",
+    },
+    "GET /api/sessions/:id/terminals/:terminal/scrollback": {
+      path: "/api/sessions/ses_none/terminals/trm_none/scrollback",
+    },
+    "GET /api/sessions/:id/terminals/:terminal/stream": { path: "/api/sessions/ses_none/terminals/trm_none/stream" },
     "GET /api/events": { path: "/api/events" },
     "GET /api/sessions/:id/diff": { path: `/api/sessions/${session}/diff` },
     "POST /api/sessions/:id/bring-back": { path: `/api/sessions/${session}/bring-back`, body: {} },

@@ -18,8 +18,7 @@ import {
 } from "@corral/protocol";
 import { type Environment, type EnvironmentDrivers, planOf } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
-import type { Scrollbacks } from "./scrollbacks.ts";
-import { HeldTerminals } from "./terminals.ts";
+import { HeldTerminals, type Scrollbacks } from "../terminals/index.ts";
 
 export type ShellFacts = EventData<"shell.opened">;
 

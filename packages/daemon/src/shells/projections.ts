@@ -30,18 +30,7 @@ const commands: Projection = {
   changes: commandChanges,
 };
 
-const terminals: Projection = {
-  table: "shell_terminals",
-  version: 1,
-  columns: { shell: "text", state: "text", closed: "text", seq: "integer" },
-  indexes: [
-    ["shell", "state", "seq"],
-    ["shell", "seq"],
-  ],
-  changes: terminalChanges,
-};
-
-export const shellProjections: readonly Projection[] = [shells, commands, terminals];
+export const shellProjections: readonly Projection[] = [shells, commands];
 
 function shellChanges(stored: StoredEvent): readonly Change[] {
   const key = stored.stream;
@@ -74,17 +63,6 @@ function commandChanges(stored: StoredEvent): readonly Change[] {
     }
     case "shell.command-unknown":
       return [{ key: stored.data.id, set: { state: "unknown", reason: stored.data.reason } }];
-    default:
-      return [];
-  }
-}
-
-function terminalChanges(stored: StoredEvent): readonly Change[] {
-  switch (stored.type) {
-    case "terminal.opened":
-      return [{ key: stored.data.id, set: { shell: stored.stream, state: "open", closed: null, seq: stored.seq } }];
-    case "terminal.closed":
-      return [{ key: stored.data.id, set: { state: "closed", closed: JSON.stringify(stored.data) } }];
     default:
       return [];
   }

@@ -11,15 +11,11 @@ import {
   type ShellView,
   type ShellWorkspace,
   type StartCommand,
-  type TerminalId,
-  type TerminalSize,
-  type TerminalView,
 } from "@corral/protocol";
 import { defaultLimits, type EnvironmentDrivers, shellWishOf } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
-import { Scrollbacks } from "./scrollbacks.ts";
-import type { HeldTerminals, TerminalViewer } from "./terminals.ts";
+import { type Scrollbacks, type Terminals, terminalsOf } from "../terminals/index.ts";
 import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
 
 /** Shells of people, each in an environment of its own. The daemon itself holds them; agents' are the runners' work. */
@@ -39,23 +35,7 @@ export interface Shells {
   read(id: ShellId, command: CommandId, range: OutputRange): Promise<Buffer>;
   /** Ends what runs in it; the shell stays. */
   interrupt(id: ShellId, by: By): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
-  /** Durable when it resolves. With the id of one that was opened before, it is that one. */
-  openTerminal(id: ShellId, size: TerminalSize, by: By, terminal?: TerminalId): Promise<TerminalView>;
-  /** All that there were, the newest last. */
-  listTerminals(id: ShellId): Promise<readonly TerminalView[]>;
-  /** Throws `not-found`. */
-  lookAtTerminal(id: ShellId, terminal: TerminalId): Promise<TerminalView>;
-  /** Tells the screen so far and all that comes, until it is left; or how it has ended. */
-  watchTerminal(
-    id: ShellId,
-    terminal: TerminalId,
-    viewer: TerminalViewer,
-    size?: TerminalSize,
-  ): ReturnType<HeldTerminals["watch"]>;
-  /** The text that is or was on it; undefined when it is no longer kept. */
-  readTerminal(id: ShellId, terminal: TerminalId): Promise<string | undefined>;
-  /** Ends it with all that runs on it. Can be repeated. */
-  closeTerminal(id: ShellId, terminal: TerminalId): Promise<TerminalView>;
+  readonly terminals: Terminals<ShellId>;
   /** Ends it, and removes its files unless something in them would be lost. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
   /** Takes up what was there when the daemon went away. Whatever is asked of shells waits for it. */
@@ -76,6 +56,7 @@ export interface ShellParts {
   readonly log: Log;
   readonly home: string;
   readonly drivers: EnvironmentDrivers;
+  readonly scrollbacks: Scrollbacks;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
   readonly onDefect: (what: string, error?: unknown) => void;
@@ -89,13 +70,13 @@ export function openShells({
   log,
   home,
   drivers,
+  scrollbacks,
   limits = () => defaultLimits,
   onDefect,
   idleMs = usualIdleMs,
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const scrollbacks = new Scrollbacks(home);
   const world = { log, drivers, scrollbacks, limits, claim, onDefect, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
@@ -120,13 +101,10 @@ export function openShells({
     read: async (id, command, { stream, from, limit }) =>
       (await hold(id, { closedToo: true })).read(command, stream, from, limit),
     interrupt: async (id, by) => ({ kind: (await hold(id)).interrupt(by) ? "interrupted" : "nothing-running" }),
-    openTerminal: async (id, size, by, terminal = newId("terminal")) =>
-      (await hold(id)).openTerminal(terminal, size, by),
-    listTerminals: async (id) => (await terminalsOf(id)).list(),
-    lookAtTerminal: async (id, terminal) => (await terminalsOf(id)).look(terminal),
-    watchTerminal: async (id, terminal, viewer, size) => (await terminalsOf(id)).watch(terminal, viewer, size),
-    readTerminal: async (id, terminal) => (await terminalsOf(id)).scrollback(terminal),
-    closeTerminal: async (id, terminal) => (await terminalsOf(id)).close(terminal),
+    terminals: terminalsOf<ShellId>(
+      async (id) => (await hold(id, { closedToo: true })).terminals,
+      async (id, size, by, terminal = newId("terminal")) => (await hold(id)).openTerminal(terminal, size, by),
+    ),
     close(id, by) {
       const joined = closing.get(id) ?? close(id, by).finally(() => closing.delete(id));
       closing.set(id, joined);
@@ -200,10 +178,6 @@ export function openShells({
     return shell;
   }
 
-  async function terminalsOf(id: ShellId): Promise<HeldTerminals> {
-    return (await hold(id, { closedToo: true })).terminals;
-  }
-
   async function close(id: ShellId, by: By): Promise<ClosedShell> {
     const row = await log.row("shells", id);
     if (row === undefined) throw missing("shell", id);
@@ -226,10 +200,12 @@ export function openShells({
   }
 
   async function hasRun(shell: ShellId): Promise<boolean> {
-    const used = ["shell_commands", "shell_terminals"].map((table) =>
-      log.rows(table, { where: { shell }, orderBy: "seq", limit: 1 }),
-    );
-    return (await Promise.all(used)).some((rows) => rows.length > 0);
+    const one = { orderBy: "seq", limit: 1 };
+    const used = await Promise.all([
+      log.rows("shell_commands", { where: { shell }, ...one }),
+      log.rows("terminals", { where: { place: shell }, ...one }),
+    ]);
+    return used.some((rows) => rows.length > 0);
   }
 
   /** One at a time in a person's own folder: two would trip over each other. */

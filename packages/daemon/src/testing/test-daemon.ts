@@ -25,6 +25,12 @@ import { openProviders } from "../providers/index.ts";
 import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
+import {
+  openSessionTerminals,
+  ScrollbackFiles,
+  type SessionTerminals,
+  terminalProjections,
+} from "../terminals/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
@@ -39,6 +45,7 @@ export interface TestDaemon extends AsyncDisposable {
   readonly repository: string;
   readonly home: string;
   readonly removal: Removal;
+  readonly terminals: SessionTerminals;
   /** What the foreman found wrong. */
   readonly defects: readonly string[];
   another(wish?: Partial<CreateSession>): Promise<TestSession>;
@@ -64,7 +71,7 @@ export async function startTestDaemon(
   const home = join(folder, "home");
   const repository = makeRepository(join(folder, "repository"));
   const model = await startScriptedModel();
-  const projections = [...projectProjections, ...sessionProjections];
+  const projections = [...projectProjections, ...sessionProjections, ...terminalProjections];
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
@@ -86,9 +93,20 @@ export async function startTestDaemon(
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
+  const terminals = openSessionTerminals({
+    log,
+    drivers,
+    scrollbacks: new ScrollbackFiles(home),
+    openEnvironment: (id) => foreman.open(id),
+    onDefect: (what) => void defects.push(what),
+  });
+  await terminals.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= foreman.stop(5_000));
+  const stop = () => {
+    terminals.stop();
+    return (stopped ??= foreman.stop(5_000));
+  };
   return {
     model,
     log,
@@ -99,9 +117,11 @@ export async function startTestDaemon(
     removal: openRemoval({
       log,
       drivers,
+      closeTerminals: (session) => terminals.closeAll(session),
       removeFiles: (session) => removeWorkspace(home, session),
       onFailure: (name) => void defects.push(`${name} stays`),
     }),
+    terminals,
     defects,
     another,
     stop,

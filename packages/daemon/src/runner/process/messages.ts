@@ -1,4 +1,4 @@
-import type { Delta, NewEvent, StoredEvent } from "@corral/protocol";
+import type { Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
 
@@ -9,6 +9,7 @@ export type ToRunner =
   | { readonly say: "tell"; readonly run: number; readonly event: StoredEvent }
   | { readonly say: "done"; readonly run: number; readonly request: number; readonly promotion?: Promotion }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
+  | { readonly say: "open"; readonly run: number; readonly request: number }
   | { readonly say: "drain" }
   | { readonly say: "ping" }
   /** How much its log says from now on. */
@@ -24,4 +25,6 @@ export type FromRunner =
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
+  /** The answer to `open`. */
+  | { readonly say: "opened"; readonly run: number; readonly request: number; readonly problem?: Problem }
   | { readonly say: "ended"; readonly run: number; readonly end: RunEnd };

@@ -1,4 +1,4 @@
-import type { Delta, NewEvent } from "@corral/protocol";
+import { CorralError, type Delta, type NewEvent } from "@corral/protocol";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
@@ -21,6 +21,8 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
         return runs.get(message.run)?.hosted.wake();
       case "tell":
         return runs.get(message.run)?.hosted.tell(message.event);
+      case "open":
+        return void open(message.run, message.request);
       case "done":
         return runs.get(message.run)?.office.settle(message.request, message.promotion);
       case "refused":
@@ -48,10 +50,23 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
     }
   }
 
+  async function open(run: number, request: number): Promise<void> {
+    try {
+      await runs.get(run)?.hosted.open();
+      channel.send({ say: "opened", run, request });
+    } catch (error) {
+      channel.send({ say: "opened", run, request, problem: asCorralError(error).toProblem() });
+    }
+  }
+
   function finish(run: number, end: RunEnd): void {
     runs.delete(run);
     channel.send({ say: "ended", run, end });
   }
+}
+
+function asCorralError(error: unknown): CorralError {
+  return error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
 }
 
 /** The office at the other end of the channel. */

@@ -3,8 +3,16 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What was on terminals that have ended, as text, each in a file of its own; the newest so many are kept. */
-export class Scrollbacks {
+/** What was on terminals that have ended, as text. */
+export interface Scrollbacks {
+  /** Returns the address of a file with it. It is there when this returns, whole. */
+  write(id: TerminalId, text: string): Promise<string>;
+  /** Undefined when it is no longer kept. */
+  read(id: TerminalId): Promise<string | undefined>;
+}
+
+/** Each in a file of its own; the newest so many are kept. */
+export class ScrollbackFiles implements Scrollbacks {
   readonly #folder: string;
   readonly #most: number;
 
@@ -13,8 +21,7 @@ export class Scrollbacks {
     this.#most = most;
   }
 
-  /** Returns the address of the file, which is whole or not there. */
-  write(id: TerminalId, text: string): string {
+  async write(id: TerminalId, text: string): Promise<string> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const file = join(this.#folder, `${id}.txt`);
     writeFileSync(`${file}.new`, text, { mode: 0o600 });
@@ -23,7 +30,7 @@ export class Scrollbacks {
     return pathToFileURL(file).href;
   }
 
-  read(id: TerminalId): string | undefined {
+  async read(id: TerminalId): Promise<string | undefined> {
     try {
       return readFileSync(join(this.#folder, `${id}.txt`), "utf8");
     } catch (error) {

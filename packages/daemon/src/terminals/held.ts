@@ -4,7 +4,6 @@ import {
   event,
   type EventData,
   type NewEvent,
-  type ShellId,
   type TerminalId,
   type TerminalSize,
   type TerminalView,
@@ -12,6 +11,9 @@ import {
 import type { Environment, Terminal } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import type { Scrollbacks } from "./scrollbacks.ts";
+
+/** In whose environment a terminal is. */
+export type TerminalPlace = TerminalView["of"];
 
 /** What is told to whoever watches a terminal. None of it may throw. */
 export interface TerminalViewer {
@@ -32,27 +34,30 @@ export interface TerminalWorld {
   readonly log: Log;
   readonly scrollbacks: Scrollbacks;
   readonly onDefect: (what: string, error: unknown) => void;
+  /** Aborted when the daemon stops: from then on nothing is recorded, for what runs goes on. */
   readonly over: AbortSignal;
+  /** The last one is closed and let go of. */
+  readonly onNoneLeft?: () => void;
 }
 
 /**
- * The terminals of one shell, as the daemon holds them.
+ * The terminals of one shell or session, as the daemon holds them.
  *
  * 1. A terminal is on record before anything of it runs, and its end is recorded once: the append is guarded by its row.
  * 2. What was on it is on file before its end is on record, and its end is on record before anybody is told or the environment forgets it.
  * 3. After a restart a lasting one is joined again, with all that it still runs; one that was not is recorded as ended.
  */
 export class HeldTerminals {
-  readonly #shell: ShellId;
+  readonly #place: TerminalPlace;
   readonly #world: TerminalWorld;
   readonly #open = new Map<TerminalId, Held>();
 
-  constructor(shell: ShellId, world: TerminalWorld) {
-    this.#shell = shell;
+  constructor(place: TerminalPlace, world: TerminalWorld) {
+    this.#place = place;
     this.#world = world;
   }
 
-  /** A terminal counts as use of its shell while somebody watches it, or it had something to tell not long ago. */
+  /** A terminal counts as use of its place while somebody watches it, or it had something to tell not long ago. */
   isQuietFor(ms: number): boolean {
     return [...this.#open.values()].every(
       ({ viewers, lastHeard }) => viewers.size === 0 && performance.now() - lastHeard >= ms,
@@ -61,7 +66,7 @@ export class HeldTerminals {
 
   /** With the id of one that was opened before, it is that one. */
   async open(id: TerminalId, size: TerminalSize, environment: Environment, by: By): Promise<TerminalView> {
-    const known = await this.#world.log.row("shell_terminals", id);
+    const known = await this.#world.log.row("terminals", id);
     if (known !== undefined) return this.#view(known);
     await this.#append([event("terminal.opened", { id, environment: environment.state.id, ...size })], by, {
       key: id,
@@ -179,13 +184,16 @@ export class HeldTerminals {
             id,
             reason: held.reason,
             exitCode: end.exitCode,
-            scrollback: this.#world.scrollbacks.write(id, end.scrollback),
+            scrollback: await this.#world.scrollbacks.write(id, end.scrollback),
           };
     await this.#recordClosed(closed);
     this.#open.delete(id);
     for (const viewer of held.viewers) viewer.onClosed(closed);
     // Nobody needs what the environment wrote down of it any more.
-    void held.terminal.close().catch(() => undefined);
+    void held.terminal
+      .close()
+      .catch(() => undefined)
+      .then(() => this.#open.size === 0 && this.#world.onNoneLeft?.());
   }
 
   async #recordClosed(closed: ClosedTerminal): Promise<void> {
@@ -203,21 +211,21 @@ export class HeldTerminals {
   ): Promise<void> {
     this.#world.over.throwIfAborted();
     await this.#world.log.append({
-      stream: this.#shell,
+      stream: this.#place,
       ...by,
       events,
-      guards: [{ table: "shell_terminals", ...guard }],
+      guards: [{ table: "terminals", ...guard }],
     });
   }
 
   #rows(state?: "open"): Promise<readonly Row[]> {
-    const where = { shell: this.#shell, ...(state === undefined ? {} : { state }) };
-    return this.#world.log.rows("shell_terminals", { where, orderBy: "seq" });
+    const where = { place: this.#place, ...(state === undefined ? {} : { state }) };
+    return this.#world.log.rows("terminals", { where, orderBy: "seq" });
   }
 
   async #row(id: TerminalId): Promise<Row> {
-    const row = await this.#world.log.row("shell_terminals", id);
-    if (row === undefined || row["shell"] !== this.#shell)
+    const row = await this.#world.log.row("terminals", id);
+    if (row === undefined || row["place"] !== this.#place)
       throw new CorralError("not-found", `There is no terminal ${id}.`);
     return row;
   }
@@ -225,13 +233,13 @@ export class HeldTerminals {
   #view(row: Row): TerminalView {
     const id = row["key"] as TerminalId;
     const held = this.#open.get(id);
-    return held === undefined ? { ...closedIn(row), shell: this.#shell, state: "closed" } : this.#viewOf(id, held);
+    return held === undefined ? { ...closedIn(row), of: this.#place, state: "closed" } : this.#viewOf(id, held);
   }
 
   #viewOf(id: TerminalId, { terminal, viewers }: Held): TerminalView {
     return {
       id,
-      shell: this.#shell,
+      of: this.#place,
       state: "open",
       lasting: terminal.lasting,
       viewers: viewers.size,
