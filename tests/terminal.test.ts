@@ -72,6 +72,42 @@ describe("a terminal", () => {
     },
   );
 
+  test(
+    "corral attach sits beside a session's agent; the daemon stopped and started, it is still there",
+    { timeout: 90_000 },
+    async () => {
+      await using stage = await setStage();
+      const daemon = await stage.serve();
+      const { id: projectId } = await stage.client().projects.register({ path: stage.repository });
+      const session = await stage.client().sessions.create({ projectId });
+      const first = sit(stage, "attach", "--terminal", session.id);
+      await first.shows("on the files of its agent");
+      first.type("x=$((40 + 2)); echo is-$x; git branch --show-current\r");
+      await first.shows(`corral/${session.id}`);
+      first.type("\u001c");
+      await first.shows("code-0");
+      await first.exit;
+
+      expect(await daemon.end("SIGTERM")).toBe(0);
+      await stage.serve();
+      const second = sit(stage, "attach", "--terminal");
+      await second.shows("is-42");
+      second.type("echo st''ill-$x; exit 6\r");
+      await second.shows("still-42");
+      await second.shows("code-6");
+      await second.exit;
+      const events = (await stage.client().sessions.events(session.id)).events.map(({ type }) => type);
+      expect(events.filter((type) => /^(environment|terminal)\./.test(type))).toEqual([
+        "environment.opened",
+        "terminal.opened",
+        "terminal.closed",
+      ]);
+      const none = sit(stage, "attach", "--terminal");
+      await none.shows("No terminal is open");
+      await none.exit;
+    },
+  );
+
   test("exit ends the shell with it", { timeout: 60_000 }, async () => {
     await using stage = await setStage();
     await stage.serve();

@@ -116,9 +116,7 @@ export class TmuxTerminal implements Terminal {
   async close(): Promise<void> {
     const ended = this.ended.catch(() => undefined);
     // What ends by itself leaves word of how, and of what was on its screen.
-    this.#client?.ask(
-      `run-shell -b '{ read -r pid <${this.#site.folder}/pid; kill -s HUP $pid; kill -s CONT $pid; } 2>/dev/null; true'`,
-    );
+    this.#client?.ask(`run-shell -b '{ ${hangUp(this.#site.folder)}; } 2>/dev/null; true'`);
     if (this.#client !== undefined) await Promise.race([ended, pause(closingMs)]);
     this.#isOver = true;
     await this.#site.closeShell();
@@ -282,6 +280,11 @@ printf '\\033]2;ended\\007\\033]${lastMark}\\007'
   ${tmux} capture-pane -J -S - -t ${target} \\; save-buffer ${folder}/screen \\; kill-server
 } </dev/null >/dev/null 2>&1
 exit $code`;
+}
+
+/** The shell may just have been started. */
+function hangUp(folder: string): string {
+  return `n=0; until [ -s ${folder}/pid ] || [ $n -ge 50 ]; do n=$((n + 1)); sleep 0.05; done; read -r pid <${folder}/pid; kill -s HUP $pid; kill -s CONT $pid`;
 }
 
 /** -N: a client never starts a server, which would belong to nobody. */
