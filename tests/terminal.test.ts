@@ -37,7 +37,7 @@ function sit(stage: Stage, ...args: readonly string[]) {
 
 describe("a terminal", () => {
   test(
-    "corral shell sits at one in a jail: size, detach, the daemon killed, attach, end",
+    "corral shell sits at one in a jail: size, detach, the daemon killed, attach, end; exit ends the shell with it",
     { timeout: 90_000 },
     async () => {
       await using stage = await setStage();
@@ -69,6 +69,13 @@ describe("a terminal", () => {
       const [terminal] = await stage.client().terminals.list(shell.id);
       expect(terminal).toMatchObject({ state: "closed", exitCode: 5, scrollback: expect.stringMatching(/^file:/) });
       expect(await stage.corral("shell", "--end", shell.id).exit).toBe(0);
+
+      const third = sit(stage, "shell");
+      await third.shows("exit ends it");
+      third.type("exit 3\r");
+      await third.shows("code-3");
+      await third.exit;
+      expect(await stage.client().shells.list()).toEqual([]);
     },
   );
 
@@ -107,15 +114,4 @@ describe("a terminal", () => {
       await none.exit;
     },
   );
-
-  test("exit ends the shell with it", { timeout: 60_000 }, async () => {
-    await using stage = await setStage();
-    await stage.serve();
-    const person = sit(stage, "shell");
-    await person.shows("exit ends it");
-    person.type("exit 3\r");
-    await person.shows("code-3");
-    await person.exit;
-    expect(await stage.client().shells.list()).toEqual([]);
-  });
 });

@@ -119,9 +119,12 @@ export function comeBack({ id }: Pick<Seat, "id">): string {
 /** Ctrl-\ */
 const detachKey = 0x1c;
 
-/** Everything that a program may have switched on, switched off: screen, mouse, focus, paste, cursor, colours, keys, character set. */
+/**
+ * Everything that a program may have switched on, switched off: screen, mouse, focus, paste, cursor, region, colours, keys, character set.
+ * What resets the region would move the cursor, so that is put back.
+ */
 const asBefore =
-  "\u001b[?1000;1002;1003;1004;1005;1006;1015;2004;2026;1049l\u001b[?7;25h\u001b[?1;5;6l\u001b[r\u001b>\u001b[4l\u001b[0m\u001b(B\u000f\u001b[0 q\r\n";
+  "\u001b[?1000;1002;1003;1004;1005;1006;1015;2004;2026;1049l\u001b[?7;25h\u001b[?1;5l\u001b7\u001b[r\u001b8\u001b>\u001b[4l\u001b[0m\u001b(B\u000f\u001b[0 q\r\n";
 
 const places = {
   copy: "on a copy of the repository",

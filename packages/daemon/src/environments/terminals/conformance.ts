@@ -150,6 +150,25 @@ export function describeTerminals(name: string, subject: TerminalsUnderTest, { l
       expect(await found.environment.joinTerminal("kept")).toBeUndefined();
     });
 
+    test.runIf(lasting)(
+      "who comes while a program has the whole screen sees it, and what it covers afterwards",
+      async () => {
+        const { environment } = await open();
+        const terminal = await environment.openTerminal("one", size);
+        const first = watch(terminal);
+        terminal.write(
+          Buffer.from("echo be''fore; printf '\\033[?1049hwh''ole'; read x; printf '\\033[?1049l'; echo af''ter\r"),
+        );
+        await first.shows("whole");
+        const second = watch(terminal);
+        await second.shows("whole");
+        expect(second.text()).toMatch(/before\r\n[^]*\u001b\[\?1049h[^]*whole/);
+        terminal.write(Buffer.from("\r"));
+        await second.shows("after");
+        await terminal.close();
+      },
+    );
+
     test.runIf(lasting)("the text on it can be read while it runs", async () => {
       const { environment } = await open();
       const terminal = await environment.openTerminal("one", size);

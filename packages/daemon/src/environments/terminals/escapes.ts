@@ -149,7 +149,7 @@ const plainFinals = "@ABCDEFGHIJKLMPSTXZ`abdefghlmrsu";
 
 /** Of DECSET: keys, screen, cursor, wrapping, keypad, mouse, focus, paste, and drawing at once. */
 const wantedModes: ReadonlySet<string> = new Set(
-  "1 5 6 7 12 25 45 47 66 1000 1002 1003 1004 1005 1006 1015 1047 1048 1049 2004 2026".split(" "),
+  "1 5 7 12 25 45 47 66 1000 1002 1003 1004 1005 1006 1015 1047 1048 1049 2004 2026".split(" "),
 );
 
 /** Of all strings only titles are kept, as plain text. */

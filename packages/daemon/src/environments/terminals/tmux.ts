@@ -127,12 +127,14 @@ export class TmuxTerminal implements Terminal {
     const client = this.#client;
     if (client === undefined) return;
     let lines: readonly string[] = [];
-    // On one line, so that nothing happens between the two.
+    let covered: readonly string[] = [];
+    // On one line, so that nothing happens between them.
     client.ask(
-      `capture-pane -p -e -S - -t ${target} ; display-message -p -t ${target} '${stateFormat}'`,
+      `capture-pane -p -e -S - -t ${target} ; capture-pane -p -e -a -q -t ${target} ; display-message -p -t ${target} '${stateFormat}'`,
       (answer) => (lines = answer.lines),
     );
-    client.also(({ ok, lines: [state = ""] }) => ok && onScreen(screenFrom(lines, state)));
+    client.also((answer) => (covered = answer.lines));
+    client.also(({ ok, lines: [state = ""] }) => ok && onScreen(screenFrom({ lines, covered }, state)));
   }
 
   /** False when there is nothing to attach to. */
@@ -308,13 +310,27 @@ const flags = {
   mouseSgr: "mouse_sgr_flag",
   paste: "bracket_paste_flag",
 } as const;
-const stateFormat = ["cursor_x", "cursor_y", "alternate_on", ...Object.values(flags)]
+const stateFormat = [
+  "cursor_x",
+  "cursor_y",
+  "alternate_on",
+  "alternate_saved_x",
+  "alternate_saved_y",
+  "history_size",
+  ...Object.values(flags),
+]
   .map((name) => `#{${name}}`)
   .join(",");
 
+/** `covered`: the ordinary screen, while a program has the alternate one. */
+interface Captured {
+  readonly lines: readonly string[];
+  readonly covered: readonly string[];
+}
+
 /** What a terminal of the same size has to be told to look the same, and to take keys in the same way. */
-function screenFrom(lines: readonly string[], state: string): Buffer {
-  const [x, y, alternate, ...on] = state.split(",");
+function screenFrom({ lines, covered }: Captured, state: string): Buffer {
+  const [x, y, alternate, savedX, savedY, history, ...on] = state.split(",");
   const is = (flag: keyof typeof flags) => on[Object.keys(flags).indexOf(flag)] === "1";
   const modes = [
     is("cursor") ? "" : "\u001b[?25l",
@@ -326,11 +342,17 @@ function screenFrom(lines: readonly string[], state: string): Buffer {
     is("mouseSgr") ? "\u001b[?1006h" : "",
     is("paste") ? "\u001b[?2004h" : "",
   ];
+  const past = lines.slice(0, Number(history));
+  const screens =
+    alternate === "1"
+      ? `${drawn([...past, ...covered], savedX, savedY)}\u001b[?1049h${drawn(lines.slice(past.length), x, y)}`
+      : drawn(lines, x, y);
+  return Buffer.from(`\u001b[?1049l${screens}${modes.join("")}`);
+}
+
+function drawn(lines: readonly string[], x = "0", y = "0"): string {
   const text = new EscapeFilter().pass(Buffer.from(lines.join("\r\n")));
-  const place = `\u001b[${Number(y) + 1};${Number(x) + 1}H`;
-  return Buffer.from(
-    `\u001b[0m${alternate === "1" ? "\u001b[?1049h" : ""}\u001b[2J\u001b[H${text}\u001b[0m${place}${modes.join("")}`,
-  );
+  return `\u001b[0m\u001b[2J\u001b[H${text}\u001b[0m\u001b[${Number(y) + 1};${Number(x) + 1}H`;
 }
 
 function trimmed(text: string): string {
