@@ -110,7 +110,7 @@ function addRoutes<Place extends ShellId | SessionId>(
       },
     },
     async (request, reply) => {
-      const place = await operated(request as Asked);
+      const place = await operated(request);
       return reply.code(201).send(await terminals.open(place, request.body, request.by, request.newId("terminal")));
     },
   );
@@ -150,7 +150,7 @@ function addRoutes<Place extends ShellId | SessionId>(
     },
     async (request, reply) => {
       const { terminal } = request.params;
-      const text = await terminals.read((await find(request as Asked)).id, terminal);
+      const text = await terminals.read((await find(request)).id, terminal);
       if (text === undefined) throw new CorralError("not-found", `Nothing of ${terminal} is kept any more.`);
       return reply
         .header("content-type", "text/plain; charset=utf-8")

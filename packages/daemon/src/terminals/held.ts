@@ -184,7 +184,7 @@ export class HeldTerminals {
             id,
             reason: held.reason,
             exitCode: end.exitCode,
-            scrollback: await this.#world.scrollbacks.write(id, end.scrollback),
+            scrollback: await this.#world.scrollbacks.write(this.#place, id, end.scrollback),
           };
     await this.#recordClosed(closed);
     this.#open.delete(id);

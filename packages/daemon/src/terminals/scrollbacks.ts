@@ -1,4 +1,5 @@
 import type { TerminalId } from "@corral/protocol";
+import type { TerminalPlace } from "./held.ts";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,7 +7,7 @@ import { pathToFileURL } from "node:url";
 /** What was on terminals that have ended, as text. */
 export interface Scrollbacks {
   /** Returns the address of a file with it. It is there when this returns, whole. */
-  write(id: TerminalId, text: string): Promise<string>;
+  write(of: TerminalPlace, id: TerminalId, text: string): Promise<string>;
   /** Undefined when it is no longer kept. */
   read(id: TerminalId): Promise<string | undefined>;
 }
@@ -21,7 +22,7 @@ export class ScrollbackFiles implements Scrollbacks {
     this.#most = most;
   }
 
-  async write(id: TerminalId, text: string): Promise<string> {
+  async write(_of: TerminalPlace, id: TerminalId, text: string): Promise<string> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const file = join(this.#folder, `${id}.txt`);
     writeFileSync(`${file}.new`, text, { mode: 0o600 });
