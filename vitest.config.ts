@@ -11,6 +11,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", ...ofSources],
+          maxWorkers: 2,
           testTimeout: 15_000,
           hookTimeout: 30_000,
           sequence: { groupOrder: 0 },

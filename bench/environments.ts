@@ -31,6 +31,7 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
     if (part === undefined) throw new Error(`There is no part "${name}". There are: ${Object.keys(parts).join(", ")}`);
     met.push(await part(Number(values.rounds)));
   }
+  await figuresOf(jailsProgram, ["sweep", "0", scratch]);
   return met.every((each) => each) ? "met" : "missed";
 }
 

@@ -123,6 +123,11 @@ programs() {
 test_programs() {
   echo "strace strace one test"
   echo "chromium chromium the dashboard's stories"
+  # The tests' own engine runs as root; elsewhere, and for others, its tests say that they are skipped.
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "podman podman containers"
+    echo "runc runc containers"
+  fi
 }
 
 missing_programs() {

@@ -347,10 +347,11 @@ describe("a disk that is full", () => {
       expect(refusal).toMatchObject({ code: "log.full", retry: "later", hint: expect.stringContaining("Make room") });
       // What was refused was long; from now on there is no room for anything.
       let refused: { readonly code: number | null; readonly err: string } = { code: 0, err: "" };
-      // A copy that was being made in the background and finds no room makes some by giving up.
+      // A copy that was being made in the background and finds no room makes some by giving up; a word that finds it
+      // is taken, and what comes of it waits until there is more.
       for (let nth = 0; refused.code === 0 && nth < 5; nth++) {
         fill(join(rest, String(nth)));
-        refused = await said(stage, "run", "two");
+        refused = await said(stage, "run", "--detach", "two");
       }
       expect(refused.code).toBe(1);
       expect(refused.err).toMatch(

@@ -25,7 +25,7 @@ describe("corral doctor", () => {
     for (const name of ["processes limit", "memory limit", "cpu limit", "disk limit"]) {
       expect(findings.get(name)).toMatchObject({ found: expect.stringMatching(/^(hard|soft), /) as string });
     }
-    expect([...findings.keys()]).toEqual(expect.arrayContaining(["cgroups", "container engine"]));
+    expect([...findings.keys()]).toEqual(expect.arrayContaining(["cgroups", "container engine", "open network"]));
     expect(findings.get("provider keys")).toMatchObject({ state: "ok", found: "ANTHROPIC_API_KEY" });
     expect(doctor.stdout()).not.toContain("sk-story-secret");
     expect(existsSync(stage.home)).toBe(false);
@@ -34,9 +34,11 @@ describe("corral doctor", () => {
   test("asks the running daemon, which may have other variables", async () => {
     await using stage = await setStage({ variables: { ANTHROPIC_API_KEY: "" } });
     await stage.serve();
-    const env = { ...stage.variables, ANTHROPIC_API_KEY: "sk-only-here" };
+    const env = { ...stage.variables, ANTHROPIC_API_KEY: "sk-only-here", COLUMNS: "40" };
     const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli.js"), "doctor"], { env });
     expect(stdout).toContain("! provider keys: none\n");
     expect(stdout).toContain("→ export ANTHROPIC_API_KEY=…");
+    // What is wider is one word, which nobody can break.
+    expect(stdout.split("\n").filter((line) => line.length > 40 && line.trim().includes(" "))).toEqual([]);
   });
 });

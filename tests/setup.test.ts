@@ -249,9 +249,26 @@ describe("the system's programs", () => {
     expect(await checkout.setUp({}, "--for-tests").result).toEqual({
       code: 0,
       stdout: "",
-      stderr: "corral: installing with apt-get: strace chromium\n",
+      stderr: "corral: installing with apt-get: strace chromium podman runc\n",
     });
-    expect(checkout.calls.slice(1)).toEqual([aptGet("install --no-install-recommends strace chromium")]);
+    expect(checkout.calls.slice(1)).toEqual([aptGet("install --no-install-recommends strace chromium podman runc")]);
+    expect(await checkout.setUp({}, "--for-tests").result).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  test.runIf(process.platform === "linux")("a container engine for tests is asked for as root alone", async () => {
+    using checkout = await setUpCheckout();
+    checkout.program("apt-get", `case $* in *podman* | *runc*) echo "E: none" >&2; exit 100 ;; esac; ${aptInstalls}`);
+    expect(await checkout.setUp({}, "--for-tests").result).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: [
+        "corral: installing with apt-get: podman runc",
+        "E: none",
+        "corral: not installed: podman (for containers), runc (for containers). To install: sudo apt-get install -y podman runc",
+        "",
+      ].join("\n"),
+    });
+    checkout.program("id", "echo 1234");
     expect(await checkout.setUp({}, "--for-tests").result).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
@@ -395,7 +412,7 @@ function fails(checkout: Checkout, code: string): string {
 /** Makes the programs of the packages it is asked for. */
 const aptInstalls = `
 for package; do
-  case $package in bubblewrap) name=bwrap ;; ripgrep) name=rg ;; git | tmux | strace | chromium) name=$package ;; *) continue ;; esac
+  case $package in bubblewrap) name=bwrap ;; ripgrep) name=rg ;; git | tmux | strace | chromium | podman | runc) name=$package ;; *) continue ;; esac
   printf '#!/bin/sh\\n' >"\${0%/*}/$name"; chmod +x "\${0%/*}/$name"
 done`;
 

@@ -13,7 +13,21 @@ const [what = "", count = "100"] = process.argv.slice(2);
 const workspace = mkdtempSync(join(tmpdir(), "floor-"));
 const walls = [
   ["--unshare-all", "--die-with-parent", "--new-session"],
-  ["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"],
+  // Without /etc there is neither awk nor cc, which are links to there, nor anybody's name.
+  [
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    "--ro-bind",
+    "/etc",
+    "/etc",
+    "--symlink",
+    "usr/bin",
+    "/bin",
+    "--symlink",
+    "usr/sbin",
+    "/sbin",
+  ],
   ["--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"],
   ["--bind", workspace, "/workspace", "--chdir", "/workspace"],
   ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"],

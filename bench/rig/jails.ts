@@ -1,10 +1,11 @@
 /**
  * node jails.ts WHAT COUNT FOLDER: the same through Corral's own jails: `commands` in a warm one, `starts` of new ones, `reads` of
  * a file of 10 KB one after the other, `reads-at-once` of twenty such files, `memory` of so many that each ran a command and
- * read a file. Prints one line of JSON.
+ * read a file. Prints one line of JSON. `sweep` removes what they left in the folders below FOLDER.
  */
 import { openTestJails, type TestJail } from "@corral/daemon/testing";
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** To be started by this name. */
 export const jailsProgram = "bench/rig/jails.ts";
@@ -14,22 +15,31 @@ const fileNames = Array.from({ length: 20 }, (_, n) => `file-${n}`);
 if (import.meta.main) await work(process.argv.slice(2));
 
 async function work([what = "", count = "100", folder = ""]: readonly string[]): Promise<void> {
-  const jails = openTestJails(folder);
-  try {
-    process.stdout.write(`${JSON.stringify(await measure(() => jails.open(), what, Number(count)))}\n`);
-  } finally {
-    await jails.end();
-  }
+  if (what === "sweep") for (const each of readdirSync(folder)) await openTestJails(join(folder, each)).sweep();
+  const figures = what === "sweep" ? {} : await measured(what, Number(count), folder);
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
   process.exit(0);
+}
+
+/** Afterwards no process is left, and all files are: the more was deleted, the slower are files made. */
+async function measured(what: string, count: number, folder: string): Promise<object> {
+  const jails = openTestJails(folder);
+  const opened: TestJail[] = [];
+  const open = async () => {
+    const jail = await jails.open();
+    opened.push(jail);
+    return jail;
+  };
+  try {
+    return await measure(open, what, count);
+  } finally {
+    for (const { environment } of opened) process.kill(environment.state.supervisor.pid, "SIGKILL");
+  }
 }
 
 async function measure(open: () => Promise<TestJail>, what: string, count: number): Promise<object> {
   if (what === "memory") return { bytes: await memoryOf(open, count) };
-  if (what === "starts") {
-    const opened: TestJail[] = [];
-    const figures = await timed(count, async () => void opened.push(await open()));
-    return figures;
-  }
+  if (what === "starts") return timed(count, open);
   const jail = await open();
   const { shell, files } = jail.environment;
   const content = "x".repeat(10_240);

@@ -7,10 +7,12 @@ import {
   type CommandView,
   CorralError,
   newId,
+  refusalIn,
   type ShellView,
 } from "@corral/protocol";
 import { persistently } from "./resume.ts";
 import { type Output, shown } from "./terminal.ts";
+import { wrap } from "./wrap.ts";
 import type { World } from "./world.ts";
 
 /** How a command ended, as far as anybody can tell. */
@@ -50,14 +52,7 @@ export class ShellLine {
     const id = newId("command");
     try {
       await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
-      const view = await this.#client.shells.follow(this.#shell.id, id, {
-        signal: running.leaving.signal,
-        onOutput: (stream, piece) => {
-          this.#midLine = !piece.endsWith("\n");
-          if (live) print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
-        },
-        onBreak: this.#patience(),
-      });
+      const view = await (live ? this.#follow(id, running.leaving.signal) : this.#wait(id, running.leaving.signal));
       return outcomeOf(view, running.pressed > 0);
     } catch (error) {
       if (!running.leaving.signal.aborted) throw error;
@@ -72,19 +67,22 @@ export class ShellLine {
   async interact(): Promise<number> {
     const { stdin, out, err } = this.#world;
     const person = stdin.isTTY === true;
-    err.write(shown(greeting(this.#shell, { person })));
+    err.write(wrap(shown(greeting(this.#shell, { person })), err.columns));
     const lines = createInterface({
       input: stdin,
       terminal: person,
       ...(person ? { output: throughTo(out) } : {}),
-      prompt: this.#shell.environment.kind === "jail" ? "jail$ " : "UNSAFE$ ",
+      prompt: `${wallsOf(this.#shell)}$ `,
     });
     lines.on("SIGINT", () => {
       if (this.#running === undefined) lines.write(null, { ctrl: true, name: "u" });
       else this.press();
     });
+    // Whoever pastes lines and leaves has them all done, without being asked for more.
+    let mayAsk = person;
+    lines.on("close", () => (mayAsk = false));
     let code = 0;
-    if (person) lines.prompt();
+    if (mayAsk) lines.prompt();
     for await (const line of lines) {
       const leaves = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(line);
       if (leaves !== null) {
@@ -98,7 +96,7 @@ export class ShellLine {
         err.write(shown(ended(outcome, { goesOn: true })));
         code = outcome.interrupted ? 130 : (outcome.result?.exitCode ?? 1);
       }
-      if (person) lines.prompt();
+      if (mayAsk) lines.prompt();
     }
     lines.close();
     if (person) out.write("\n");
@@ -114,6 +112,26 @@ export class ShellLine {
       if (running.leaving.signal.aborted) return;
       this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
     });
+  }
+
+  #follow(id: CommandId, signal: AbortSignal): Promise<CommandView> {
+    return this.#client.shells.follow(this.#shell.id, id, {
+      signal,
+      onOutput: (stream, piece) => {
+        this.#midLine = !piece.endsWith("\n");
+        print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
+      },
+      onBreak: this.#patience(),
+    });
+  }
+
+  /** Whoever wants nothing but the end is not sent all the output. */
+  async #wait(id: CommandId, signal: AbortSignal): Promise<CommandView> {
+    for (;;) {
+      const view = await this.#persist(() => this.#client.shells.look(this.#shell.id, id, { waitSeconds: 20, signal }));
+      signal.throwIfAborted();
+      if (view.state !== "running") return view;
+    }
   }
 
   #command(id: CommandId, text: string) {
@@ -141,8 +159,10 @@ export class ShellLine {
 
 /** What is to be said of an end besides its output; empty when nothing is. */
 export function ended({ result, notice }: Ended, { goesOn }: { goesOn: boolean }): string {
+  const refusal = result === undefined ? undefined : refusalIn(result);
   const said = [
     ...(notice === undefined ? [] : [notice]),
+    ...(refusal === undefined ? [] : [refusal]),
     ...(result?.limit === undefined && result?.timedOut !== true
       ? []
       : [`it ran into its limit: ${result.limit ?? "time"}`]),
@@ -185,10 +205,15 @@ const places = {
   scratch: "in an empty folder",
 };
 
+/** In a word. */
+export function wallsOf({ environment: { kind } }: Pick<ShellView, "environment">): string {
+  return kind === "local" ? "UNSAFE" : kind;
+}
+
 function greeting({ environment, workspace, path }: ShellView, { person }: { person: boolean }): string {
   if (!person) return "";
   const { kind, network, access = "write" } = environment;
-  const walls = kind === "jail" ? `A jail ${places[workspace]}` : `UNSAFE: no walls, ${places[workspace]}`;
+  const walls = kind === "local" ? `UNSAFE: no walls, ${places[workspace]}` : `A ${kind} ${places[workspace]}`;
   return `${walls} (${path}); network ${network}, access ${access}. Ctrl-C ends a command, Ctrl-D leaves.\n`;
 }
 

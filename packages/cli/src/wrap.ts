@@ -7,6 +7,17 @@ export function wrap(text: string, columns: number, indent = ""): string {
     .join("\n");
 }
 
+/** Text whose lines after the first are set in. */
+export function hang(text: string, columns: number, indent = "    "): string {
+  const lines = wrapLine(text, Math.max(columns, narrowest) - indent.length);
+  return lines.map((line) => line.trim()).join(`\n${indent}`);
+}
+
+/** One line of a list: whole for a program, within the width of a person's terminal. */
+export function listed(line: string, { columns, isTerminal }: { columns: number; isTerminal?: boolean }): string {
+  return isTerminal === true && line.length > columns ? hang(line.replaceAll(/ {2,}/g, "  "), columns) : line;
+}
+
 /** Two columns; where there is no room beside the left one, the right one stands below it. */
 export function table(rows: readonly (readonly [left: string, right: string])[], columns: number): string {
   const width = Math.max(...rows.map(([left]) => left.length));

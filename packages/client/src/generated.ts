@@ -159,6 +159,8 @@ export interface Api {
           | "limits.cpus"
           | "limits.diskMb"
           | "limits.outputMb"
+          | "container.image"
+          | "container.volumes"
           | "logs.level";
         value: unknown;
         origin:
@@ -214,6 +216,8 @@ export interface Api {
         | "limits.cpus"
         | "limits.diskMb"
         | "limits.outputMb"
+        | "container.image"
+        | "container.volumes"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
@@ -245,6 +249,8 @@ export interface Api {
           | "limits.cpus"
           | "limits.diskMb"
           | "limits.outputMb"
+          | "container.image"
+          | "container.volumes"
           | "logs.level";
         value: unknown;
         origin:
@@ -336,10 +342,11 @@ export interface Api {
       mode?: "auto" | undefined;
       environment?:
         | {
-            kind?: "jail" | "local" | undefined;
+            kind?: "jail" | "container" | "local" | undefined;
             network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
             allow?: string[] | undefined;
+            image?: string | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | undefined;
@@ -353,10 +360,12 @@ export interface Api {
       model: string;
       mode: "auto";
       environment: {
-        kind: "jail" | "local";
+        kind: "jail" | "container" | "local";
         network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
         allow?: string[] | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
       };
       workspace: "copy" | "in-place";
       state:
@@ -379,10 +388,12 @@ export interface Api {
         model: string;
         mode: "auto";
         environment: {
-          kind: "jail" | "local";
+          kind: "jail" | "container" | "local";
           network: "off" | "allow" | "open";
           access?: "read" | "write" | undefined;
           allow?: string[] | undefined;
+          image?: string | undefined;
+          volumes?: { [key: string]: string } | undefined;
         };
         workspace: "copy" | "in-place";
         state:
@@ -405,10 +416,12 @@ export interface Api {
       model: string;
       mode: "auto";
       environment: {
-        kind: "jail" | "local";
+        kind: "jail" | "container" | "local";
         network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
         allow?: string[] | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
       };
       workspace: "copy" | "in-place";
       state:
@@ -468,10 +481,11 @@ export interface Api {
       worktree?: string | undefined;
       environment?:
         | {
-            kind?: "jail" | "local" | undefined;
+            kind?: "jail" | "container" | "local" | undefined;
             network?: "off" | "allow" | "open" | undefined;
             access?: "read" | "write" | undefined;
             allow?: string[] | undefined;
+            image?: string | undefined;
           }
         | undefined;
       workspace?: "copy" | "in-place" | "scratch" | undefined;
@@ -480,10 +494,12 @@ export interface Api {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
       environment: {
-        kind: "jail" | "local";
+        kind: "jail" | "container" | "local";
         network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
         allow?: string[] | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
       };
       workspace: "copy" | "in-place" | "scratch";
       path: string;
@@ -501,10 +517,12 @@ export interface Api {
         id: `shl_${string}`;
         projectId?: `prj_${string}` | undefined;
         environment: {
-          kind: "jail" | "local";
+          kind: "jail" | "container" | "local";
           network: "off" | "allow" | "open";
           access?: "read" | "write" | undefined;
           allow?: string[] | undefined;
+          image?: string | undefined;
+          volumes?: { [key: string]: string } | undefined;
         };
         workspace: "copy" | "in-place" | "scratch";
         path: string;
@@ -522,10 +540,12 @@ export interface Api {
       id: `shl_${string}`;
       projectId?: `prj_${string}` | undefined;
       environment: {
-        kind: "jail" | "local";
+        kind: "jail" | "container" | "local";
         network: "off" | "allow" | "open";
         access?: "read" | "write" | undefined;
         allow?: string[] | undefined;
+        image?: string | undefined;
+        volumes?: { [key: string]: string } | undefined;
       };
       workspace: "copy" | "in-place" | "scratch";
       path: string;

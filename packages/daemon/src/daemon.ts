@@ -5,14 +5,15 @@ import {
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
-  type EnvironmentKind,
+  type EnvironmentWish,
   type SessionId,
+  type SettingValues,
 } from "@corral/protocol";
 import type { Logger } from "pino";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
-import { type EnvironmentDrivers, limitsFrom, wishOf } from "./environments/index.ts";
+import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf } from "./environments/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
@@ -127,8 +128,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
     async environment(asked) {
-      const wish = wishOf(asked);
-      await mustOpen(parts.drivers, wish.kind);
+      const wish = wishOf(asked, usualContainer(config.values));
+      await mustOpen(parts.drivers, wish);
       return wish;
     },
   });
@@ -139,6 +140,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     drivers: parts.drivers,
     scrollbacks,
     limits: () => limitsFrom(config.values),
+    usualContainer: () => usualContainer(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
   });
   const terminals = openSessionTerminals({
@@ -188,7 +190,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
-  const cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
+  const cleanings = setInterval(() => {
+    void workspaces.cleanUp();
+    // Of runners that died, for instance: what is left of their environments.
+    swept = swept.then(() => sweepEnvironments(log, parts.drivers, { onFailure, signal: enough.signal }));
+  }, cleanUpMs);
   const hurry = new AbortController();
   const stop = (how: { readonly now?: boolean } = {}) => {
     if (how.now === true) hurry.abort();
@@ -296,7 +302,11 @@ function complainingTo(logger: Logger): (what: string, error?: unknown) => void 
 }
 
 /** No session is made on a machine that cannot wall it in as it is to be. */
-async function mustOpen(drivers: EnvironmentDrivers, kind: EnvironmentKind): Promise<void> {
-  const probe = await drivers.of(kind).probe();
+function usualContainer(values: SettingValues): UsualContainer {
+  return { image: values["container.image"], volumes: values["container.volumes"] };
+}
+
+async function mustOpen(drivers: EnvironmentDrivers, wish: EnvironmentWish): Promise<void> {
+  const probe = await drivers.of(wish.kind).probe(wish);
   if (!probe.ok) throw new CorralError("jail.unavailable", probe.reason, { hint: probe.fix });
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { driversOf } from "./environments/index.ts";
+import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { homeFolder } from "./home/index.ts";
@@ -8,7 +9,7 @@ import { findOrOpenShell, type OpenShell, type ShellOptions } from "./shells/ind
 export type { OpenShell, RunOptions, ShellOptions } from "./shells/index.ts";
 
 /**
- * Opens a persistent shell in a jail (or without walls, in `local`), for a program of its own: no daemon is needed. With
+ * Opens a persistent shell in a jail (or a container, or without walls, in `local`), for a program of its own: no daemon is needed. With
  * the same session it is the same shell, also from another process. State is in `folder`, by default below `CORRAL_HOME`;
  * a shell that nobody holds ends itself after ten idle minutes.
  *
@@ -18,6 +19,7 @@ export async function openShell(options: ShellOptions & { readonly folder?: stri
   const { folder = join(homeFolder(process.env), "shells"), ...wish } = options;
   const drivers = driversOf(
     openJailDriver({ home: folder }),
+    openContainerDriver({ home: folder, findEngine: engineFinder(process.env) }),
     openLocalDriver({ home: folder, variables: process.env }),
   );
   return findOrOpenShell(drivers, folder, wish);

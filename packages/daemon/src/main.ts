@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
 import { driversOf } from "./environments/index.ts";
+import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
@@ -70,7 +71,11 @@ try {
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,
       }),
-    drivers: driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: process.env })),
+    drivers: driversOf(
+      openJailDriver({ home }),
+      openContainerDriver({ home, findEngine: engineFinder(process.env) }),
+      openLocalDriver({ home, variables: process.env }),
+    ),
     owner: jailOwner(),
     doctor: () => examineHere(home),
   });

@@ -2,6 +2,7 @@ import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { openLoop } from "./agents/loop/index.ts";
 import { driversOf } from "./environments/index.ts";
+import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { loggerTo } from "./logging/index.ts";
@@ -25,7 +26,11 @@ serveRuns(
   {
     home,
     agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox([shellTool]) }),
-    drivers: driversOf(openJailDriver({ home }), openLocalDriver({ home, variables: process.env })),
+    drivers: driversOf(
+      openJailDriver({ home }),
+      openContainerDriver({ home, findEngine: engineFinder(process.env) }),
+      openLocalDriver({ home, variables: process.env }),
+    ),
   },
   lifeline,
   logging.setLevel,

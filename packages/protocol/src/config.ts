@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { containerVolumes, imageName } from "./environment.ts";
 import { projectId } from "./id.ts";
 import { hostPattern } from "./network.ts";
 import { modelName, turnLimit } from "./session.ts";
@@ -117,6 +118,18 @@ export const settings = {
     scope: "machine",
     takesEffect: "next-session",
   }),
+  "container.image": setting(
+    z
+      .union([imageName, z.string().max(4096).regex(/^\//, "expected the name of an image, or an absolute path")])
+      .nullable(),
+    "The image that containers are opened from, or the absolute path of a folder with a Containerfile to build it from; null: each names its own.",
+    { default: null, scope: "machine", takesEffect: "next-session" },
+  ),
+  "container.volumes": setting(
+    containerVolumes,
+    "Volumes of the container engine by the path where each one is seen in every container.",
+    { default: {}, scope: "machine", takesEffect: "next-session" },
+  ),
   "logs.level": setting(
     z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     "The least important of the daemon's own log lines that is written.",

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { environmentId } from "./id.ts";
 import { hostPattern } from "./network.ts";
 
-/** `local`: no walls at all, only where a person chose it. */
-export const environmentKind = z.enum(["jail", "local"]);
+/** `container`: of an engine on this machine, from an image. `local`: no walls at all, only where a person chose it. */
+export const environmentKind = z.enum(["jail", "container", "local"]);
 export type EnvironmentKind = z.infer<typeof environmentKind>;
 
 /** `allow`: the hosts on the list, through Corral's proxy. `open`: the machine's own network. */
@@ -14,15 +14,30 @@ export type Network = z.infer<typeof network>;
 export const access = z.enum(["read", "write"]);
 export type Access = z.infer<typeof access>;
 
+/** An image by the name that engines have for it. */
+export const imageName = z
+  .string()
+  .max(512)
+  .regex(/^[a-z0-9][a-z0-9._:@/-]*$/i, "expected the name of an image");
+
+/** Named volumes of the engine by the inside path where each one is; never a host path. */
+export const containerVolumes = z.record(
+  z.string().regex(/^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._-]+)+$/, "expected an absolute path"),
+  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "expected the name of a volume"),
+);
+export type ContainerVolumes = z.infer<typeof containerVolumes>;
+
 /** What is asked of an environment. */
 export const environmentAsked = z.object({
   kind: environmentKind.default("jail"),
-  /** Without, in a jail: allow for sessions, off for shells. `local` cannot keep anything from the network: open. */
+  /** Without: allow for sessions, off for shells; `local` cannot keep anything from the network: open. */
   network: network.optional(),
   /** Without: write. */
   access: access.optional(),
   /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
   allow: z.array(hostPattern).max(100).optional(),
+  /** For a container. Without: the one in the settings. */
+  image: imageName.optional(),
 });
 export type EnvironmentAsked = z.infer<typeof environmentAsked>;
 
@@ -34,6 +49,9 @@ export const environmentWish = z.object({
   access: access.optional(),
   /** Hosts that it may reach besides those that the settings list, where the network is `allow`. */
   allow: z.array(hostPattern).max(100).optional(),
+  /** Of a container: the name of an image, or the absolute path of a folder that one is built from. */
+  image: z.string().optional(),
+  volumes: containerVolumes.optional(),
 });
 export type EnvironmentWish = z.infer<typeof environmentWish>;
 
@@ -57,6 +75,8 @@ export const environmentState = z.object({
   supervisor: processIdentity,
   /** The cgroups that hold its processes, one for each hierarchy; none where there are no cgroups to be had. */
   cgroups: z.array(z.string()),
+  /** Of a container: what the engine, by its socket, knows it as, and what it is made of. */
+  container: z.object({ id: z.string(), engine: z.string(), image: z.string(), volumes: containerVolumes }).optional(),
 });
 export type EnvironmentState = z.infer<typeof environmentState>;
 
@@ -92,3 +112,14 @@ export const commandResult = z.object({
   shellRespawned: z.boolean(),
 });
 export type CommandResult = z.infer<typeof commandResult>;
+
+/** Why something was refused, where the program itself could only say that it was; undefined when there is nothing to add. */
+export function refusalIn({ stderr }: Pick<CommandResult, "stderr">): string | undefined {
+  return busyConfig.test(stderr) ? protectedConfig : undefined;
+}
+
+/** What git says when it cannot put another file in the place of one that is bound read-only. */
+const busyConfig = /could not write config file .*\.git\/config: Device or resource busy/;
+const protectedConfig =
+  ".git/config cannot be changed in a jail, since git takes programs to run from it; " +
+  "`git -c NAME=VALUE …` sets something for one command, `git config --global` for this jail";

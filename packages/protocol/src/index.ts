@@ -48,6 +48,8 @@ export {
   type CommandResult,
   commandResult,
   type EnvironmentAsked,
+  containerVolumes,
+  type ContainerVolumes,
   environmentAsked,
   type EnvironmentKind,
   environmentKind,
@@ -57,12 +59,14 @@ export {
   environmentState,
   type EnvironmentWish,
   environmentWish,
+  imageName,
   type LimitHit,
   limitHit,
   type Network,
   network,
   type ProcessIdentity,
   processIdentity,
+  refusalIn,
 } from "./environment.ts";
 export {
   CorralError,

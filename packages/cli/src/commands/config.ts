@@ -15,7 +15,8 @@ import { configComplaints } from "../complaints.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { nearest, UsageError } from "../flags.ts";
-import { jsonLine, shown } from "../terminal.ts";
+import { jsonLine, type Output, shown } from "../terminal.ts";
+import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 
 export const config = defineCommand({
@@ -123,16 +124,17 @@ async function upgrade(client: Client, world: World): Promise<number> {
 function show(view: ConfigView, key: SettingKey | undefined, json: boolean, world: World): void {
   const entries = view.entries.filter((entry) => key === undefined || entry.key === key);
   if (json) world.out.write(jsonLine(key === undefined ? view : entries[0]));
-  else if (key === undefined) world.out.write(table(entries));
+  else if (key === undefined) world.out.write(table(entries, world.out));
   else for (const { value } of entries) world.out.write(shown(`${plain(value)}\n`));
   world.err.write(configComplaints(view));
 }
 
-function table(entries: readonly ConfigEntry[]): string {
+function table(entries: readonly ConfigEntry[], out: Output): string {
   const rows = entries.map((entry) => [entry.key, plain(entry.value), origin(entry)] as const);
   const [keys, values] = [0, 1].map((column) => Math.max(...rows.map((row) => row[column as 0 | 1].length)));
   return rows
-    .map(([key, value, from]) => shown(`${key.padEnd(keys ?? 0)}  ${value.padEnd(values ?? 0)}  ${from}\n`))
+    .map(([key, value, from]) => shown(`${key.padEnd(keys ?? 0)}  ${value.padEnd(values ?? 0)}  ${from}`))
+    .map((line) => `${listed(line, out)}\n`)
     .join("");
 }
 

@@ -4,7 +4,7 @@ import { defineCommand } from "../command.ts";
 import { clientOf, findDaemon } from "../daemon.ts";
 import { daemonEntry } from "../start.ts";
 import { bold, dim, jsonLine, type Output, shown } from "../terminal.ts";
-import { wrap } from "../wrap.ts";
+import { hang, wrap } from "../wrap.ts";
 import { version } from "../version.ts";
 import type { World } from "../world.ts";
 
@@ -61,7 +61,7 @@ function unexamined(cause: unknown): CorralError {
 const marks = { ok: "✓", warning: "!", failed: "✗" } as const;
 
 function paragraph({ name, state, found, why, fix }: Finding, out: Output): string {
-  const head = `${marks[state]} ${bold(name, out)}: ${shown(found)}`;
+  const head = hang(`${marks[state]} ${name}: ${shown(found)}`, out.columns).replace(name, bold(name, out));
   const reason = dim(wrap(why, out.columns, "    "), out);
   const remedy = fix === undefined ? "" : `${wrap(`→ ${shown(fix)}`, out.columns, "    ")}\n`;
   return `${head}\n${reason}\n${remedy}`;

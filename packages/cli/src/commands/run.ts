@@ -15,7 +15,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|local] [--network off|allow|open] [--workspace copy|in-place] [--dirty] [--detach] PROMPT…",
+    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone.
@@ -31,7 +31,12 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     json: { type: "boolean", description: "print each event as a line of JSON" },
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
-    env: { type: "string", valueHint: "jail|local", description: "jail, unless you want no walls (UNSAFE)" },
+    env: {
+      type: "string",
+      valueHint: "jail|container|local",
+      description: "a jail, a container, or no walls (UNSAFE)",
+    },
+    image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
     network: {
       type: "string",
       valueHint: "off|allow|open",

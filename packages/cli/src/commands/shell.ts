@@ -13,7 +13,7 @@ import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts";
 import { oneOf, UsageError } from "../flags.ts";
-import { ended, type Ended, ShellLine } from "../shell-line.ts";
+import { ended, type Ended, ShellLine, wallsOf } from "../shell-line.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "../sitting.ts";
 import type { World } from "../world.ts";
@@ -21,13 +21,14 @@ import type { World } from "../world.ts";
 export const shell = defineCommand({
   name: "shell",
   usage:
-    "shell [--env jail|local] [--network off|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
+    "shell [--env jail|container|local] [--image NAME] [--network off|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
   summary: "Opens a shell of your own in a jail, or runs one command there.",
   details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
 Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
 Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+--network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
 
 Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C.`,
@@ -44,7 +45,12 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
   args: {
     command: { type: "string", alias: "c", valueHint: "COMMAND", description: "run this and end" },
     json: { type: "boolean", description: "with -c: print the result as one line of JSON" },
-    env: { type: "string", valueHint: "jail|local", description: "jail, unless you want no walls (UNSAFE)" },
+    env: {
+      type: "string",
+      valueHint: "jail|container|local",
+      description: "a jail, a container, or no walls (UNSAFE)",
+    },
+    image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
     network: { type: "string", valueHint: "off|open", description: "off, unless you open it" },
     access: { type: "string", valueHint: "read|write", description: "whether files can be changed" },
     workspace: {
@@ -97,7 +103,7 @@ async function list(world: World, json: boolean): Promise<number> {
   const client = await connectDaemon(world);
   const left = (await client.shells.list()).filter(({ state }) => state !== "closed");
   for (const view of left) {
-    const walls = view.environment.kind === "local" ? "UNSAFE" : view.environment.kind;
+    const walls = wallsOf(view);
     world.out.write(
       json ? jsonLine(view) : shown(`${view.id}  ${view.state.padEnd(7)}  ${walls}  ${view.path}`) + "\n",
     );

@@ -4,6 +4,7 @@ import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
+import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 
 export const token = defineCommand({
@@ -86,7 +87,7 @@ async function create(wish: CreateToken, { world, json }: Show): Promise<number>
 async function list({ world, json }: Show): Promise<number> {
   const client = await connectDaemon(world);
   const tokens = await client.tokens.list();
-  for (const each of tokens) world.out.write(json ? jsonLine(each) : `${shown(line(each))}\n`);
+  for (const each of tokens) world.out.write(json ? jsonLine(each) : `${listed(shown(line(each)), world.out)}\n`);
   if (tokens.length === 0 && !json)
     world.err.write("There are none but your own; `corral token create NAME` makes one.\n");
   return 0;

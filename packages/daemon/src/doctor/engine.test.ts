@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { engineSockets } from "../environments/index.ts";
 import { containerEngine } from "./engine.ts";
 
 test("an engine is one that answers at its socket", async () => {
@@ -35,4 +36,28 @@ test("the one that DOCKER_HOST names is asked first", async () => {
   await once(server, "listening");
   const variables = { DOCKER_HOST: `unix://${socket}`, XDG_RUNTIME_DIR: "/nonexistent" };
   expect(await containerEngine(variables)).toMatchObject({ state: "ok", found: `Docker at ${socket}` });
+});
+
+const missing = () => Promise.resolve(undefined);
+const nowhere = { XDG_RUNTIME_DIR: "/nonexistent" };
+const isNowhere = !engineSockets(nowhere).some((path) => existsSync(path));
+
+test.skipIf(!isNowhere)("where none answers it is said whether one has only to be started", async () => {
+  expect(await containerEngine(nowhere, missing)).toMatchObject({
+    state: "warning",
+    found: "none answers",
+    fix: expect.stringMatching(/install.*podman.*enable --now podman\.socket$/) as string,
+  });
+  expect(await containerEngine(nowhere, () => Promise.resolve("podman version 4.3.1"))).toMatchObject({
+    found: "podman version 4.3.1 is installed, and its socket does not answer",
+    fix: expect.stringMatching(/^systemctl (--user )?enable --now podman\.socket$/) as string,
+  });
+});
+
+test.skipIf(!isNowhere)("an engine on another machine is none", async () => {
+  expect(await containerEngine({ ...nowhere, DOCKER_HOST: "tcp://far.example.test:2375" }, missing)).toMatchObject({
+    state: "warning",
+    found:
+      "DOCKER_HOST names tcp://far.example.test:2375, and an engine has to be on this machine, at a socket; no other answers",
+  });
 });

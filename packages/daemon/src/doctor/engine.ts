@@ -1,35 +1,66 @@
 import type { Finding } from "@corral/protocol";
 import { get } from "node:http";
-import { installing } from "./programs.ts";
+import { engineSockets } from "../environments/index.ts";
+import { installing, versionOf } from "./programs.ts";
 
 const answerMs = 2_000;
 
-/** A container engine that answers, found at the sockets where Docker and Podman listen. */
-export async function containerEngine(variables: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+/** A container engine that answers, found at the sockets where Docker and Podman listen; or why there is none. */
+export async function containerEngine(
+  variables: Readonly<Record<string, string | undefined>>,
+  installed: (program: string) => Promise<string | undefined> = versionOf,
+): Promise<Finding> {
   const about = { name: "container engine", why: "environments in containers need one; jails do not" };
-  const answers = await Promise.all(sockets(variables).map(async (socket) => ({ socket, engine: await ask(socket) })));
-  const found = answers.find(({ engine }) => engine !== undefined);
-  if (found !== undefined) return { ...about, state: "ok", found: `${found.engine} at ${found.socket}` };
-  const fix = `${installing("podman")}, then: systemctl --user enable --now podman.socket`;
-  return { ...about, state: "warning", found: "none answers", fix };
+  const answers = await Promise.all(
+    engineSockets(variables).map(async (socket) => ({ socket, answer: await ask(socket) })),
+  );
+  const found = answers.find(({ answer }) => answer.kind === "engine");
+  if (found?.answer.kind === "engine")
+    return { ...about, state: "ok", found: `${found.answer.name} at ${found.socket}` };
+  const closed = answers.filter(({ answer }) => answer.kind === "closed").map(({ socket }) => socket);
+  const podman = await installed("podman");
+  return { ...about, state: "warning", found: whyNone({ closed, podman, variables }), fix: fixFor({ podman }) };
 }
 
-function sockets(variables: Readonly<Record<string, string | undefined>>): string[] {
-  const named = /^unix:\/\/(\/.+)$/.exec(variables["DOCKER_HOST"] ?? "")?.[1];
-  const runtime = variables["XDG_RUNTIME_DIR"];
-  const own = runtime === undefined ? [] : [`${runtime}/podman/podman.sock`, `${runtime}/docker.sock`];
-  return [...(named === undefined ? [] : [named]), ...own, "/run/podman/podman.sock", "/var/run/docker.sock"];
+interface None {
+  /** Sockets that this user may not speak to. */
+  readonly closed: readonly string[];
+  /** Its version, where it is installed. */
+  readonly podman: string | undefined;
 }
 
-/** What it calls itself; undefined when nobody answers, or not in the way of an engine. */
-function ask(socketPath: string): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+function whyNone({
+  closed,
+  podman,
+  variables,
+}: None & { readonly variables: Readonly<Record<string, string | undefined>> }): string {
+  const elsewhere = variables["DOCKER_HOST"] ?? "";
+  if (elsewhere !== "" && !elsewhere.startsWith("unix:///"))
+    return `DOCKER_HOST names ${elsewhere}, and an engine has to be on this machine, at a socket; no other answers`;
+  if (closed.length > 0) return `${closed.join(" and ")} may not be opened by this user`;
+  return podman === undefined ? "none answers" : `${podman} is installed, and its socket does not answer`;
+}
+
+function fixFor({ podman }: Pick<None, "podman">): string {
+  const start = `systemctl ${process.getuid?.() === 0 ? "" : "--user "}enable --now podman.socket`;
+  return podman === undefined ? `${installing("podman")}, then: ${start}` : start;
+}
+
+type Answer =
+  | { readonly kind: "engine"; readonly name: "Docker" | "Podman" }
+  | { readonly kind: "closed" }
+  /** Nobody answers, or not in the way of an engine. */
+  | { readonly kind: "none" };
+
+function ask(socketPath: string): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
   const request = get({ socketPath, path: "/_ping", timeout: answerMs }, (response) => {
     response.resume();
-    if (response.statusCode !== 200) return resolve(undefined);
-    resolve(/libpod/i.test(Object.keys(response.headers).join(" ")) ? "Podman" : "Docker");
+    if (response.statusCode !== 200) return resolve({ kind: "none" });
+    const isPodman = /libpod/i.test(Object.keys(response.headers).join(" "));
+    resolve({ kind: "engine", name: isPodman ? "Podman" : "Docker" });
   });
   request.on("timeout", () => request.destroy());
-  request.on("error", () => resolve(undefined));
+  request.on("error", ({ code }: NodeJS.ErrnoException) => resolve({ kind: code === "EACCES" ? "closed" : "none" }));
   return promise;
 }

@@ -24,8 +24,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { afterEach, describe, expect, test } from "vitest";
-import { describeFiles, openForFiles } from "./files/conformance.ts";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { describeFiles, openForFiles, sharedForFiles } from "./files/conformance.ts";
 import { defaultLimits, planOf } from "./plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan } from "./port.ts";
 import { identify, isAlive } from "./process-identity.ts";
@@ -37,6 +37,8 @@ export interface DriverUnderTest {
   readonly module: string;
   /** What its shell cannot live through, by the names that this suite has for it. The next result says so. */
   readonly fatal?: readonly string[];
+  /** `slow`: fewer are opened to see that nothing is left, and the tests of files share one. */
+  readonly opening?: "slow";
   /** Whom workspaces must belong to. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** What differs from the usual plan, for a driver that cannot keep it. */
@@ -61,7 +63,11 @@ export interface Promises {
 
 /** What every environment promises, whatever its walls are made of. */
 export function describeEnvironment(name: string, subject: DriverUnderTest): void {
-  describeFiles(name, { open: () => openForFiles(subject) });
+  if (subject.opening === "slow") {
+    const files = sharedForFiles(subject);
+    afterAll(() => files.close());
+    describeFiles(name, files);
+  } else describeFiles(name, { open: () => openForFiles(subject) });
   describe(`${name} environment`, () => {
     const cleanUps: (() => Promise<void> | void)[] = [];
     afterEach(async () => {
@@ -262,6 +268,12 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(endless).toMatchObject({ limit: "output", timedOut: false, shellRespawned: true });
       expect(endless.stdoutBytes).toBeGreaterThan(1_000_000);
       expect(endless.stdout).toMatch(/^begin\ny\n/);
+      const gigabyte = await run("head -c 1000000000 /dev/zero | tr '\\0' x");
+      expect(gigabyte).toMatchObject({
+        limit: "output",
+        timedOut: false,
+        stdout: expect.stringMatching(/^x+\n\[… \d+ bytes left out …\]\nx+$/) as string,
+      });
       const line = await run("head -c 900000 /dev/zero | tr '\\0' x");
       expect(line).toMatchObject({ exitCode: 0, stdoutBytes: 900_000 });
       environment.detach();
@@ -598,7 +610,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(existsSync(inside.spoolOutside)).toBe(false);
     });
 
-    test("many environments and shells, opened and ended, leave no process, no mount, no descriptor and no file", async () => {
+    test("many environments and 200 shells, opened and ended, leave no process, mount, cgroup, descriptor or file", async () => {
       const { home, workspace, driver } = newPlace();
       let environments = home;
       const openOne = async () => {
@@ -609,20 +621,29 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
           shell.run(command("sleep 1000 & setsid sleep 1000 & echo on")),
         );
         expect((await Promise.all(ran)).map(({ stdout }) => stdout)).toEqual(["on\n", "on\n"]);
-        const inside = processesIn(environment.state);
+        const { cgroups, supervisor } = environment.state;
+        expect(cgroups.filter((folder) => existsSync(folder))).toEqual(cgroups);
+        expect(descriptorsIn(home).named).toBeGreaterThan(0);
+        const held = { processes: [supervisor, ...processesIn(environment.state)], cgroups };
         await environment.end();
         await cat.ended.catch(() => undefined);
         environments = dirname(dirname(subject.places(home, environment.state).spoolOutside));
-        return inside;
+        return held;
       };
       // Whatever is made once is made by the first.
       await openOne();
-      const before = leftBehind();
-      const inside: ProcessIdentity[] = [];
-      for (let i = 0; i < 50; i++) inside.push(...(await Promise.all([openOne(), openOne()])).flat());
-      expect(inside.length).toBeGreaterThan(500);
-      await expect.poll(leftBehind, { timeout: 20_000 }).toEqual(before);
-      expect(inside.filter(isAlive)).toEqual([]);
+      const before = descriptorsIn(home);
+      const opened: Awaited<ReturnType<typeof openOne>>[] = [];
+      const rounds = subject.opening === "slow" ? 10 : 50;
+      for (let i = 0; i < rounds; i++) opened.push(...(await Promise.all([openOne(), openOne()])));
+      const processes = opened.flatMap((each) => each.processes);
+      expect(processes.length).toBeGreaterThan(rounds * 10);
+      await expect.poll(() => descriptorsIn(home).named, { timeout: 20_000 }).toBe(before.named);
+      // A pool of them comes and goes; one for each environment would be twice as many as rounds.
+      expect(descriptorsIn(home).all).toBeLessThan(before.all + rounds);
+      expect(mountsIn(home)).toEqual([]);
+      expect(processes.filter(isAlive)).toEqual([]);
+      expect(opened.flatMap(({ cgroups }) => cgroups).filter((folder) => existsSync(folder))).toEqual([]);
       expect(readdirSync(environments).filter((name) => !name.startsWith(".made-"))).toEqual([]);
     }, 180_000);
 
@@ -733,18 +754,30 @@ async function spawnAndDie(
   await exited;
 }
 
-/** What this process has of the machine: descriptors (told apart by kind, since a pool of them comes and goes) and mounts. */
-function leftBehind(): { fifos: number; mounts: string[] } {
-  const targets = readdirSync("/proc/self/fd").flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${fd}`)];
-    } catch {
-      return [];
-    }
-  });
-  const fifos = targets.filter((target) => target.includes("corral-environment-")).length;
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
-  return { fifos, mounts: mounts.filter((line) => line.includes("corral-environment-")) };
+/** How many this process has, and how many of them have a name in the folder. */
+function descriptorsIn(folder: string): { all: number; named: number } {
+  const targets = readdirSync("/proc/self/fd").flatMap((fd) => linkAt(`/proc/self/fd/${fd}`) ?? []);
+  return { all: targets.length, named: targets.filter((target) => target.startsWith(folder)).length };
+}
+
+/** Mounts of what is in the folder, in every namespace that can be looked into. */
+function mountsIn(folder: string): string[] {
+  const namespaces = new Map<string, string>();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const namespace = linkAt(`/proc/${pid}/ns/mnt`);
+    if (namespace !== undefined && !namespaces.has(namespace))
+      namespaces.set(namespace, textAt(`/proc/${pid}/mountinfo`));
+  }
+  return [...namespaces.values()].flatMap((text) => text.split("\n").filter((line) => line.includes(folder)));
+}
+
+/** None, when it has gone meanwhile or is somebody else's. */
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** All that descends from the environment's first process, as the host sees it. */
@@ -758,8 +791,12 @@ function processesIn({ supervisor }: EnvironmentState): ProcessIdentity[] {
 
 /** None, when it has ended meanwhile. */
 function childrenOf(pid: number): string {
+  return textAt(`/proc/${pid}/task/${pid}/children`);
+}
+
+function textAt(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+    return readFileSync(path, "latin1");
   } catch {
     return "";
   }

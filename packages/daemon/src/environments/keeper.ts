@@ -44,6 +44,12 @@ export const placesInside: readonly string[] = [
   runtimeInside,
 ];
 
+/**
+ * In this order, so that with the last one all are there. Whoever starts a keeper may make them while it loads, which takes as long as the rest of its
+ * start; what is missing it makes itself.
+ */
+export const keeperFifos = ["go", "done", "words", "here"] as const;
+
 /** What the keeper says on its standard error, once, when commands can be sent. */
 export const readyLine = "corral: ready";
 
@@ -130,6 +136,11 @@ look() {
   line=\${line##*) }
   case $line in [ZX]*) return 1 ;; esac
   line=\${line#* } parent=\${line%% *}
+}
+
+# The same, by one question in place of hundreds: a shell reads byte by byte. Of who hides its program the question says nothing.
+runs() {
+  [ -e "/proc/$1/exe" ] || look "$1"
 }
 
 # In eval, so that a fork refused by a limit is an error and not the end of the keeper.
@@ -288,7 +299,7 @@ arm() {
 keep_timers() {
   [ -n "$alone" ] || return 0
   for each in $timers; do
-    look "$each" || { arm; return; }
+    runs "$each" || { arm; return; }
   done
 }
 
@@ -317,7 +328,7 @@ tell() {
 
 # Alone until the watch says otherwise: whoever opened the environment may have died since. Commands can end the watch.
 keep_watch() {
-  [ -z "$watcher" ] || ! look "$watcher" || return 0
+  [ -z "$watcher" ] || ! runs "$watcher" || return 0
   watches=$((watches + 1))
   arm
   command eval '{ exec 7<&- 8<&- 9<&-; go_first; watch "$watches"; } & watcher=$!'
@@ -489,7 +500,7 @@ end_tree() {
   kill -s TERM $found
   kill -s CONT $found
   n=0
-  while [ $n -lt 40 ] && look "$1"; do
+  while [ $n -lt 40 ] && runs "$1"; do
     n=$((n + 1))
     nap
   done
@@ -516,10 +527,10 @@ settle_program() {
 
 look_after() {
   for entry in $shells; do
-    look "\${entry#*:}" || replace_worker "\${entry%:*}" "\${entry#*:}" respawned
+    runs "\${entry#*:}" || replace_worker "\${entry%:*}" "\${entry#*:}" respawned
   done
   for entry in $programs; do
-    look "\${entry#*:}" || settle_program "\${entry%:*}" "\${entry#*:}"
+    runs "\${entry#*:}" || settle_program "\${entry%:*}" "\${entry#*:}"
   done
 }
 
@@ -542,7 +553,9 @@ hear() {
   done
 }
 
-: >control && mkfifo -m 600 go done words here || exit 1
+: >control || exit 1
+[ -p ${keeperFifos.at(-1)} ] || mkfifo -m 600 ${keeperFifos.join(" ")}
+for each in ${keeperFifos.join(" ")}; do [ -p "$each" ] || exit 1; done
 exec 8<>words 9<control
 if [ -n "$BASH_VERSION" ]; then
   mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1

@@ -36,11 +36,13 @@ export function planOf(named: Pick<EnvironmentPlan, "id" | "workspace"> & Partia
     network: "off",
     limits: defaultLimits,
     variables: {},
+    image: undefined,
+    volumes: {},
     ...named,
   };
 }
 
 /** Where the workspace is, seen from inside. */
 export function workspaceIn({ kind, workspace }: Pick<EnvironmentState, "kind" | "workspace">): string {
-  return kind === "jail" ? workspaceInside : workspace;
+  return kind === "local" ? workspace : workspaceInside;
 }

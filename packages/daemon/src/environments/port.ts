@@ -1,10 +1,12 @@
 import type {
   Access,
   CommandResult,
+  ContainerVolumes,
   EnvironmentId,
   EnvironmentKind,
   EnvironmentLimits,
   EnvironmentState,
+  EnvironmentWish,
   Network,
 } from "@corral/protocol";
 import type { Readable, Writable } from "node:stream";
@@ -21,7 +23,9 @@ export interface EnvironmentDriver {
   readonly owner: Owner | undefined;
 
   /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
-  probe(): Promise<
+  probe(
+    wish?: Pick<EnvironmentWish, "image">,
+  ): Promise<
     | { readonly ok: true; readonly limits?: readonly KeptLimit[] }
     | { readonly ok: false; readonly reason: string; readonly fix: string }
   >;
@@ -88,6 +92,10 @@ export interface EnvironmentPlan {
   /** Where the network is `allow`: the host folder with the socket, called `proxy`, that is the only way out. */
   readonly egress?: string;
   readonly limits: EnvironmentLimits;
+  /** Of a container: the name of an image, or a folder to build one from. */
+  readonly image: string | undefined;
+  /** Of a container: named volumes by their inside path. */
+  readonly volumes: ContainerVolumes;
   /** Added to the small list of variables that every environment has. Never a secret. */
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -1,11 +1,18 @@
-import { CorralError, type EnvironmentAsked, type EnvironmentWish } from "@corral/protocol";
+import { type ContainerVolumes, CorralError, type EnvironmentAsked, type EnvironmentWish } from "@corral/protocol";
 
 /**
  * What was asked for, made whole: a session reaches the hosts on the list, unless it asks for another network. Throws
  * `environment.unkept` for what its kind cannot keep: nothing is promised in vain.
  */
-export function wishOf({ kind, network, access = "write", allow }: EnvironmentAsked): EnvironmentWish {
-  if (kind === "jail") return { kind, network: network ?? "allow", access, ...(allow === undefined ? {} : { allow }) };
+export function wishOf(
+  { kind, network, access = "write", allow, image }: EnvironmentAsked,
+  usual: UsualContainer = {},
+): EnvironmentWish {
+  const walled = { network: network ?? "allow", access, ...(allow === undefined ? {} : { allow }) };
+  if (kind === "container") return { kind, ...walled, ...containerOf(image, usual) };
+  if (image !== undefined)
+    throw new CorralError("request.invalid", `A ${kind} environment has no image.`, { hint: "Ask for a container." });
+  if (kind === "jail") return { kind, ...walled };
   if (network === "off") throw unkept("keep programs from the network");
   if (network === "allow" || allow !== undefined) throw unkept("keep programs to a list of hosts");
   if (access === "read") throw unkept("keep programs from changing files");
@@ -13,10 +20,28 @@ export function wishOf({ kind, network, access = "write", allow }: EnvironmentAs
 }
 
 /** The same for a shell, which has no proxy of its own and so no network unless it is open. */
-export function shellWishOf(asked: EnvironmentAsked): EnvironmentWish {
-  const { kind, network } = asked;
-  if (kind === "jail" && (network === "allow" || asked.allow !== undefined)) throw noList();
-  return wishOf(kind === "jail" ? { ...asked, network: network ?? "off" } : asked);
+export function shellWishOf(asked: EnvironmentAsked, usual: UsualContainer = {}): EnvironmentWish {
+  const { kind, network, allow } = asked;
+  if (kind === "local") return wishOf(asked, usual);
+  if (network === "allow" || allow !== undefined) throw noList();
+  return wishOf({ ...asked, network: network ?? "off" }, usual);
+}
+
+/** What containers are made of when nobody says otherwise. */
+export interface UsualContainer {
+  readonly image?: string | null;
+  readonly volumes?: ContainerVolumes;
+}
+
+function containerOf(
+  asked: string | undefined,
+  { image, volumes = {} }: UsualContainer,
+): Pick<EnvironmentWish, "image" | "volumes"> {
+  const named = asked ?? image ?? undefined;
+  return {
+    ...(named === undefined ? {} : { image: named }),
+    ...(Object.keys(volumes).length === 0 ? {} : { volumes }),
+  };
 }
 
 function unkept(what: string): CorralError {

@@ -41,12 +41,16 @@ async function carry(response: ServerResponse, command: FollowedCommand, gone: A
   const say = (news: CommandNews) => response.write(`event: ${news.kind}\ndata: ${JSON.stringify(news)}\n\n`);
   let more = Promise.withResolvers<void>();
   gone.addEventListener("abort", () => more.resolve());
-  const end = command.follow(() => more.resolve());
+  let over: CommandView | undefined;
+  const end = command.follow(() => more.resolve()).then((view) => (over = view));
+  // What it left in the background may go on writing for ever, faster than anybody reads.
+  const wholeOf = (stream: OutputRange["stream"]) => () =>
+    over?.state === "ended" ? over.result[`${stream}Bytes`] : Infinity;
   for (let ended: CommandView | undefined; ended === undefined && !gone.aborted;) {
     ended = await Promise.race([end, more.promise.then(() => undefined)]);
     more = Promise.withResolvers<void>();
     for (const output of outputs) {
-      for await (const text of output.rest(command, { last: ended !== undefined })) {
+      for await (const text of output.rest(command, { last: ended !== undefined, until: wholeOf(output.stream) })) {
         say({ kind: "output", stream: output.stream, text });
         if (!(await hasRoom(response, gone))) return;
       }
@@ -57,6 +61,7 @@ async function carry(response: ServerResponse, command: FollowedCommand, gone: A
 }
 
 const pieceBytes = 64 * 1024;
+const nothing = Buffer.alloc(0);
 
 class OutputSoFar {
   readonly stream: OutputRange["stream"];
@@ -67,10 +72,14 @@ class OutputSoFar {
     this.stream = stream;
   }
 
-  /** What is there and was not told yet. */
-  async *rest(command: FollowedCommand, { last }: { last: boolean }): AsyncGenerator<string, void, undefined> {
+  /** What is there and was not told yet; `until`: how much there is when the command is over. */
+  async *rest(
+    command: FollowedCommand,
+    { last, until }: { last: boolean; until: () => number },
+  ): AsyncGenerator<string, void, undefined> {
     for (;;) {
-      const bytes = await command.read({ stream: this.stream, from: this.#from, limit: pieceBytes });
+      const limit = Math.min(pieceBytes, until() - this.#from);
+      const bytes = limit <= 0 ? nothing : await command.read({ stream: this.stream, from: this.#from, limit });
       const over = bytes.length === 0;
       this.#from += bytes.length;
       const text = this.#decoder.decode(bytes, { stream: !(over && last) });

@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { callsTool, says, startTestDaemon } from "../testing/index.ts";
 
@@ -77,6 +78,22 @@ describe("a session", () => {
     expect(created?.traceId).toBeUndefined();
     expect(caused.map((each) => each.type)).toContain("call.settled");
     expect(caused.map((each) => each.traceId)).toEqual(caused.map((each) => (each.seq <= seq ? first : second)));
+  });
+
+  test("whose environment ends by itself goes on in another, and nothing is left of the first", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model, home } = daemon;
+    model.script([shell("mkdir /run/corral/$_corral_id.rc"), shell("echo on"), says("done")]);
+    await session.prompt("break it");
+    await session.until("activity.settled");
+    expect((await session.until("call.failed")).data.error.code).toBe("environment.gone");
+    expect((await session.until("call.settled")).data.result).toMatchObject({ stdout: "on\n" });
+    const opened = (await session.events()).flatMap((each) =>
+      each.type === "environment.opened" ? [each.data.state.id] : [],
+    );
+    expect(opened).toHaveLength(2);
+    const left = readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"));
+    expect(left).toEqual(opened.slice(1));
   });
 
   test("an interrupt ends the running command, keeps what it said, and parks nothing else", async () => {

@@ -17,6 +17,7 @@ import { SetupRun } from "./setup.ts";
  * 1. That an environment is open is durable before any command starts in it.
  * 2. An environment found gone is recorded as closed only when another is opened: until then its calls are
  *    judged by what it wrote down.
+ * 3. What one that ended by itself wrote is gone before another is opened: it must not stay beside what that one may write.
  */
 export class SessionSurroundings implements Surroundings {
   readonly #desk: Desk;
@@ -25,6 +26,8 @@ export class SessionSurroundings implements Surroundings {
   #found: Promise<Found> | undefined;
   #current: Promise<Environment> | undefined;
   readonly #bridge = new BridgeKeeping();
+  /** Of one that ended by itself. */
+  #clearing: Promise<void> = Promise.resolve();
 
   constructor(desk: Desk, world: SurroundingsWorld) {
     this.#desk = desk;
@@ -106,6 +109,11 @@ export class SessionSurroundings implements Surroundings {
     this.#found = Promise.resolve({ kind: "none" });
     if (!this.#isOnRecord(environment)) return;
     this.#desk.record(event("environment.closed", { id: state.id, reason: "it ended" }));
+    // What cannot be removed is left to a sweep.
+    this.#clearing = this.#desk.durable().then(
+      () => environment.end().catch(() => undefined),
+      () => undefined,
+    );
   }
 
   #find(): Promise<Found> {
@@ -123,6 +131,7 @@ export class SessionSurroundings implements Surroundings {
     if (wish === undefined) throw new CorralError("internal", "the session has no settings");
     const driver = this.#world.drivers.of(wish.kind);
     const workspace = await this.#workspace(driver);
+    await this.#clearing;
     const environment = await driver.open(
       planOf({
         id: newId("environment"),
@@ -130,6 +139,8 @@ export class SessionSurroundings implements Surroundings {
         access: wish.access ?? "write",
         readable: workspace.readable,
         network: wish.network,
+        image: wish.image,
+        volumes: wish.volumes ?? {},
         limits: this.#world.limits,
         ...(this.#world.egress === undefined ? {} : { egress: this.#world.egress }),
         variables: workspace.variables,

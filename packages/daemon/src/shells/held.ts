@@ -222,12 +222,19 @@ export class HeldShell {
     if (current !== undefined && this.#state?.id === current.state.id) {
       this.#environment = undefined;
       await this.#recordClosed("it ended");
+      await this.#clearAway(current);
     }
     return (this.#environment ??= this.#openNew(by).catch((error: unknown) => {
       this.#environment = undefined;
       this.#isOpen = false;
       throw error;
     }));
+  }
+
+  /** What it wrote must not stay beside what the next one may write. Those that ran in it are judged first. */
+  async #clearAway(ended: Environment): Promise<void> {
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+    await ended.end().catch((error: unknown) => this.#world.onDefect(`${ended.state.id} could not be removed`, error));
   }
 
   async #openNew(by: By): Promise<Environment> {
@@ -240,6 +247,8 @@ export class HeldShell {
         workspace: path,
         access: wish.access ?? "write",
         network: wish.network,
+        image: wish.image,
+        volumes: wish.volumes ?? {},
         readable,
         limits: this.#world.limits(),
         variables,

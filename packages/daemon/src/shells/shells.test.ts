@@ -64,6 +64,11 @@ function wish(more: Partial<OpenShellWish> & { projectId?: ProjectId } = {}): Op
   return openShellWish.parse(more);
 }
 
+/** What is left of environments on the disk. */
+function environmentsIn(home: string): string[] {
+  return readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"));
+}
+
 async function run({ shells }: Pick<Awaited<ReturnType<typeof place>>, "shells">, id: ShellId, text: string) {
   const command = { id: newId("command"), text, timeoutMs: 60_000 };
   await shells.start(id, command, by);
@@ -187,6 +192,7 @@ describe("a person's shell", () => {
     const view = await at.shells.follow(id, command.id, () => keeper.forEach((pid) => process.kill(pid, "SIGKILL")));
     expect(view).toMatchObject({ state: "unknown", reason: expect.stringContaining("nobody can tell") });
     expect(await run(at, id, "echo afresh")).toMatchObject({ result: { stdout: "afresh\n" } });
+    expect(environmentsIn(at.home)).toHaveLength(1);
     expect((await historyOf(at.log, id)).map(({ type }) => type)).toEqual([
       "shell.opened",
       "environment.opened",

@@ -12,7 +12,7 @@ import {
   type ShellWorkspace,
   type StartCommand,
 } from "@corral/protocol";
-import { defaultLimits, type EnvironmentDrivers, shellWishOf } from "../environments/index.ts";
+import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
 import { type Scrollbacks, type Terminals, terminalsOf } from "../terminals/index.ts";
@@ -59,6 +59,8 @@ export interface ShellParts {
   readonly scrollbacks: Scrollbacks;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
+  /** What a container is made of that names nothing itself. */
+  readonly usualContainer?: () => UsualContainer;
   readonly onDefect: (what: string, error?: unknown) => void;
   /** How long a shell in which nothing runs keeps its environment. */
   readonly idleMs?: number;
@@ -72,6 +74,7 @@ export function openShells({
   drivers,
   scrollbacks,
   limits = () => defaultLimits,
+  usualContainer = () => ({}),
   onDefect,
   idleMs = usualIdleMs,
 }: ShellParts): Shells {
@@ -127,7 +130,7 @@ export function openShells({
   };
 
   async function factsFor(id: ShellId, wish: OpenShellWish): Promise<ShellFacts> {
-    const environment = shellWishOf(wish.environment);
+    const environment = shellWishOf(wish.environment, usualContainer());
     const { projectId } = wish;
     const workspace = wish.workspace ?? (projectId === undefined ? "scratch" : "copy");
     const place = await placeFor(id, workspace, { ...wish, environment });

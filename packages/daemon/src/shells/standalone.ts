@@ -52,7 +52,7 @@ export interface RunOptions {
 }
 
 export interface ShellOptions {
-  /** Default: a jail without network. `local` has no walls: UNSAFE. */
+  /** Default: a jail without network. A container needs an `image`. `local` has no walls: UNSAFE. */
   readonly environment?:
     | EnvironmentAsked["kind"]
     | (Partial<EnvironmentAsked> & { readonly limits?: Partial<EnvironmentLimits> });
@@ -103,6 +103,8 @@ async function open(
       id: newId("environment"),
       workspace: options.workspace ?? ownWorkspace(folder, session, driver),
       network: wish.network,
+      image: wish.image,
+      volumes: wish.volumes ?? {},
       access: wish.access ?? "write",
       limits: { ...defaultLimits, ...limitsIn(options) },
       variables: options.variables ?? {},
@@ -139,12 +141,13 @@ function shellAt(
 
 function askedFor({ environment = "jail" }: ShellOptions): EnvironmentAsked {
   if (typeof environment === "string") return { kind: environment };
-  const { kind = "jail", network, access, allow } = environment;
+  const { kind = "jail", network, access, allow, image } = environment;
   return {
     kind,
     ...(network === undefined ? {} : { network }),
     ...(access === undefined ? {} : { access }),
     ...(allow === undefined ? {} : { allow }),
+    ...(image === undefined ? {} : { image }),
   };
 }
 
@@ -162,6 +165,8 @@ function mustBeSame(
   const wish = shellWishOf(asked);
   const differs = (["kind", "network", "access"] as const).filter((each) => wish[each] !== state[each]);
   if (workspace !== undefined && workspace !== state.workspace) throw taken(session, `works on ${state.workspace}`);
+  if (wish.image !== undefined && wish.image !== state.container?.image)
+    throw taken(session, `has the image ${state.container?.image}`);
   if (differs.length > 0) throw taken(session, `has ${differs.map((each) => `${each} ${state[each]}`).join(", ")}`);
 }
 

@@ -1,5 +1,6 @@
 export { openTestGateway } from "../gateway/testing.ts";
 export { openTestJails, type TestJail } from "./jails.ts";
+export { engineFor } from "../environments/container/testing/podman.ts";
 export { jailOwner } from "../environments/jail/index.ts";
 export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
 export { openDaemonLog } from "./log.ts";

@@ -11,7 +11,14 @@ export interface TestJail {
 }
 
 /** Jails below a folder, without a daemon; all of them end together. */
-export function openTestJails(folder: string): { open(): Promise<TestJail>; end(): Promise<void> } {
+export interface TestJails {
+  open(): Promise<TestJail>;
+  end(): Promise<void>;
+  /** Removes what those leave whose opener has gone. */
+  sweep(): Promise<void>;
+}
+
+export function openTestJails(folder: string): TestJails {
   const driver = openJailDriver({ home: folder });
   const opened: TestJail[] = [];
   return {
@@ -26,6 +33,11 @@ export function openTestJails(folder: string): { open(): Promise<TestJail>; end(
     },
     async end() {
       for (const { environment } of opened) await environment.end();
+    },
+    async sweep() {
+      const failures: unknown[] = [];
+      await driver.sweep({ onRecord: new Set(), onFailure: (_, error) => void failures.push(error) });
+      if (failures.length > 0) throw new AggregateError(failures);
     },
   };
 }

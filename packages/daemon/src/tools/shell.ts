@@ -1,4 +1,4 @@
-import type { CommandResult } from "@corral/protocol";
+import { type CommandResult, type LimitHit, refusalIn } from "@corral/protocol";
 import { z } from "zod";
 import type { Tool } from "./tool.ts";
 
@@ -49,16 +49,28 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
   },
 
   describe(result) {
+    const refusal = refusalIn(result);
+    const limit = result.limit ?? (result.timedOut ? "time" : undefined);
     const notes = [
-      result.timedOut ? "(stopped at the time limit)" : "",
+      limit === undefined ? "" : `(${limits[limit]})`,
+      refusal === undefined ? "" : `(${refusal})`,
       result.shellRespawned ? "(the shell ended and was started anew: working directory and variables are reset)" : "",
       result.exitCode === 0 ? "" : `(exit code ${result.exitCode})`,
     ];
     const stderr = result.stderr === "" ? "" : `stderr:\n${result.stderr}`;
     const text = [result.stdout, stderr, ...notes].filter((line) => line !== "").join("\n");
     return {
-      outcome: result.exitCode === 0 && !result.timedOut ? "ok" : "error",
+      outcome: result.exitCode === 0 && limit === undefined ? "ok" : "error",
       text: text === "" ? "(no output)" : text,
     };
   },
+};
+
+/** Of processes and memory some may have been refused, and the command gone on. */
+const limits: Record<LimitHit, string> = {
+  time: "stopped at the time limit",
+  output: "stopped: more output than one command may write",
+  disk: "it ran into the limit of the disk: remove what is not needed",
+  memory: "it ran into the limit of memory: use less at a time",
+  pids: "it ran into the limit of processes: start fewer at a time",
 };

@@ -63,6 +63,18 @@ test("after an activity with calls its work is brought back; after one without, 
   );
 });
 
+test("an activity that began under another daemon is brought back when it ends", async () => {
+  const id = newId("activity");
+  await append(event("activity.opened", { id }));
+  await append(event("call.started", { id: newId("call"), attempt: 1 }));
+  await workspaces.close();
+  workspaces = open();
+  await workspaces.begin();
+  write({ "file.txt": "two\n" });
+  await append(event("activity.settled", { id, outcome: "done" }));
+  expect(await until("workspace.brought-back")).toMatchObject({ files: 1 });
+});
+
 test("what a stopped daemon did not get to is brought at the next start, and a failure is told", async () => {
   await workspaces.close();
   write({ "file.txt": "two\n" });

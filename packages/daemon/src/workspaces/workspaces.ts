@@ -72,8 +72,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { log, home, owner, spares, onDefect, terms, now = Date.now } = options;
   const enough = new AbortController();
   const lines = new Map<SessionId, Promise<unknown>>();
-  /** Sessions with calls since their work was brought last. */
-  const touched = new Set<SessionId>();
+  /** Sessions in an activity that has made no call. One that an earlier daemon began may have. */
+  const idle = new Set<SessionId>();
   const unlisten = log.onCommit((events) => events.forEach(notice));
 
   return {
@@ -171,8 +171,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
   function notice({ type, stream, data, traceId }: StoredEvent): void {
     const session = stream as SessionId;
-    if (type === "call.started") touched.add(session);
-    else if (type === "activity.settled" && touched.has(session))
+    if (type === "activity.opened") idle.add(session);
+    else if (type === "call.started") idle.delete(session);
+    else if (type === "activity.settled" && !idle.delete(session))
       bringSoon(session, { actor: "corral", ...(traceId !== undefined && { traceId }) });
     else if (type === "workspace.prepared" && data.way !== "in place") void refill(session);
   }
@@ -211,7 +212,6 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     { edited = false }: { readonly edited?: boolean } = {},
   ): Promise<BringBackAnswer> {
     const prepared = preparedOf(record, session);
-    touched.delete(session);
     const brought = await bringBack(await workOn(session, record, prepared, edited));
     if (brought.kind === "nothing-new") return brought;
     const { kind: _, before, skipped, ...rest } = brought;

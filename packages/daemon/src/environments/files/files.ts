@@ -29,15 +29,16 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
   const watcher = lazyHand(spawn, closed.signal);
   const edits = new Map<string, Promise<unknown>>();
 
-  /** For what only reads. */
+  /** For what only reads: whoever ends the process that does it is not asked to stop at one. */
   async function look(asked: Asked, bounds: Bounds | undefined): Promise<Buffer> {
     const request = requestOf(asked, bounds);
     const hand = await reader.get();
-    try {
-      return await hand.ask(request);
-    } catch (error) {
-      if (!(error instanceof HandLost) || error.why !== "ended") throw error;
-      return hand.ask(request);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await hand.ask(request);
+      } catch (error) {
+        if (!(error instanceof HandLost) || error.why !== "ended" || attempt === lookAttempts) throw error;
+      }
     }
   }
 
@@ -185,6 +186,7 @@ const readBytes = 8 * mebibyte;
 const maxBytes = 64 * mebibyte;
 const listLimit = 1000;
 const editAttempts = 20;
+const lookAttempts = 5;
 const defaultTimeoutMs = 10_000;
 
 type Asked = Pick<HandRequest, "words" | "maxBytes">;

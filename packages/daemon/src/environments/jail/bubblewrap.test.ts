@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findBubblewrap, findSystemProgram } from "./bubblewrap.ts";
+import { findSystemProgram } from "../walled/index.ts";
+import { findBubblewrap } from "./bubblewrap.ts";
 import { TestPlace } from "./testing/place.ts";
 
 const isRoot = process.getuid?.() === 0;

@@ -1,17 +1,9 @@
 import { CorralError } from "@corral/protocol";
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname } from "node:path";
-
-/** Where systems install it. PATH is not asked: whoever can change it could put a fake one first. */
-const places = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"];
-
-/** Finds a program of the system that nobody but root can have changed, and tells where it really is. */
-export function findSystemProgram(name: string, among = places): string | undefined {
-  return among.map((place) => rootsOwn(`${place}/${name}`)).find((path) => path !== undefined);
-}
+import { existsSync } from "node:fs";
+import { findSystemProgram, systemPlaces } from "../walled/index.ts";
 
 /** Throws `jail.unavailable` when there is none to be trusted. */
-export function findBubblewrap(among = places): string {
+export function findBubblewrap(among = systemPlaces): string {
   const found = findSystemProgram("bwrap", among);
   if (found !== undefined) return found;
   const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));
@@ -36,27 +28,4 @@ export function fixFor(complaint: string): string {
     );
   }
   return "See what bubblewrap says above; `corral doctor` tries again.";
-}
-
-/** Every folder on the way to the name, and on the way to what it links to, must be root's, too. */
-function rootsOwn(path: string): string | undefined {
-  let real: string;
-  try {
-    real = realpathSync(path);
-  } catch {
-    return undefined;
-  }
-  const found = statSync(real, { throwIfNoEntry: false });
-  const isProgram = found !== undefined && found.isFile() && found.uid === 0 && (found.mode & writable) === 0;
-  return isProgram && isRootsAllTheWay(dirname(path)) && isRootsAllTheWay(dirname(real)) ? real : undefined;
-}
-
-const writable = 0o022;
-/** In such a folder others may add names, and cannot touch those of root. */
-const sticky = 0o1000;
-
-function isRootsAllTheWay(folder: string): boolean {
-  const { uid, mode } = statSync(folder);
-  const isRoots = uid === 0 && ((mode & writable) === 0 || (mode & sticky) !== 0);
-  return isRoots && (folder === "/" || isRootsAllTheWay(dirname(folder)));
 }

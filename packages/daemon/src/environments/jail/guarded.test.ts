@@ -1,4 +1,4 @@
-import { newId } from "@corral/protocol";
+import { newId, refusalIn } from "@corral/protocol";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { protectedNames, protectedWhenThere } from "./protected.ts";
+import { protectedNames, protectedWhenThere } from "../walled/index.ts";
 import { runUnguarded, TestPlace } from "./testing/place.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -84,6 +84,12 @@ describe("what others obey in a workspace", () => {
     expect(runUnguarded(place.workspace, moves).stdout.trim().split("\n")).toHaveLength(names.length);
   });
 
+  /** A protected file moves along with the folders that it is in. */
+  const borrowing = [
+    "mv .git/objects .git/own && mkdir -p .git/objects/info && echo /srv >.git/objects/info/alternates",
+    "mv .git/objects/info .git/objects/own && mkdir .git/objects/info && echo /srv >.git/objects/info/alternates",
+  ];
+
   test("git settings and hooks that run programs cannot be set, and git on the host runs none", async () => {
     initRepo(place.workspace);
     const mark = join(place.home, "ran");
@@ -101,6 +107,7 @@ describe("what others obey in a workspace", () => {
       `mkdir evil && cp -r .git/. evil && echo evil >.git/commondir`,
       `mv .git .away && cp -r .away .git`,
       `rm -rf .git/hooks && mkdir .git/hooks`,
+      ...borrowing,
     ];
     const succeeded: string[] = [];
     for (const text of tries) if ((await run(`{ ${text}; } 2>/dev/null`)).exitCode === 0) succeeded.push(text);
@@ -121,6 +128,11 @@ describe("what others obey in a workspace", () => {
         env: trusting(place.workspace),
       }),
     ).toBe("work\n\nfile\n");
+    for (const text of borrowing) {
+      const undo =
+        "rm -r .git/objects/info; if [ -d .git/own ]; then rmdir .git/objects; mv .git/own .git/objects; else mv .git/objects/own .git/objects/info; fi";
+      expect(runUnguarded(place.workspace, `${text} && { ${undo}; }`).exitCode).toBe(0);
+    }
     // Where the setting can be made, git runs it.
     expect(runUnguarded(place.workspace, tries[0]!).exitCode).toBe(0);
     status();
@@ -141,13 +153,19 @@ describe("what others obey in a workspace", () => {
     expect(outside).toContain(`${place.workspace}/.git\n`);
   });
 
-  test("a refused git config says that the file cannot be written", async () => {
+  test("a refused git config is told from other refusals, whatever of git's wanted it", async () => {
     initRepo(place.workspace);
     const { run } = await place.open();
-    expect(await run("git config user.name x")).toMatchObject({
-      exitCode: 4,
-      stderr: expect.stringContaining("could not write config file") as string,
-    });
+    for (const text of ["git config user.name x", "git remote add there /srv", "git config --unset core.bare"]) {
+      const refused = await run(text);
+      expect({ text, refused: refused.exitCode !== 0, why: refusalIn(refused) }).toEqual({
+        text,
+        refused: true,
+        why: expect.stringContaining(".git/config cannot be changed in a jail") as string,
+      });
+    }
+    expect(refusalIn(await run("git config --global user.name x && git config --file /usr/x a.b c"))).toBeUndefined();
+    expect(runUnguarded(place.workspace, "git -c safe.directory=* config user.name x").exitCode).toBe(0);
   });
 });
 
@@ -214,11 +232,11 @@ describe("mount points made for missing names", () => {
 
   test("a jail whose mount points are taken away while it opens is not opened", async () => {
     initRepo(place.workspace);
-    // Beside the real one, it takes a mount point away as another jail's end would.
+    // Beside the real one, it takes a mount point away, as soon as that is made, as another jail's end would.
     const meddler = join(place.home, "bwrap");
     writeFileSync(
       meddler,
-      `#!/bin/sh\nrmdir ${place.workspace}/.bashrc\nmkdir ${place.workspace}/.bashrc\nexec bwrap "$@"\n`,
+      `#!/bin/sh\nuntil rmdir ${place.workspace}/.bashrc 2>/dev/null; do :; done\nmkdir ${place.workspace}/.bashrc\nexec bwrap "$@"\n`,
       { mode: 0o755 },
     );
     await expect(place.open({}, { bubblewrap: meddler })).rejects.toMatchObject({

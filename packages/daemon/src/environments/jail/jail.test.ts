@@ -25,7 +25,7 @@ import { removeCgroups } from "../limits/index.ts";
 import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
-import { jailOwner } from "./workspace.ts";
+import { jailOwner } from "../walled/index.ts";
 import { sweepJails } from "./sweep.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -139,6 +139,8 @@ describe("the jail's walls", () => {
     const { result } = await openElsewhere(["/bin/bash", "-c", script], { home, workspace, text: "ls -l /proc/*/fd" });
     expect(result.stdout).toContain("/run/corral");
     expect(result.stdout).not.toContain("open-secret");
+    const outside = execFileSync("/bin/bash", ["-c", script, "/bin/ls", "-l", "/proc/self/fd"], { encoding: "utf8" });
+    expect(outside.match(/\b(9|23|77) -> .*open-secret$/gm)).toHaveLength(3);
   });
 
   test("readable paths can be read at their place and not written", async () => {
@@ -350,7 +352,7 @@ describe("the jail driver", () => {
       await firstLine([], dieBeforeRecordScript, { home, workspace }, undefined),
     ) as ProcessIdentity;
     await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
-    expect(readdirSync(join(home, "environments/env_elsewhere/spool"))).toEqual([]);
+    expect(existsSync(join(home, "environments/env_elsewhere/spool/control"))).toBe(false);
     expect(await sweep(openJailDriver({ home }))).toEqual([]);
     expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
@@ -392,6 +394,8 @@ describe("the jail driver", () => {
     const { run } = await openJail({}, { home, workspace });
     expect((await run("echo jailed")).stdout).toBe("jailed\n");
     expect(existsSync(join(home, "fake-was-run"))).toBe(false);
+    execFileSync("bwrap");
+    expect(existsSync(join(home, "fake-was-run"))).toBe(true);
   });
 });
 
@@ -469,9 +473,9 @@ setInterval(() => {}, 1000);
 const dieBeforeRecordScript = `
 const { home, workspace } = JSON.parse(process.argv[2]);
 const { openJailDriver } = await import(process.argv[1]);
-const { JailFolder } = await import(new URL("folder.ts", process.argv[1]));
+const { WalledFolder } = await import(new URL("../walled/folder.ts", process.argv[1]));
 const { writeSync } = await import("node:fs");
-JailFolder.prototype.recordSupervisor = (supervisor) => {
+WalledFolder.prototype.recordSupervisor = (supervisor) => {
   writeSync(1, JSON.stringify(supervisor) + "\\n");
   process.kill(process.pid, "SIGKILL");
 };

@@ -1,14 +1,15 @@
 import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { isAbsolute, join, normalize, relative } from "node:path";
-import { placesInside, scriptsInside, type ShellCommand } from "../keeper.ts";
+import { join } from "node:path";
+import { scriptsInside, type ShellCommand } from "../keeper.ts";
 import { keptEnvironment } from "../kept.ts";
 import {
+  cgroupDoors,
   cgroupFolders,
-  enter,
   findMeans,
   freeAt,
   type Gauge,
+  giveWay,
   Guard,
   Guarded,
   keptLimits,
@@ -25,13 +26,22 @@ import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { Spool, SpoolUnreadable } from "../spool.ts";
-import { findBubblewrap, findSystemProgram, installFix, unavailable } from "./bubblewrap.ts";
-import { JailFolder, makeOwnFolder } from "./folder.ts";
-import { makeJailFiles } from "./made.ts";
+import {
+  checkReadable,
+  checkWorkspace,
+  findSystemProgram,
+  isWithin,
+  jailOwner,
+  type JailUser,
+  jailUser,
+  makeOwnFolder,
+  WalledFolder,
+} from "../walled/index.ts";
+import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
+import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
 import { type Bubblewrap, raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
-import { type JailUser, siblingsInside, type SystemFolder } from "./walls.ts";
-import { checkWorkspace, isWithin, jailOwner, jailUser } from "./workspace.ts";
+import type { SystemFolder } from "./walls.ts";
 
 export interface JailOptions {
   /** The folder of all of Corral's state. */
@@ -59,6 +69,8 @@ class JailDriver implements EnvironmentDriver {
   readonly #guard: Guard;
   #bubblewrap: Bubblewrap | undefined;
   #means: Means | undefined;
+  /** By the user that they are for. */
+  readonly #files = new Map<string, JailFiles>();
 
   constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
     this.#home = home;
@@ -89,7 +101,7 @@ class JailDriver implements EnvironmentDriver {
 
   async open(plan: EnvironmentPlan): Promise<Environment> {
     const bubblewrap = this.#findBubblewrap();
-    for (const path of [...plan.readable, ...Object.values(plan.siblings)]) this.#checkReadable(path);
+    for (const path of [...plan.readable, ...Object.values(plan.siblings)]) checkReadable(path, this.#environments);
     checkWorkspace(plan.workspace, this.#environments);
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
@@ -128,7 +140,7 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  #at(folder: JailFolder, state: EnvironmentState): Environment {
+  #at(folder: WalledFolder, state: EnvironmentState): Environment {
     const { supervisor, cgroups, workspace } = state;
     const limits = folder.limits() ?? defaultLimits;
     const guardsMemory = lacking(this.#findMeans()).includes("memory");
@@ -145,15 +157,13 @@ class JailDriver implements EnvironmentDriver {
 
   #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
-    folder.recordLimits(plan.limits, cgroups);
-    makeCgroups(means.places, plan.id, plan.limits);
     return raiseJail({
       bubblewrap,
       plan,
       folder,
       whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
       user,
-      made: makeJailFiles(this.#environments, join(folder.path, "making"), { user, shell: this.#shell }),
+      made: makeJailFiles(this.#environments, join(folder.path, "making"), this.#filesFor(user)),
       systemFolders: systemFolders(),
       command: keeperCommand(user, [
         ...this.#shell,
@@ -161,13 +171,25 @@ class JailDriver implements EnvironmentDriver {
         String(this.#graceSeconds),
         resourceLimits(means, plan.limits),
       ]),
-      enter: (pid) => enter(means, cgroups, pid),
+      doors: cgroupDoors(means.places, plan.id),
+      limit: (pid) => {
+        giveWay(means, pid);
+        folder.recordLimits(plan.limits, cgroups);
+        makeCgroups(means.places, plan.id, plan.limits);
+      },
     });
   }
 
   #keptLimits({ state }: Environment): KeptLimit[] {
     const site = { isRoot: jailOwner() !== undefined, trees: this.#findMeans().trees };
     return keptLimits(state, defaultLimits, site);
+  }
+
+  #filesFor(user: JailUser): JailFiles {
+    const name = `${user.uid}:${user.gid}`;
+    const files = this.#files.get(name) ?? jailFiles({ user, shell: this.#shell });
+    this.#files.set(name, files);
+    return files;
   }
 
   #findMeans(): Means {
@@ -181,25 +203,13 @@ class JailDriver implements EnvironmentDriver {
     return this.#bubblewrap;
   }
 
-  /** A readable path must show neither Corral's own state nor more than it says, and must not be hidden itself. */
-  #checkReadable(path: string): void {
-    const over = [...placesInside, siblingsInside].find((place) => path === place || path.startsWith(`${place}/`));
-    if (over !== undefined) {
-      throw new CorralError("internal", `A jail cannot read ${path}: its own ${over} is at that place.`);
-    }
-    const toState = relative(path, this.#environments);
-    const showsState = !toState.startsWith("..");
-    if (isAbsolute(path) && normalize(path) === path && path !== "/" && !showsState) return;
-    throw new CorralError("internal", `A jail must not be able to read ${path}.`);
-  }
-
-  #folder(id: string): JailFolder {
-    return new JailFolder(join(this.#environments, environmentId.parse(id)));
+  #folder(id: string): WalledFolder {
+    return new WalledFolder(join(this.#environments, environmentId.parse(id)));
   }
 }
 
 function environmentAt(
-  folder: JailFolder,
+  folder: WalledFolder,
   state: EnvironmentState,
   { gauge, unguard, outputBytes }: { gauge: Gauge; unguard: () => void; outputBytes: number },
 ): Environment {
@@ -235,12 +245,12 @@ function environmentAt(
 /** What a jail is built on. */
 interface Ground {
   readonly user: JailUser;
-  readonly folder: JailFolder;
+  readonly folder: WalledFolder;
   readonly cgroups: readonly string[];
 }
 
 /** One that was not opened all the way: what there is of it is on file. */
-async function endJail(folder: JailFolder): Promise<void> {
+async function endJail(folder: WalledFolder): Promise<void> {
   await folder.endProcesses();
   await folder.remove();
 }

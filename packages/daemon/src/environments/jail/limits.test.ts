@@ -9,7 +9,7 @@ import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
 import { openJailDriver } from "./jail.ts";
-import { jailOwner } from "./workspace.ts";
+import { jailOwner } from "../walled/index.ts";
 
 const mebibyte = 2 ** 20;
 const softly = new Set(lacking(findMeans(tmpdir())));

@@ -15,17 +15,16 @@ import {
 import { unavailable } from "./bubblewrap.ts";
 import { copyEtc, etcVersion } from "./etc.ts";
 import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
-import { homeInside, type JailUser } from "./walls.ts";
+import type { JailUser } from "../walled/index.ts";
+import { homeInside } from "./walls.ts";
 
 /**
  * Makes the files that all jails share and returns their folder. It is named by its content: another
  * version of Corral, or of the machine's /etc, gets another folder, and a running jail keeps the one it was opened with.
  * They are made in `beside`, whose owner sees to what a killed call leaves there.
  */
-export function makeJailFiles(parent: string, beside: string, made: MadeFor): string {
-  const files = contents(made);
-  const hash = hashOf(files);
-  const folder = join(parent, `.made-${hash}`);
+export function makeJailFiles(parent: string, beside: string, { files, hash }: JailFiles): string {
+  const folder = join(parent, `.made-${hashOf(hash, etcVersion())}`);
   if (existsSync(folder)) return folder;
   mkdirSync(join(beside, "etc"), { recursive: true, mode: 0o700 });
   copyEtc(join(beside, "etc"));
@@ -38,6 +37,18 @@ export function makeJailFiles(parent: string, beside: string, made: MadeFor): st
   }
   moveUnlessThere(beside, folder);
   return folder;
+}
+
+/** What does not depend on the machine's /etc: it takes a millisecond to put together, so whoever opens jails keeps it. */
+export interface JailFiles {
+  readonly files: Readonly<Record<string, string | Buffer>>;
+  readonly hash: string;
+}
+
+export function jailFiles(made: MadeFor): JailFiles {
+  const files = contents(made);
+  const named = Object.entries(files).flatMap(([path, content]) => [`${path} ${content.length}\n`, content]);
+  return { files, hash: hashOf(...named) };
 }
 
 export interface MadeFor {
@@ -90,9 +101,9 @@ function architecture(): Architecture {
   throw unavailable(`there is no list of system calls for ${process.arch} processors.`, "Use x86-64 or arm64.");
 }
 
-function hashOf(files: Record<string, string | Buffer>): string {
-  const hash = createHash("sha256").update(etcVersion());
-  for (const [path, content] of Object.entries(files)) hash.update(`${path} ${content.length}\n`).update(content);
+function hashOf(...parts: readonly (string | Buffer)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
   return hash.digest("hex").slice(0, 16);
 }
 

@@ -8,7 +8,7 @@ import type { Environment, EnvironmentDriver } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
-import { jailOwner } from "./workspace.ts";
+import { jailOwner } from "../walled/index.ts";
 
 /**
  * What an agent can do to its own spool. Whatever it does, nothing throws out of a callback (that would fail

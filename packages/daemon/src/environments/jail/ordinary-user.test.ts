@@ -1,6 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,7 +39,17 @@ test.skipIf(!isRoot)(
     ];
     expect(await runAs(files)).toEqual({ code: 0, failed: [] });
   },
-  180_000,
+  600_000,
+);
+
+test.skipIf(!isRoot)(
+  "an ordinary user's jails are refused where they cannot be walled, and git runs nothing that was planted (needs root)",
+  async () => {
+    const only = ["-t", "the jail's walls|refuses|in PATH|planted is run"];
+    const files = ["jail.test.ts", "../../workspaces/bring-back.test.ts"];
+    expect(await runAs(files, { only })).toEqual({ code: 0, failed: [] });
+  },
+  600_000,
 );
 
 test.skipIf(!isRoot)(
@@ -43,7 +64,7 @@ test.skipIf(!isRoot)(
       given.forEach(removeTree);
     }
   },
-  120_000,
+  600_000,
 );
 
 /** Runs tests in a process that root has made another user's, in these cgroups. */
@@ -65,7 +86,13 @@ async function runAs(
       ["-c", enter, "sh", "setpriv", ...become, process.execPath, vitest, "run", ...options, ...only, ...files],
       {
         cwd: root,
-        env: { PATH: process.env["PATH"], HOME: home, TMPDIR: home, CORRAL_TEST_CGROUPS: String(cgroups.length) },
+        env: {
+          PATH: process.env["PATH"],
+          HOME: home,
+          TMPDIR: home,
+          CORRAL_TEST_CGROUPS: String(cgroups.length),
+          CORRAL_TEST_SETUID: setUserId(home),
+        },
       },
     );
     let said = "";
@@ -76,6 +103,15 @@ async function runAs(
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** A program that runs as root, whoever starts it. */
+function setUserId(home: string): string {
+  const folder = join(home, "setuid");
+  mkdirSync(folder, { mode: 0o755 });
+  copyFileSync("/usr/bin/id", join(folder, "id"));
+  chmodSync(join(folder, "id"), 0o4755);
+  return join(folder, "id");
 }
 
 /** A cgroup of the user's own in each tree that root itself would use. */

@@ -2,13 +2,19 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { closeSync, fstatSync, lstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { EnvironmentPlan } from "../port.ts";
+import {
+  type Bind,
+  closeSiblings,
+  Guard,
+  type JailUser,
+  openSiblings,
+  type WalledFolder,
+  type WorkspaceOwner,
+} from "../walled/index.ts";
 import { mountedEtc } from "./etc.ts";
-import type { JailFolder } from "./folder.ts";
-import { type Bind, Guard, type WorkspaceOwner } from "./guarded.ts";
 import { seccompFile } from "./made.ts";
-import { closeSiblings, openSiblings } from "./siblings.ts";
 import { firstPassedFd, startJail } from "./start.ts";
-import { type JailUser, type SystemFolder, walls } from "./walls.ts";
+import { type SystemFolder, walls } from "./walls.ts";
 
 /**
  * Opens what a jail is given, builds its walls and starts it. When this resolves, the walls stand, and nothing of the
@@ -16,12 +22,19 @@ import { type JailUser, type SystemFolder, walls } from "./walls.ts";
  */
 export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
   const { plan, whose, folder } = raising;
-  const guard = new Guard(plan.workspace, { access: plan.access, whose, jailFolder: folder.path });
+  const guard = new Guard(plan.workspace, { access: plan.access, whose, jailFolder: folder.path, missing: "later" });
+  const missing = guard.makeMissing();
+  // Whoever needs them is told.
+  missing.catch(() => undefined);
   try {
     const siblings = openSiblings(plan.siblings);
     try {
       const binds = [...guard.binds, ...siblings];
-      const supervisor = await startEitherWay(raising, { binds, covered: guard.covered });
+      const cover = async () => {
+        await missing;
+        return guard.covered;
+      };
+      const supervisor = await startEitherWay(raising, { binds, cover });
       if (guard.isIntact() && (raising.bubblewrap.bindsBy === "descriptor" || isBound(supervisor, binds)))
         return supervisor;
       throw new CorralError("environment.gone", "The workspace was changed while its jail was opened.", {
@@ -31,6 +44,7 @@ export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
       closeSiblings(siblings);
     }
   } finally {
+    await missing.catch(() => undefined);
     guard.close();
   }
 }
@@ -38,14 +52,15 @@ export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
 export interface Raising {
   readonly bubblewrap: Bubblewrap;
   readonly plan: EnvironmentPlan;
-  readonly folder: JailFolder;
+  readonly folder: WalledFolder;
   readonly whose: WorkspaceOwner;
   readonly user: JailUser;
   readonly made: string;
   readonly systemFolders: readonly SystemFolder[];
   readonly command: readonly string[];
-  /** Puts bubblewrap under the limits, before it begins. */
-  readonly enter: (pid: number) => void;
+  readonly doors: readonly string[];
+  /** Makes what is behind the doors, for the process that waits before them. */
+  readonly limit: (pid: number) => void;
 }
 
 export interface Bubblewrap {
@@ -54,7 +69,11 @@ export interface Bubblewrap {
   bindsBy: "descriptor" | "path";
 }
 
-type Opened = { readonly binds: readonly Bind[]; readonly covered: readonly string[] };
+interface Opened {
+  readonly binds: readonly Bind[];
+  /** What is to be covered, as soon as it is there. */
+  readonly cover: () => Promise<readonly string[]>;
+}
 
 async function startEitherWay(raising: Raising, opened: Opened): Promise<ProcessIdentity> {
   try {
@@ -66,25 +85,35 @@ async function startEitherWay(raising: Raising, opened: Opened): Promise<Process
   }
 }
 
-async function start(raising: Raising, { binds, covered }: Opened): Promise<ProcessIdentity> {
-  const { bubblewrap, plan, folder, user, made, systemFolders, command, enter } = raising;
+async function start(raising: Raising, { binds, cover }: Opened): Promise<ProcessIdentity> {
+  const { bubblewrap, plan, folder, user, made, systemFolders, command, doors, limit } = raising;
   const seccomp = openSync(join(made, seccompFile(plan.network)), "r");
   try {
-    const options = walls(plan, {
-      user,
-      made,
-      systemFolders,
-      mountedEtc: mountedEtc(),
-      spool: folder.spool,
-      runtime: process.execPath,
-      seccompFd: firstPassedFd,
-      binds: binds.map((each, index) => ({ ...each, fd: firstPassedFd + 1 + index })),
-      bindsBy: bubblewrap.bindsBy,
-      covered,
-    });
+    const options = async () =>
+      walls(plan, {
+        user,
+        made,
+        systemFolders,
+        mountedEtc: mountedEtc(),
+        spool: folder.spool,
+        runtime: process.execPath,
+        seccompFd: firstPassedFd,
+        binds: binds.map((each, index) => ({ ...each, fd: firstPassedFd + 1 + index })),
+        bindsBy: bubblewrap.bindsBy,
+        covered: await cover(),
+      });
     const passed = [seccomp, ...binds.map(({ fd }) => fd)];
     const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-    return await startJail({ bubblewrap: bubblewrap.path, options, command, passed, record, enter });
+    return await startJail({
+      bubblewrap: bubblewrap.path,
+      options,
+      command,
+      spool: folder.spool,
+      doors,
+      limit,
+      passed,
+      record,
+    });
   } finally {
     closeSync(seccomp);
   }

@@ -2,7 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { beginLine, readyLine } from "../keeper.ts";
+import { beginLine, keeperFifos, readyLine } from "../keeper.ts";
 import { identify } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
 
@@ -25,11 +25,14 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
   // Whatever is thrown first is told.
   isReady.catch(() => undefined);
   try {
-    // It waits for its options, so there is nothing of the jail that is not where it is put now.
-    if (child.pid !== undefined) start.enter(child.pid);
+    // It waits, first at the doors and then for its options, so what is made in the meantime costs its start nothing.
+    const options = child.stdio[optionsFd] as Writable;
+    options.on("error", () => undefined);
+    if (child.pid !== undefined) start.limit(child.pid);
+    options.write(enterLine);
     feed(
-      child.stdio[optionsFd] as Writable,
-      ["--info-fd", String(infoFd), ...start.options].map((each) => `${each}\0`),
+      options,
+      ["--info-fd", String(infoFd), ...(await start.options())].map((each) => `${each}\0`),
     );
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
@@ -50,11 +53,28 @@ export async function startJail(start: JailStart): Promise<ProcessIdentity> {
   }
 }
 
-function spawnAlone({ bubblewrap, command, passed }: JailStart): ChildProcess {
+/**
+ * Makes the keeper's FIFOs, beside everything else, goes through the doors and becomes bubblewrap. A shell reads from a pipe no more than
+ * the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing of the agent has run yet.
+ */
+const builderScript = `
+{ cd "$1" && umask 0 && PATH=/usr/bin:/bin exec mkfifo ${keeperFifos.join(" ")}; } 3<&- 4<&- 2>/dev/null &
+shift
+read -r word <&${optionsFd} || exit
+until [ "$1" = -- ]; do
+  echo 0 >"$1" || exit
+  shift
+done
+shift
+exec "$@"`;
+const enterLine = "enter\n";
+
+function spawnAlone({ bubblewrap, command, spool, doors, passed }: JailStart): ChildProcess {
   const cover = openSync("/dev/null", "r");
   try {
     const stdio = descriptors(passed, cover);
-    return spawn(bubblewrap, ["--args", String(optionsFd), "--", ...command], {
+    const build = [bubblewrap, "--args", String(optionsFd), "--", ...command];
+    return spawn("/bin/sh", ["-c", builderScript, "sh", spool, ...doors, "--", ...build], {
       stdio,
       env: {},
       cwd: "/",
@@ -67,12 +87,17 @@ function spawnAlone({ bubblewrap, command, passed }: JailStart): ChildProcess {
 
 export interface JailStart {
   readonly bubblewrap: string;
-  readonly options: readonly string[];
+  /** Asked for when everything else is there. */
+  readonly options: () => Promise<readonly string[]>;
   readonly command: readonly string[];
   /** Descriptors handed on, as `firstPassedFd` and the following ones. */
   readonly passed: readonly number[];
-  /** Puts bubblewrap under the limits, before it begins. */
-  readonly enter: (pid: number) => void;
+  /** Host folder in which the keeper finds its FIFOs. */
+  readonly spool: string;
+  /** Files that bubblewrap puts itself under the limits by, before it begins. */
+  readonly doors: readonly string[];
+  /** Makes what is behind the doors, for the process that waits before them. */
+  readonly limit: (pid: number) => void;
   /** Writes the jail's first process down where a sweep finds it. */
   readonly record: (supervisor: ProcessIdentity) => void;
 }

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sweep } from "../port.ts";
 import { removeFolder } from "../remove-folder.ts";
-import { JailFolder, removedPrefix } from "./folder.ts";
+import { removedPrefix, WalledFolder } from "../walled/index.ts";
 
 /**
  * Ends and removes what is left of jails not on record. All processes are ended before the first folder is removed:
@@ -13,7 +13,7 @@ export async function sweepJails(environments: string, sweep: Sweep, remove = re
   const names = await readdir(environments).catch(() => []);
   const strays = names.filter((name) => isStray(environments, name, sweep));
   const ended = await Promise.all(
-    strays.map((name) => attempt(name, sweep, () => new JailFolder(join(environments, name)).endProcesses())),
+    strays.map((name) => attempt(name, sweep, () => new WalledFolder(join(environments, name)).endProcesses())),
   );
   const left = names.filter((name) => leftover.test(name));
   for (const name of [...strays.filter((_, index) => ended[index]), ...left]) {
@@ -26,7 +26,7 @@ const leftover = new RegExp(`^(\\.probe-|\\.making-|\\${removedPrefix})`);
 
 function isStray(environments: string, name: string, { onRecord }: Sweep): boolean {
   const id = environmentId.safeParse(name);
-  return id.success && !onRecord.has(id.data) && !new JailFolder(join(environments, name)).hasOpener();
+  return id.success && !onRecord.has(id.data) && !new WalledFolder(join(environments, name)).hasOpener();
 }
 
 /** Says whether it succeeded. */

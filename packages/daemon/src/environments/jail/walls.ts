@@ -2,7 +2,7 @@ import type { Network } from "@corral/protocol";
 import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import { egressInside, runtimeInside, scriptsInside, spoolInside } from "../keeper.ts";
-import type { Bind } from "./guarded.ts";
+import { type Bind, type JailUser, siblingsInside } from "../walled/index.ts";
 
 /**
  * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
@@ -57,19 +57,7 @@ export interface SystemFolder {
   readonly linkTo: string | undefined;
 }
 
-/**
- * `mapped`: the operator's own user seen as another one, in a user namespace. `switched`: the daemon
- * is root, and root must neither be inside nor own anything there, so the jail runs as a user that
- * has no account, without a user namespace.
- */
-export type JailUser =
-  | { readonly kind: "mapped"; readonly uid: number; readonly gid: number }
-  | { readonly kind: "switched"; readonly uid: number; readonly gid: number };
-
 export const homeInside = "/home/agent";
-
-/** Where the workspaces of others are seen, each by its name. */
-export const siblingsInside = "/siblings";
 
 const scratchBytes = { "/tmp": 2 ** 30, [homeInside]: 2 ** 29, "/dev/shm": 2 ** 28 };
 

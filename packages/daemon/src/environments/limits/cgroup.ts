@@ -8,7 +8,7 @@ import type { Place } from "./place.ts";
  * The cgroups of one environment: one in each tree that keeps a limit.
  *
  * 1. They are on file before they are made, so that a sweep finds every one of them.
- * 2. Whoever builds the environment is in them before it is told what to build: whatever runs in the environment was
+ * 2. Whoever builds the environment goes into them by itself, before it begins: whatever runs in the environment was
  *    born there, and its own namespace of cgroups begins there.
  * 3. They hold nothing but the environment. Its processes are ended first, then they can be removed.
  */
@@ -16,7 +16,7 @@ export function cgroupFolders(places: readonly Place[], id: string): string[] {
   return places.map(({ folder }) => join(folder, id));
 }
 
-/** Makes them and sets their limits. Throws when one cannot be had. */
+/** Makes them and sets their limits. Throws when one cannot be had. Can be repeated. */
 export function makeCgroups(places: readonly Place[], id: string, limits: EnvironmentLimits): void {
   for (const place of places) {
     const folder = join(place.folder, id);
@@ -33,8 +33,12 @@ export function makeCgroups(places: readonly Place[], id: string, limits: Enviro
   }
 }
 
-export function joinCgroups(folders: readonly string[], pid: number): void {
-  for (const folder of folders) set(folder, "cgroup.procs", String(pid));
+/**
+ * The files that a process with one thread writes a 0 to, to be in them. Version 1 lets a thread move itself at once; moving a whole process
+ * waits until every processor of the machine has come to rest, which takes longer than all else at a start.
+ */
+export function cgroupDoors(places: readonly Place[], id: string): string[] {
+  return places.map(({ folder, version }) => join(folder, id, version === 1 ? "tasks" : "cgroup.procs"));
 }
 
 /** What is left in it is ended where the kernel can do that by itself; then it goes, as soon as it is empty. */
@@ -91,7 +95,9 @@ function makeBelow(place: Place, folder: string): void {
       place.prepare();
       return mkdirSync(folder);
     } catch (error) {
-      if (tries === 0 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EEXIST") return;
+      if (tries === 0 || code !== "ENOENT") throw error;
     }
   }
 }

@@ -12,9 +12,14 @@ export interface Hierarchy {
   readonly own: string;
 }
 
+/** The folders of the cgroups that a process is in, where this process sees them. */
+export function cgroupsOf(pid: number): string[] {
+  return hierarchies("/proc/self", `/proc/${pid}/cgroup`).map(({ own }) => own);
+}
+
 /** The trees that are mounted and in which this process's own cgroup can be seen. */
-export function hierarchies(process = "/proc/self"): Hierarchy[] {
-  const memberships = read(`${process}/cgroup`).map(parseMembership);
+export function hierarchies(process = "/proc/self", cgroup = `${process}/cgroup`): Hierarchy[] {
+  const memberships = read(cgroup).map(parseMembership);
   return read(`${process}/mountinfo`).flatMap((line) => {
     const mount = parseMount(line);
     if (mount === undefined) return [];

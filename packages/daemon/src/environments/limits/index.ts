@@ -1,6 +1,7 @@
-export { cgroupFolders, makeCgroups, removeCgroups } from "./cgroup.ts";
+export { cgroupDoors, cgroupFolders, makeCgroups, removeCgroups } from "./cgroup.ts";
 export { type CommandWatch, type Gauge, openGauge } from "./gauge.ts";
 export { freeAt, Guard, Guarded } from "./guard.ts";
-export { enter, findMeans, lacking, type Means, resourceLimits } from "./means.ts";
+export { cgroupsOf } from "./hierarchy.ts";
+export { findMeans, giveWay, lacking, type Means, resourceLimits } from "./means.ts";
 export { keptLimits } from "./report.ts";
 export { measure } from "./measure.ts";

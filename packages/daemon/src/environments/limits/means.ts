@@ -1,6 +1,5 @@
 import type { EnvironmentLimits } from "@corral/protocol";
 import { constants, setPriority } from "node:os";
-import { joinCgroups } from "./cgroup.ts";
 import { type Hierarchy, hierarchies } from "./hierarchy.ts";
 import { type Controller, controllers, findPlaces, type Place } from "./place.ts";
 
@@ -22,9 +21,8 @@ export function lacking({ places }: Means): Controller[] {
   return controllers.filter((each) => !kept.has(each));
 }
 
-/** Puts the process that is going to build the environment under its limits, and with it all that comes of it. */
-export function enter(means: Means, cgroups: readonly string[], pid: number): void {
-  joinCgroups(cgroups, pid);
+/** For the process that is going to build an environment, where no cgroup divides the processor. */
+export function giveWay(means: Means, pid: number): void {
   if (lacking(means).includes("cpu")) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultLimits } from "../plan.ts";
-import { cgroupFolders, joinCgroups, makeCgroups, removeCgroups } from "./cgroup.ts";
+import { cgroupDoors, cgroupFolders, makeCgroups, removeCgroups } from "./cgroup.ts";
 import { hierarchies } from "./hierarchy.ts";
 import { findPlaces, type Place } from "./place.ts";
 
@@ -60,7 +60,6 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
     const places = placesIn(mount, ".", { isRoot: true });
     makeCgroups(places, "env_a", limits);
     const [folder = ""] = cgroupFolders(places, "env_a");
-    joinCgroups([folder], 4711);
     const written = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")]);
     expect(Object.fromEntries(written)).toEqual({
       "pids.max": "50",
@@ -68,8 +67,8 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
       "memory.swap.max": "0",
       "memory.oom.group": "0",
       "cpu.max": "150000 100000",
-      "cgroup.procs": "4711",
     });
+    expect(cgroupDoors(places, "env_a")).toEqual([join(folder, "cgroup.procs")]);
   });
 
   test.skipIf(isRoot)(
@@ -118,9 +117,12 @@ describe.skipIf(!isRoot || unified === undefined)("version 2 (the kernel's own t
     };
     makeCgroups([place], "env_a", limits);
     const folders = cgroupFolders([place], "env_a");
-    const child = spawn("/bin/sleep", ["60"], { stdio: "ignore" });
+    const script = 'echo 0 >"$1" && echo in && exec sleep 60';
+    const child = spawn("/bin/sh", ["-c", script, "sh", ...cgroupDoors([place], "env_a")], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     const exited = once(child, "exit");
-    joinCgroups(folders, child.pid!);
+    await once(child.stdout, "data");
     expect(readFileSync(`/proc/${child.pid}/cgroup`, "utf8")).toContain(`0::/corral-test-${process.pid}/env_a\n`);
     await removeCgroups(folders);
     expect(await exited).toEqual([null, "SIGKILL"]);

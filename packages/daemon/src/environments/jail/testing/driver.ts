@@ -5,7 +5,7 @@ import type { Places } from "../../conformance.ts";
 import { spoolInside, workspaceInside } from "../../keeper.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { openJailDriver } from "../jail.ts";
-import { jailOwner } from "../workspace.ts";
+import { jailOwner } from "../../walled/index.ts";
 
 /** Shells that may be a system's /bin/sh; this module's address says by `?shell=` which one to use. */
 export const shells: Readonly<Record<string, ShellCommand>> = {

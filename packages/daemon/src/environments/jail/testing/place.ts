@@ -7,7 +7,7 @@ import { planOf } from "../../plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../../port.ts";
 import { removeFolder } from "../../remove-folder.ts";
 import { type JailOptions, openJailDriver } from "../jail.ts";
-import { jailOwner } from "../workspace.ts";
+import { jailOwner } from "../../walled/index.ts";
 
 /** A home with a workspace in it, and jails in that workspace. What it opened it ends. */
 export class TestPlace {

@@ -1,9 +1,19 @@
 import { CorralError } from "@corral/protocol";
 import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, normalize, relative } from "node:path";
+import { placesInside } from "../keeper.ts";
 import type { Owner } from "./folder.ts";
-import type { JailUser } from "./walls.ts";
+import { siblingsInside } from "./siblings.ts";
+
+/**
+ * `mapped`: the operator's own user seen as another one, in a user namespace. `switched`: the daemon
+ * is root, and root must neither be inside nor own anything there, so the jail runs as a user that
+ * has no account, without a user namespace.
+ */
+export type JailUser =
+  | { readonly kind: "mapped"; readonly uid: number; readonly gid: number }
+  | { readonly kind: "switched"; readonly uid: number; readonly gid: number };
 
 /** A uid that belongs to no account: files it owns are nobody else's. */
 const nobodysOwn: Owner = { uid: 65533, gid: 65533 };
@@ -37,6 +47,18 @@ export function checkWorkspace(workspace: string, environments: string): void {
     `${workspace} holds ${within ?? "the whole system"}, which no jail may write.`,
     "Work in a folder below it.",
   );
+}
+
+/** A readable path must show neither Corral's own state nor more than it says, and must not be hidden itself. */
+export function checkReadable(path: string, environments: string): void {
+  const over = [...placesInside, siblingsInside].find((place) => path === place || path.startsWith(`${place}/`));
+  if (over !== undefined) {
+    throw new CorralError("internal", `A jail cannot read ${path}: its own ${over} is at that place.`);
+  }
+  const toState = relative(path, environments);
+  const showsState = !toState.startsWith("..");
+  if (isAbsolute(path) && normalize(path) === path && path !== "/" && !showsState) return;
+  throw new CorralError("internal", `A jail must not be able to read ${path}.`);
 }
 
 export function isWithin(path: string, folder: string): boolean {

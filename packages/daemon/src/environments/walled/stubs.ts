@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { openEntry, openFolder } from "./entries.ts";
 
@@ -33,6 +34,15 @@ export function recordStubs(jailFolder: string, stubs: Stubs): void {
 /** False: something has come to be there meanwhile. */
 export function makeStubFolder(parent: number, name: string): boolean {
   return unlessThere(() => mkdirSync(at(parent, name), { mode: stubMode }));
+}
+
+/** The same, and the process goes on meanwhile. */
+export async function startStubFolder(parent: number, name: string): Promise<void> {
+  try {
+    await mkdir(at(parent, name), { mode: stubMode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 export function makeStubFile(parent: number, name: string, content: string): boolean {
@@ -134,10 +144,24 @@ function within(workspace: number, path: string, act: (parent: number, name: str
 }
 
 function neededByOthers(jailFolder: string, workspace: string): Set<string> {
-  const others = readdirSync(dirname(jailFolder)).filter((name) => name !== basename(jailFolder));
-  const stubs = others.map((name) => read(join(dirname(jailFolder), name, onFile)));
+  const parent = dirname(jailFolder);
+  // The folders of containers lie one below those of jails.
+  const places = [parent, dirname(parent), join(parent, containersFolder)];
+  const others = places.flatMap((place) => entriesOf(place).map((name) => join(place, name)));
+  const stubs = others.filter((path) => path !== jailFolder).map((path) => read(join(path, onFile)));
   const same = stubs.filter((each) => each !== undefined).filter((each) => each.workspace === workspace);
   return new Set(same.flatMap(({ folders, files }) => [...folders, ...Object.keys(files)]));
+}
+
+/** Where the folders of containers are, below those of jails. */
+export const containersFolder = "container";
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function moveOutOfTheWay(jailFolder: string): void {

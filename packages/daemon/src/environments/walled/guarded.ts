@@ -3,7 +3,15 @@ import { closeSync, fstatSync, lstatSync } from "node:fs";
 import { workspaceInside } from "../keeper.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
-import { isEmpty, isStubFile, isStubFolder, makeStubFile, makeStubFolder, recordStubs } from "./stubs.ts";
+import {
+  isEmpty,
+  isStubFile,
+  isStubFolder,
+  makeStubFile,
+  makeStubFolder,
+  recordStubs,
+  startStubFolder,
+} from "./stubs.ts";
 
 /**
  * A workspace as a jail sees it, and what lies over it so that an agent cannot change it: `.git` bound over itself, which could be moved away
@@ -22,8 +30,10 @@ export class Guard {
   readonly #whose: WorkspaceOwner;
   readonly #opened: number[] = [];
   readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
+  /** Folders to be made. */
+  readonly #missing: Point[] = [];
 
-  constructor(workspace: string, { access, whose, jailFolder }: GuardOptions) {
+  constructor(workspace: string, { access, whose, jailFolder, missing: when = "now" }: GuardOptions) {
     this.#whose = whose;
     const fd = openFolder(workspace);
     if (fd === undefined) throw refused(`${workspace} is no folder.`);
@@ -33,16 +43,28 @@ export class Guard {
     try {
       const points = this.#survey({ fd, path: "" });
       const missing = points.filter(isMissing);
-      const folders = missing.filter(({ otherwise }) => otherwise === "cover").map(pathOf);
+      const absent = missing.filter(({ otherwise }) => otherwise === "cover");
       const files = missing.flatMap((point) =>
         isContent(point.otherwise) ? [[pathOf(point), point.otherwise.content] as const] : [],
       );
-      recordStubs(jailFolder, { workspace, folders, files: Object.fromEntries(files) });
-      for (const point of points) this.#mount(point);
+      recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files) });
+      for (const point of points) if (!absent.includes(point)) this.#mount(point);
+      if (when === "later") this.#missing.push(...absent);
+      else for (const point of absent) this.#makeNow(point);
     } catch (error) {
       this.close();
       throw error;
     }
+  }
+
+  /**
+   * Makes the folders that are missing, to be covered. Some file systems take a millisecond for each, so this is done beside the
+   * process's other work. Not to be closed before it is settled.
+   */
+  async makeMissing(): Promise<void> {
+    const missing = this.#missing.splice(0);
+    await Promise.all(missing.map(({ place, name }) => startStubFolder(place.fd, name)));
+    for (const point of missing) this.#cover(point, this.#reopen(point, "folder"));
   }
 
   isIntact(): boolean {
@@ -81,15 +103,20 @@ export class Guard {
     ];
   }
 
-  /** Without objects there is nothing to borrow for. */
+  /** Without objects there is nothing to borrow for. Each folder on the way is bound over itself: a file goes where its folder is moved. */
   #surveyObjects(git: Place): Point[] {
-    const objects = this.#open(git, "objects");
-    if (objects?.kind !== "folder") return [];
-    const info = this.#point({ fd: objects.fd, path: ".git/objects" }, "info", { otherwise: "cover" });
-    if (info.entry?.kind !== "folder" || isMissing(info)) return [info];
-    const place = { fd: info.entry.fd, path: pathOf(info) };
+    const objects = this.#point(git, "objects", { otherwise: "leave", access: "write", linkMayStay: true });
+    if (objects.entry?.kind !== "folder") return [];
+    const place = { fd: objects.entry.fd, path: pathOf(objects) };
+    const info = this.#point(place, "info", { otherwise: "cover", access: "write" });
+    if (info.entry?.kind !== "folder" || isMissing(info)) return [objects, info];
+    const inside = { fd: info.entry.fd, path: pathOf(info) };
     const files = Object.entries(protectedOfGit.objectFiles);
-    return files.map(([name, { content }]) => this.#point(place, name, { otherwise: { content } }));
+    return [
+      objects,
+      info,
+      ...files.map(([name, { content }]) => this.#point(inside, name, { otherwise: { content } })),
+    ];
   }
 
   #point(place: Place, name: string, rule: Rule): Point {
@@ -104,13 +131,15 @@ export class Guard {
       // An empty folder looks the same covered, which is quicker.
       if (entry!.kind === "folder" && point.access === "read" && isEmpty(entry!.fd)) this.#cover(point, entry!);
       else if (entry!.kind !== "other") this.#bind(point, entry!);
-    } else if (otherwise === "cover") {
-      makeStubFolder(place.fd, name);
-      this.#cover(point, this.#reopen(point, "folder"));
     } else if (isContent(otherwise)) {
       makeStubFile(place.fd, name, otherwise.content);
       this.#bind(point, this.#reopen(point, "file"));
     }
+  }
+
+  #makeNow(point: Point): void {
+    makeStubFolder(point.place.fd, point.name);
+    this.#cover(point, this.#reopen(point, "folder"));
   }
 
   #cover(point: Point, { fd }: Entry): void {
@@ -143,6 +172,8 @@ interface GuardOptions {
   readonly whose: WorkspaceOwner;
   /** Where missing mount points are put on file. */
   readonly jailFolder: string;
+  /** When missing folders are made: `later`, by `makeMissing`, while something else gets ready. */
+  readonly missing?: "now" | "later";
 }
 
 /** `corral`: a copy that is Corral's own. `user`: the user's folder itself. */

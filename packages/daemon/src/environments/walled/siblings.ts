@@ -2,7 +2,9 @@ import { CorralError } from "@corral/protocol";
 import { closeSync, realpathSync } from "node:fs";
 import { openFolder } from "./entries.ts";
 import type { Bind } from "./guarded.ts";
-import { siblingsInside } from "./walls.ts";
+
+/** Where the workspaces of others are seen, each by its name. */
+export const siblingsInside = "/siblings";
 
 /** Opens the workspaces of others, to be read below `/siblings`. Nobody's link leads anywhere else. */
 export function openSiblings(siblings: Readonly<Record<string, string>>): Bind[] {

@@ -25,7 +25,7 @@ const namelessMs = 60_000;
  * 2. Of a jail that is not on record nothing but this folder is known; its processes are signalled
  *    by the identity on file and by nothing else.
  */
-export class JailFolder {
+export class WalledFolder {
   readonly path: string;
   readonly spool: string;
 
@@ -60,6 +60,11 @@ export class JailFolder {
     if (opener !== undefined) return isAlive(opener);
     const made = statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return Math.abs(Date.now() - made) < namelessMs;
+  }
+
+  /** From now on it is for the next sweep. */
+  disown(): void {
+    this.#write("opener", { pid: 0, startTime: "", bootId: bootId() });
   }
 
   /** Ends all that runs in the jail, if anything does. */

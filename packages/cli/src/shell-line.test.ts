@@ -1,0 +1,45 @@
+import type { Client } from "@corral/client";
+import type { CommandView, ShellView, StartCommand } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { ShellLine } from "./shell-line.ts";
+import { testWorld } from "./testing/world.ts";
+
+const shell: ShellView = {
+  id: "shl_1",
+  environment: { kind: "jail", network: "off", access: "write" },
+  workspace: "scratch",
+  path: "/there",
+  actor: "person:owner",
+  state: "open",
+  seq: 1,
+};
+
+test("lines pasted into a terminal that is then closed are all run, and nobody is asked for more", async () => {
+  const { world, written } = testWorld("echo one\nfalse\n");
+  Object.assign(world.stdin, { isTTY: true });
+  const ran: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  world.stdin.once("end", () => closed.resolve());
+  const shells = {
+    start: (_shell: unknown, { text }: StartCommand) => Promise.resolve(void ran.push(text)),
+    // The first one lasts until there is no more input.
+    follow: () => closed.promise.then(() => endedWith(ran.length === 1 ? 0 : 3)),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  expect(await line.interact()).toBe(3);
+  expect(ran).toEqual(["echo one", "false"]);
+  expect(written.err).toMatch(/^A jail in an empty folder/);
+});
+
+function endedWith(exitCode: number): CommandView {
+  const result = {
+    exitCode,
+    stdout: "",
+    stderr: "",
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    timedOut: false,
+    shellRespawned: false,
+  };
+  return { id: "cmd_1", shell: shell.id, state: "ended", result };
+}

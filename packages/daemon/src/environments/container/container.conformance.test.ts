@@ -1,0 +1,20 @@
+import { afterAll, describe } from "vitest";
+import { describeEnvironment } from "../conformance.ts";
+import { containerUnderTest, openDriverAt } from "./testing/driver.ts";
+import { engineFor } from "./testing/podman.ts";
+
+const engine = await engineFor("the conformance of containers");
+afterAll(() => engine?.stop());
+
+describe.skipIf(engine === undefined)("with an engine", () => {
+  const { socket, image } = engine ?? { socket: "", image: undefined };
+  const module = new URL("testing/driver.ts", import.meta.url);
+  module.searchParams.set("socket", socket);
+  describeEnvironment("container", {
+    ...containerUnderTest,
+    plan: { image },
+    opening: "slow",
+    open: openDriverAt(socket),
+    module: module.href,
+  });
+});

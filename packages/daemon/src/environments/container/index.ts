@@ -1,0 +1,2 @@
+export { openContainerDriver } from "./container.ts";
+export { engineFinder } from "./find-engine.ts";

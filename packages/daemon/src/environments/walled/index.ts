@@ -1,0 +1,7 @@
+export { makeOwnFolder, removedPrefix, WalledFolder } from "./folder.ts";
+export { type Bind, Guard, type WorkspaceOwner } from "./guarded.ts";
+export { protectedNames, protectedWhenThere } from "./protected.ts";
+export { closeSiblings, openSiblings, siblingsInside } from "./siblings.ts";
+export { findSystemProgram, systemPlaces } from "./system-program.ts";
+export { containersFolder } from "./stubs.ts";
+export { checkReadable, checkWorkspace, isWithin, jailOwner, type JailUser, jailUser } from "./workspace.ts";
