@@ -38,7 +38,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   doctor: ["environments"],
   git: [],
   faults: [],
-  storage: [],
+  // Its crash stories have a process die in the middle of a put.
+  storage: ["faults"],
   log: [],
   environments: [],
   providers: [],
@@ -52,7 +53,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   projects: ["log", "git"],
   sessions: ["log", "faults"],
   retention: ["log", "sessions"],
-  artifacts: ["log", "storage"],
+  artifacts: ["log", "storage", "faults"],
   workspaces: ["log", "environments", "git", "storage", "faults"],
   terminals: ["log", "environments", "artifacts"],
   shells: ["log", "environments", "workspaces", "artifacts", "terminals"],

@@ -17,6 +17,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   discard: async () => (await import("./commands/discard.ts")).discard,
   edit: async () => (await import("./commands/edit.ts")).edit,
   setup: async () => (await import("./commands/setup.ts")).setup,
+  artifacts: async () => (await import("./commands/artifacts.ts")).artifacts,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
   network: async () => (await import("./commands/network.ts")).network,

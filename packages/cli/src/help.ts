@@ -43,6 +43,11 @@ export const commands = {
   discard: { group: "work", summary: "throw away what a session did; it can be undone" },
   edit: { group: "work", summary: "change a session's files by hand, as yourself" },
   setup: { group: "work", summary: "show how a session's workspace was set up, or have it done again" },
+  artifacts: {
+    group: "work",
+    summary: "list files that came out of a session's work, such as long outputs, or give one out",
+    example: "corral artifacts show art_… | less",
+  },
   dashboard: { group: "work", summary: "print a link that opens the dashboard in a browser" },
   events: {
     group: "work",

@@ -23,6 +23,8 @@ function picture(character: string): string {
 /** Where a command writes. */
 export interface Output {
   write(text: string): void;
+  /** Passes bytes on as they are, as fast as they are taken; for what is no terminal. */
+  pass?(bytes: Uint8Array): Promise<void>;
   /** Whether colours may be used. */
   readonly colour: boolean;
   /** How many characters fit into a line. */
@@ -32,7 +34,7 @@ export interface Output {
 }
 
 interface OutputStream {
-  write(text: string): unknown;
+  write(text: string | Uint8Array, taken?: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
@@ -42,6 +44,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export function outputTo(stream: OutputStream, variables: Variables): Output {
   return {
     write: (text) => void stream.write(text),
+    pass: (bytes) => new Promise((taken) => void stream.write(bytes, () => taken())),
     colour: mayColour(stream, variables),
     isTerminal: stream.isTTY === true,
     // A terminal may change its width while a command runs.

@@ -60,6 +60,14 @@ test("a command is shown with its output below, indented and inert", () => {
   expect(text()).toBe("$ printf x\n> echo ␛[2J\n  x␛[31mred\n  b\n  oops\n  (exit 3)\n");
 });
 
+test("where the whole of an output is that was cut is told below it", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "shell", { command: "seq 40000" });
+  const stdout = { id: "art_a", url: "file:///home/art_a-x.txt", bytes: 100_000 };
+  event("call.settled", { id: "cal_a", result: { ...result, stdout: "1\n", artifacts: { stdout } } });
+  expect(text()).toBe("$ seq 40000\n  1\n  (the whole of stdout is in file:///home/art_a-x.txt)\n");
+});
+
 test("long output is cut, and both outputs get their share", () => {
   const { call, event, text } = stage();
   call("cal_a", "shell", { command: "seq 100" });

@@ -124,11 +124,14 @@ function resultText(result: unknown): string {
   return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 }
 
-function commandText({ stdout, stderr, exitCode, timedOut, shellRespawned }: CommandResult): string {
+function commandText({ stdout, stderr, exitCode, timedOut, shellRespawned, artifacts = {} }: CommandResult): string {
   const notes = [
     ...(timedOut ? ["(ran out of time)"] : []),
     ...(exitCode === 0 ? [] : [`(exit ${exitCode})`]),
     ...(shellRespawned ? ["(the shell was started anew)"] : []),
+    ...Object.entries(artifacts).flatMap(([stream, kept]) =>
+      kept === undefined ? [] : [`(the whole of ${stream} is in ${kept.url})`],
+    ),
   ];
   const output = [stdout, stderr]
     .map((text) => bounded(text, { lines: 8, characters: 1_800 }))

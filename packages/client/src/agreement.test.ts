@@ -7,6 +7,8 @@ import type { Problem } from "./generated.ts";
 // Held by `tsc`, that is by `npm run check`: at run time there is nothing left of a type.
 test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.Admission>().toEqualTypeOf<protocol.Admission>();
+  expectTypeOf<api.ArtifactView>().toEqualTypeOf<protocol.ArtifactView>();
+  expectTypeOf<api.AnswerOf<"GET /api/sessions/{id}/artifacts">>().toEqualTypeOf<protocol.ArtifactList>();
   expectTypeOf<api.BackupView>().toEqualTypeOf<protocol.BackupView>();
   expectTypeOf<api.ClosedShell>().toEqualTypeOf<protocol.ClosedShell>();
   expectTypeOf<api.CommandId>().toEqualTypeOf<protocol.CommandId>();

@@ -17,6 +17,7 @@ type Given<Name extends string, T> = T extends undefined | Record<string, never>
 /** The words of the protocol for what goes over the wire. */
 export type Admission = AnswerOf<"POST /api/sessions/{id}/inputs">;
 export type AdmitInput = BodyOf<"POST /api/sessions/{id}/inputs">;
+export type ArtifactView = AnswerOf<"GET /api/artifacts/{id}">;
 export type BackupView = AnswerOf<"POST /api/backups">;
 export type ClosedShell = AnswerOf<"DELETE /api/shells/{id}">;
 export type CommandView = AnswerOf<"GET /api/shells/{id}/commands/{command}">;
@@ -73,6 +74,7 @@ export type Delta = Told<"delta">["delta"];
 export type Gap = Told<"gap">;
 export type WireEvent = Told<"event">["event"];
 
+export type ArtifactId = ArtifactView["id"];
 export type CommandId = CommandView["id"];
 export type ProjectId = ProjectView["id"];
 export type SessionId = SessionView["id"];

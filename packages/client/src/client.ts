@@ -2,6 +2,8 @@ import type { StreamFilter, TraceId } from "@corral/protocol";
 import type {
   Admission,
   AdmitInput,
+  ArtifactId,
+  ArtifactView,
   BackupView,
   ClosedShell,
   CommandId,
@@ -58,6 +60,7 @@ import type {
   WorkspaceDiff,
 } from "./api.ts";
 import { type FollowCommand, followCommand } from "./command.ts";
+import { type ReadArtifact, readArtifact } from "./content.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type OpenSocket, openWebSocket } from "./socket.ts";
 import { type AttachedTerminal, attachTerminal, type AttachTerminal } from "./terminal.ts";
@@ -114,6 +117,13 @@ export interface Client {
     discard(id: SessionId, wish?: DiscardWorkspace, sending?: Sending): Promise<DiscardAnswer>;
     decideSetup(id: SessionId, wish: DecideSetup, sending?: Sending): Promise<SetupAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  /** Files that came out of the work in sessions and shells. */
+  readonly artifacts: {
+    list(owner: ArtifactView["owner"], waiting?: Waiting): Promise<readonly ArtifactView[]>;
+    get(id: ArtifactId, waiting?: Waiting): Promise<ArtifactView>;
+    /** Its bytes, or a part of them, as they come. */
+    read(id: ArtifactId, how?: ReadArtifact): AsyncGenerator<Uint8Array, void, undefined>;
   };
   /** A person's own shells. */
   readonly shells: {
@@ -226,6 +236,14 @@ export function createClient({
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
     },
+    artifacts: {
+      list: async (id, waiting) =>
+        isShell(id)
+          ? (await ask("GET /api/shells/{id}/artifacts", { ...waiting, path: { id } })).artifacts
+          : (await ask("GET /api/sessions/{id}/artifacts", { ...waiting, path: { id } })).artifacts,
+      get: (id, waiting) => ask("GET /api/artifacts/{id}", { ...waiting, path: { id } }),
+      read: (id, how) => readArtifact(transport, id, how),
+    },
     shells: {
       open: (body = {}, sending) => ask("POST /api/shells", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/shells", { ...waiting })).shells,
@@ -289,4 +307,8 @@ export function createClient({
 
 function isSession(id: ShellId | SessionId): id is SessionId {
   return id.startsWith("ses_");
+}
+
+function isShell(owner: ArtifactView["owner"]): owner is ShellId {
+  return owner.startsWith("shl_");
 }

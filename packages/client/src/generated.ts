@@ -154,6 +154,9 @@ export interface Api {
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "artifacts.maxBytes"
+          | "artifacts.sessionMaxBytes"
+          | "artifacts.days"
           | "limits.pids"
           | "limits.memoryMb"
           | "limits.cpus"
@@ -211,6 +214,9 @@ export interface Api {
         | "drainSeconds"
         | "retention.days"
         | "retention.events"
+        | "artifacts.maxBytes"
+        | "artifacts.sessionMaxBytes"
+        | "artifacts.days"
         | "limits.pids"
         | "limits.memoryMb"
         | "limits.cpus"
@@ -244,6 +250,9 @@ export interface Api {
           | "drainSeconds"
           | "retention.days"
           | "retention.events"
+          | "artifacts.maxBytes"
+          | "artifacts.sessionMaxBytes"
+          | "artifacts.days"
           | "limits.pids"
           | "limits.memoryMb"
           | "limits.cpus"
@@ -581,6 +590,26 @@ export interface Api {
             timedOut: boolean;
             limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
             shellRespawned: boolean;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | {
@@ -618,6 +647,26 @@ export interface Api {
             timedOut: boolean;
             limit?: "time" | "memory" | "pids" | "disk" | "output" | undefined;
             shellRespawned: boolean;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | {
@@ -1002,6 +1051,70 @@ export interface Api {
     body: { decision: "cancel" | "again" | "skip" };
     answer: { kind: "requested" | "nothing-to-decide" };
   };
+  "GET /api/sessions/{id}/artifacts": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      artifacts: {
+        id: `art_${string}`;
+        owner: `ses_${string}` | `shl_${string}`;
+        name: string;
+        kind: "stdout" | "stderr" | "scrollback";
+        state: "growing" | "kept" | "expired";
+        url: string;
+        callId?: `cal_${string}` | undefined;
+        bytes: number;
+        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+        digest?: string | undefined;
+        approximateCreationTime: string;
+      }[];
+    };
+  };
+  "GET /api/shells/{id}/artifacts": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      artifacts: {
+        id: `art_${string}`;
+        owner: `ses_${string}` | `shl_${string}`;
+        name: string;
+        kind: "stdout" | "stderr" | "scrollback";
+        state: "growing" | "kept" | "expired";
+        url: string;
+        callId?: `cal_${string}` | undefined;
+        bytes: number;
+        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+        digest?: string | undefined;
+        approximateCreationTime: string;
+      }[];
+    };
+  };
+  "GET /api/artifacts/{id}": {
+    path: { id: `art_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `art_${string}`;
+      owner: `ses_${string}` | `shl_${string}`;
+      name: string;
+      kind: "stdout" | "stderr" | "scrollback";
+      state: "growing" | "kept" | "expired";
+      url: string;
+      callId?: `cal_${string}` | undefined;
+      bytes: number;
+      leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+      digest?: string | undefined;
+      approximateCreationTime: string;
+    };
+  };
+  "GET /api/artifacts/{id}/content": {
+    path: { id: `art_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: string;
+  };
   /** Tells which hosts sessions have reached, or were refused */
   "GET /api/network": {
     path: Record<string, never>;
@@ -1211,6 +1324,10 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/merge": [],
   "POST /api/sessions/{id}/discard": ["kind"],
   "POST /api/sessions/{id}/setup": ["kind"],
+  "GET /api/sessions/{id}/artifacts": ["artifacts"],
+  "GET /api/shells/{id}/artifacts": ["artifacts"],
+  "GET /api/artifacts/{id}": ["id", "owner", "name", "kind", "state", "url", "bytes", "approximateCreationTime"],
+  "GET /api/artifacts/{id}/content": [],
   "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],

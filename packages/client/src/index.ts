@@ -1,6 +1,7 @@
 export { CorralError, isKnown, newId } from "@corral/protocol";
 export type * from "./api.ts";
 export { type Client, type ClientOptions, createClient, type Page } from "./client.ts";
+export type { ReadArtifact } from "./content.ts";
 export type { Break, Followed, FollowOptions } from "./follow.ts";
 export type { Api } from "./generated.ts";
 export type { OpenSocket, Socket } from "./socket.ts";

@@ -26,7 +26,12 @@ export interface Answer {
   readonly ok: boolean;
   readonly status: number;
   json(): Promise<unknown>;
-  readonly body: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+      cancel?(): Promise<void>;
+    };
+  } | null;
 }
 
 export interface Waiting {

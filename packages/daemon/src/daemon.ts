@@ -10,6 +10,7 @@ import {
   type SettingValues,
 } from "@corral/protocol";
 import type { Logger } from "pino";
+import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
@@ -30,6 +31,7 @@ import {
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
 import { openSessionTerminals, ScrollbackFiles, terminalProjections } from "./terminals/index.ts";
+import type { Store } from "./storage/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
 
@@ -54,6 +56,8 @@ export interface DaemonParts {
   databaseTroubles(file: string): DaemonStatus["database"];
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly drivers: EnvironmentDrivers;
+  /** The store of this name, which is for one slice alone. */
+  openStore(name: string): Promise<Store>;
   /** Whom workspaces belong to, when that is not the daemon's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** Examines the machine. */
@@ -77,6 +81,7 @@ const projections = [
   ...tokenProjections,
   ...requestProjections,
   ...egressProjections,
+  ...artifactProjections,
 ];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
@@ -118,10 +123,22 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     list: (session) => hostsFor(session),
     onDefect: complainingTo(parts.logger.child({ component: "egress" })),
   });
+  const artifacts = await openArtifacts({
+    log,
+    store: await parts.openStore("artifacts"),
+    home: home.folder,
+    terms: () => ({
+      maxBytes: config.values["artifacts.maxBytes"],
+      sessionMaxBytes: config.values["artifacts.sessionMaxBytes"],
+      days: config.values["artifacts.days"],
+    }),
+    onDefect: complainingTo(parts.logger.child({ component: "artifacts" })),
+  });
   const foreman = openForeman({
     log,
     host,
     egress,
+    artifacts,
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
@@ -176,7 +193,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     drivers: parts.drivers,
     closeTerminals: (session) => terminals.closeAll(session),
-    removeFiles: (session) => workspaces.remove(session),
+    removeFiles: async (session) => {
+      await artifacts.removeOf(session);
+      await workspaces.remove(session);
+    },
     onFailure,
   });
   const retention = openRetention({
@@ -190,8 +210,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
+  let cleaned = Promise.resolve();
   const cleanings = setInterval(() => {
-    void workspaces.cleanUp();
+    void cleanUp();
     // Of runners that died, for instance: what is left of their environments.
     swept = swept.then(() => sweepEnvironments(log, parts.drivers, { onFailure, signal: enough.signal }));
   }, cleanUpMs);
@@ -204,6 +225,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     sessions,
     workspaces,
+    artifacts,
     removal,
     shells,
     terminals,
@@ -226,6 +248,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
+  await artifacts.mend();
   await egress.begin();
   await foreman.begin();
   await shells.begin();
@@ -239,8 +262,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   ]).then(() => undefined);
   retention.begin();
   await workspaces.begin();
-  void workspaces.cleanUp();
+  void cleanUp();
   return { info, token, stop, stopped: stopped.promise };
+
+  async function cleanUp(): Promise<void> {
+    cleaned = Promise.all([workspaces.cleanUp(), artifacts.cleanUp()]).then(() => undefined);
+    await cleaned;
+  }
 
   /** What the settings list, and what the session was given besides. */
   async function hostsFor(session: SessionId): Promise<readonly string[]> {
@@ -271,6 +299,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
     clearInterval(cleanings);
     await workspaces.close();
+    await cleaned;
+    await artifacts.close();
     await spares.close();
     enough.abort();
     await swept;

@@ -12,6 +12,7 @@ import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
+import { openFolderStore } from "./storage/folder/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
 
@@ -71,6 +72,7 @@ try {
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,
       }),
+    openStore: (name) => openFolderStore(join(home, "storage", name)),
     drivers: driversOf(
       openJailDriver({ home }),
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),

@@ -93,6 +93,21 @@ export const settings = {
     "How many of the newest events are kept whatever their age; sessions that ended before them are removed; null: all.",
     { default: null, scope: "machine", takesEffect: "now" },
   ),
+  "artifacts.maxBytes": setting(
+    z.int().min(0),
+    "Bytes that all artifacts may hold together; what is over is left out, and told.",
+    { default: 10 * 2 ** 30, scope: "machine", takesEffect: "now" },
+  ),
+  "artifacts.sessionMaxBytes": setting(
+    z.int().min(0),
+    "Bytes that the artifacts of one session, or of one shell, may hold together; what is over is left out, and told.",
+    { default: 2 ** 30, scope: "machine", takesEffect: "now" },
+  ),
+  "artifacts.days": setting(
+    z.int().min(1).max(36_500).nullable(),
+    "Days after which artifacts are removed; null: with their session.",
+    { default: 30, scope: "machine", takesEffect: "now" },
+  ),
   "limits.pids": setting(z.int().min(16).max(1_000_000), "Processes and threads that an agent may have at once.", {
     default: 1024,
     scope: "machine",

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { artifactNamed } from "./artifact.ts";
 import { environmentId } from "./id.ts";
 import { hostPattern } from "./network.ts";
 
@@ -110,6 +111,8 @@ export const commandResult = z.object({
   limit: limitHit.optional(),
   /** The shell died with or during the command and a new one took its place: cwd and variables are lost. */
   shellRespawned: z.boolean(),
+  /** The whole of an output that was cut. */
+  artifacts: z.object({ stdout: artifactNamed.optional(), stderr: artifactNamed.optional() }).optional(),
 });
 export type CommandResult = z.infer<typeof commandResult>;
 

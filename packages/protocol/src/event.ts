@@ -1,8 +1,10 @@
 import * as z from "zod";
+import { artifactAnnounced, artifactExpired, artifactKept } from "./artifact.ts";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import {
   activityId,
+  artifactId,
   callId,
   commandId,
   environmentId,
@@ -72,8 +74,8 @@ export const eventData = {
     /** What is run in a new copy before any work, and what becomes of the work when it fails. */
     setup: z.object({ command: z.string(), onFailure: z.enum(["stop", "go-on"]) }).optional(),
   }),
-  /** It ended long ago and was let go for its age: it is no more, nor are its inputs; its events go as time allows. */
-  "session.expired": z.object({ inputs: z.array(inputId) }),
+  /** It ended long ago and was let go for its age: it is no more, nor are its inputs and artifacts; its events go as time allows. */
+  "session.expired": z.object({ inputs: z.array(inputId), artifacts: z.array(artifactId).optional() }),
   "workspace.prepared": z.object({
     path: z.string(),
     branch: z.string(),
@@ -117,6 +119,11 @@ export const eventData = {
   "snapshot.restored": z.object({ snapshotId, paths: z.array(z.string()).optional() }),
   /** Too old, or too many: its files can no longer be had. */
   "snapshot.expired": z.object({ snapshotId }),
+
+  /** A file comes out of the work. */
+  "artifact.announced": artifactAnnounced,
+  "artifact.kept": artifactKept,
+  "artifact.expired": artifactExpired,
 
   /** The command that makes a new copy ready for work runs. */
   "setup.started": z.object({ attempt: z.int().positive(), command: z.string() }),

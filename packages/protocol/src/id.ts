@@ -15,6 +15,7 @@ const prefixes = {
   command: "cmd",
   terminal: "trm",
   snapshot: "snp",
+  artifact: "art",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -32,6 +33,7 @@ export type ShellId = Id<"shell">;
 export type CommandId = Id<"command">;
 export type TerminalId = Id<"terminal">;
 export type SnapshotId = Id<"snapshot">;
+export type ArtifactId = Id<"artifact">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -71,3 +73,4 @@ export const shellId = idSchema("shell");
 export const commandId = idSchema("command");
 export const terminalId = idSchema("terminal");
 export const snapshotId = idSchema("snapshot");
+export const artifactId = idSchema("artifact");

@@ -1,3 +1,14 @@
+export {
+  type ArtifactKind,
+  artifactKind,
+  type ArtifactList,
+  artifactList,
+  type ArtifactNamed,
+  artifactNamed,
+  type ArtifactView,
+  artifactView,
+  type LeftOut,
+} from "./artifact.ts";
 export { type BackupView, backupView } from "./backup.ts";
 export {
   type ConfigEntry,
@@ -119,6 +130,8 @@ export {
   shellId,
   type TerminalId,
   terminalId,
+  type ArtifactId,
+  artifactId,
   type SnapshotId,
   snapshotId,
   type TokenId,

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import {
+  type ArtifactView,
   CorralError,
   type ConfigView,
   type DaemonStatus,
@@ -25,6 +26,8 @@ import { version } from "../version.ts";
 export class Stage {
   readonly log: WireEvent[] = [];
   readonly sessions: SessionView[] = [];
+  /** Of all sessions. One may hold fewer bytes than it says: then its answer breaks off. */
+  readonly artifacts = new Map<string, { readonly view: ArtifactView; readonly bytes: Uint8Array }>();
   readonly asked: string[] = [];
   /** Of the requests that named one. */
   readonly traces: string[] = [];
@@ -144,6 +147,9 @@ export class Stage {
           session?.id,
         );
     }
+    const artifact = this.artifacts.get(/art_[^/]+/.exec(pathname)?.[0] ?? "");
+    if (artifact !== undefined && !pathname.endsWith("/content")) return void send(200, artifact.view);
+    if (artifact !== undefined) return this.#content(response, artifact);
     if (session === undefined)
       return void send(404, new CorralError("not-found", "There is no such session").toProblem());
     if (route === "GET /api/sessions/ID") return void send(200, session);
@@ -151,6 +157,8 @@ export class Stage {
       this.sessions.splice(this.sessions.indexOf(session), 1);
       return void send(200, { kind: "deleted" });
     }
+    if (route === "GET /api/sessions/ID/artifacts")
+      return void send(200, { artifacts: [...this.artifacts.values()].map(({ view }) => view) });
     if (route === "GET /api/sessions/ID/events") {
       return this.#events(response, Number(searchParams.get("after")), searchParams.get("follow") === "1", session.id);
     }
@@ -165,6 +173,11 @@ export class Stage {
     }
     send(202, { kind: "requested" });
     this.onInterrupt(session);
+  }
+
+  #content(response: ServerResponse, { view, bytes }: { view: ArtifactView; bytes: Uint8Array }): void {
+    response.writeHead(200, { "content-length": view.bytes });
+    response.write(bytes, () => (bytes.byteLength < view.bytes ? response.destroy() : response.end()));
   }
 
   #create(model: string): SessionView {

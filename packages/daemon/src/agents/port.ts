@@ -1,4 +1,4 @@
-import type { Delta, NewEvent, SessionId } from "@corral/protocol";
+import type { ArtifactId, ArtifactKind, ArtifactNamed, CallId, Delta, NewEvent, SessionId } from "@corral/protocol";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import type { Surroundings } from "../tools/index.ts";
 
@@ -38,4 +38,17 @@ export interface Desk {
   /** Runs when all that was recorded so far has become durable, without hurrying it; never when recording fails. */
   afterDurable(then: () => void): void;
   emit(delta: Delta): void;
+  /** Keeps a file that comes out of the work, as one of the session's artifacts. Rejects when that cannot be; the work goes on without. */
+  keep(step: ArtifactStep): Promise<ArtifactNamed>;
 }
+
+export type ArtifactStep =
+  | {
+      readonly step: "begin";
+      readonly id: ArtifactId;
+      readonly name: string;
+      readonly kind: ArtifactKind;
+      readonly callId?: CallId;
+    }
+  | { readonly step: "append"; readonly id: ArtifactId; readonly bytes: Uint8Array }
+  | { readonly step: "finish"; readonly id: ArtifactId };

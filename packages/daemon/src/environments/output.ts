@@ -1,9 +1,12 @@
 import type { CommandResult } from "@corral/protocol";
-import type { CommandResults } from "./port.ts";
+import type { CommandResults, OutputRange, OutputRead } from "./port.ts";
 import { type Ending, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
 
 /** How much of the beginning and of the end of an output is kept, in bytes each. */
 const kept = 32 * 1024;
+
+/** How much of a whole output is read at once. */
+const mostAtOnce = 2 ** 20;
 
 /** Live output that lags further behind than this jumps ahead. */
 const liveLag = 64 * 1024;
@@ -12,8 +15,19 @@ const liveLag = 64 * 1024;
 export function resultsIn(spool: Spool, { trusted }: { trusted: boolean }): CommandResults {
   return {
     find: async (id) => (trusted && spool.exists() ? findIn(spool, id) : { kind: "begun" }),
+    readWhole: async (id, stream, range) =>
+      trusted && spool.exists() ? readWholeIn(spool, id, stream, range) : { bytes: Buffer.alloc(0), size: 0 },
     forget: (id) => spool.remove(id),
   };
+}
+
+export function readWholeIn(
+  spool: Spool,
+  id: string,
+  stream: OutputStream,
+  { from = 0, bytes = mostAtOnce }: OutputRange = {},
+): OutputRead {
+  return spool.readOutput(id, stream, Math.max(0, from), Math.min(bytes, mostAtOnce));
 }
 
 export function findIn(spool: Spool, id: string): Awaited<ReturnType<CommandResults["find"]>> {

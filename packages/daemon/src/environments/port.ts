@@ -172,6 +172,11 @@ export interface CommandResults {
   ): Promise<
     { readonly kind: "absent" } | { readonly kind: "begun" } | { readonly kind: "done"; readonly result: CommandResult }
   >;
+  /**
+   * A part of a command's whole output, also of what its result left out; at most a mebibyte at once. It stays for a while after
+   * `forget`; then there is nothing more, and `size` is 0.
+   */
+  readWhole(id: string, stream: "stdout" | "stderr", range?: OutputRange): Promise<OutputRead>;
   /** The result is recorded elsewhere, durably; its files may go. */
   forget(id: string): void;
 }
@@ -185,11 +190,6 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
-  /**
-   * A part of a command's whole output, also of what its result left out; at most a mebibyte at once. It stays for a while after
-   * `forget`; then there is nothing more, and `size` is 0.
-   */
-  readWhole(id: string, stream: "stdout" | "stderr", range?: OutputRange): Promise<OutputRead>;
 }
 
 export interface OutputRange {

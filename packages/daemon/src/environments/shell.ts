@@ -6,7 +6,7 @@ import { Hearing } from "./hearing.ts";
 import { mainShell } from "./keeper.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
-import { findIn, mayHaveBegun, resultOf } from "./output.ts";
+import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";
 import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "./port.ts";
 import { Retained } from "./retained.ts";
 import { type Ending, givenUpCode, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
@@ -73,13 +73,9 @@ export class SpoolShell implements Shell {
     return findIn(this.#spool, id);
   }
 
-  async readWhole(
-    id: string,
-    stream: OutputStream,
-    { from = 0, bytes = mostAtOnce }: OutputRange = {},
-  ): Promise<OutputRead> {
+  async readWhole(id: string, stream: OutputStream, range?: OutputRange): Promise<OutputRead> {
     try {
-      return this.#spool.readOutput(id, stream, Math.max(0, from), Math.min(bytes, mostAtOnce));
+      return readWholeIn(this.#spool, id, stream, range);
     } catch (error) {
       throw goneIfUnreadable(error);
     }
@@ -337,7 +333,7 @@ class Channel {
 const openPatience = { deadlineMs: 20_000, slowestMs: 25 };
 const mostForgotten = 2_000;
 /** What can be read of an output in one go. */
-const mostAtOnce = 2 ** 20;
+
 /** How long a machine may be short of something before its environments are given up. */
 const blindMs = 10_000;
 

@@ -61,6 +61,10 @@ export const access: Readonly<Record<string, Access>> = {
   "POST /api/sessions/:id/merge": ["operate", "session"],
   "POST /api/sessions/:id/discard": ["operate", "session"],
   "POST /api/sessions/:id/setup": ["prompt", "session"],
+  "GET /api/sessions/:id/artifacts": ["read", "session"],
+  "GET /api/shells/:id/artifacts": ["read", "route"],
+  "GET /api/artifacts/:id": ["read", "route"],
+  "GET /api/artifacts/:id/content": ["read", "route"],
 
   // Those in a local environment need more: what has no walls is for admins.
   "GET /api/shells": ["read", "route"],

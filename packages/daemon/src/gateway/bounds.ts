@@ -66,4 +66,5 @@ const lists = {
   project: "corral projects",
   token: "corral token list",
   shell: "corral shell --list",
+  artifact: "corral artifacts",
 } as const;

@@ -7,6 +7,7 @@ import type {
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
+import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
@@ -34,6 +35,7 @@ export interface RouteParts {
   readonly shells: Shells;
   readonly terminals: SessionTerminals;
   readonly workspaces: Workspaces;
+  readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

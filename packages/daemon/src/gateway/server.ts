@@ -9,6 +9,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
+import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
@@ -21,6 +22,7 @@ import type { Tokens } from "../tokens/index.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
+import { artifactRoutes } from "./artifacts.ts";
 import { authenticate, type Known } from "./auth.ts";
 import { backupRoutes } from "./backups.ts";
 import { mindBounds } from "./bounds.ts";
@@ -59,6 +61,7 @@ export interface GatewayParts {
   readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
+  readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly terminals: SessionTerminals;
@@ -178,6 +181,7 @@ const nouns = [
   shellRoutes,
   terminalRoutes,
   workspaceRoutes,
+  artifactRoutes,
   networkRoutes,
   eventRoutes,
   streamRoutes,

@@ -40,14 +40,14 @@ export const shellRoutes: Routes = (app, parts) => {
     async (request, reply) => {
       const who = principalOf(request);
       requireOperator(who, request.body.environment.kind);
-      if (!seesShell(parts.sight, who, request.body)) throw missing("project", request.body.projectId);
+      if (!sees(parts, who, request.body)) throw missing("project", request.body.projectId);
       return reply.code(201).send(await shells.open(request.body, request.by, request.newId("shell")));
     },
   );
 
   app.get("/api/shells", { schema: { tags, response: { 200: shellList } } }, async (request) => {
     const all = await shells.list();
-    return { shells: all.filter((shell) => seesShell(parts.sight, principalOf(request), shell)) };
+    return { shells: all.filter((shell) => sees(parts, principalOf(request), shell)) };
   });
 
   app.get("/api/shells/:id", { schema: { tags, params: shellParams, response: { 200: shellView } } }, (request) =>
@@ -136,17 +136,22 @@ export async function knownShell(
   parts: RouteParts,
   request: FastifyRequest<{ Params: { id: ShellView["id"] } }>,
 ): Promise<ShellView> {
-  const shell = await parts.shells.get(request.params.id);
-  if (shell === undefined || !seesShell(parts.sight, principalOf(request), shell))
-    throw missing("shell", request.params.id);
+  const shell = await seenShell(parts, principalOf(request), request.params.id);
+  if (shell === undefined) throw missing("shell", request.params.id);
   return shell;
 }
 
-export function seesShell(
-  sight: RouteParts["sight"],
+/** Nothing where the principal may not look. */
+export async function seenShell(
+  parts: RouteParts,
   who: Principal,
-  { projectId }: Pick<ShellView, "projectId">,
-): boolean {
+  id: ShellView["id"],
+): Promise<ShellView | undefined> {
+  const shell = await parts.shells.get(id);
+  return shell !== undefined && sees(parts, who, shell) ? shell : undefined;
+}
+
+function sees({ sight }: RouteParts, who: Principal, { projectId }: Pick<ShellView, "projectId">): boolean {
   return !isBounded(who) || (projectId !== undefined && sight.project(who, projectId));
 }
 

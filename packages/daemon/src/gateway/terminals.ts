@@ -19,7 +19,7 @@ import type { Terminals } from "../terminals/index.ts";
 import { isBounded, type Principal } from "../tokens/index.ts";
 import type { App, RouteParts, Routes } from "./routes.ts";
 import { knownSession } from "./sessions.ts";
-import { knownShell, requireOperator, seesShell } from "./shells.ts";
+import { knownShell, requireOperator, seenShell } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
 
 const dimension = (shape: z.ZodInt) => z.coerce.number().pipe(shape).optional();
@@ -64,13 +64,13 @@ export const terminalRoutes: Routes = (app, parts) => {
 };
 
 async function seenTerminals(
-  { shells, terminals, sight }: RouteParts,
+  parts: RouteParts,
   who: Principal,
   place: TerminalView["of"],
 ): Promise<readonly TerminalView[]> {
+  const { shells, terminals, sight } = parts;
   if (isSession(place)) return !isBounded(who) || sight.session(who, place) ? terminals.list(place) : [];
-  const shell = await shells.get(place);
-  return shell !== undefined && seesShell(sight, who, shell) ? shells.terminals.list(place) : [];
+  return (await seenShell(parts, who, place)) === undefined ? [] : shells.terminals.list(place);
 }
 
 function isSession(place: TerminalView["of"]): place is SessionId {

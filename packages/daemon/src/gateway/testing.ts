@@ -11,6 +11,7 @@ import {
   type SessionView,
   type StoredEvent,
 } from "@corral/protocol";
+import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
 import { egressProjections, openEgress } from "../egress/index.ts";
@@ -24,6 +25,7 @@ import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
 import { openSessionTerminals, ScrollbackFiles, terminalProjections } from "../terminals/index.ts";
+import { openFolderStore } from "../storage/folder/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
 import { jailOwner } from "../environments/jail/index.ts";
@@ -87,6 +89,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...tokenProjections,
       ...requestProjections,
       ...egressProjections,
+      ...artifactProjections,
     ],
   });
   const meter = openMeter();
@@ -134,6 +137,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     terms: () => ({ idleDays: null, discardedDays: 1 }),
     onDefect,
   });
+  const artifacts = await openArtifacts({
+    log,
+    store: await openFolderStore(join(folder, "storage", "artifacts")),
+    home: folder,
+    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
+    onDefect,
+  });
   const egress = openEgress({
     log,
     home: folder,
@@ -151,6 +161,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     config,
     sessions,
     workspaces,
+    artifacts,
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
@@ -193,6 +204,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     log,
     projects,
     tokens,
+    artifacts,
     stops,
     told,
     logged,
@@ -234,6 +246,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       shells.stop();
       await gateway.close();
       await workspaces.close();
+      await artifacts.close();
       await spares.close();
       await egress.close();
       tokens.close();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type HostPlace, openStage, type Reached, type StagedRun } from "./conformance/stage.ts";
-import type { RunEnd, RunnerHost } from "./port.ts";
+import type { Office, RunEnd, RunnerHost } from "./port.ts";
 
 /**
  * What every runner host promises. It is opened so that its runs have the rehearsed agent, which does
@@ -34,6 +34,20 @@ export function describeRunnerHost(name: string, open: (place: HostPlace) => Run
       const run = await session.start();
       await session.said(22);
       expect(pieceCounts(run.reached)).toEqual([3, 1, ...Array.from({ length: 20 }, () => 1)]);
+    });
+
+    test("has files kept, byte for byte, and goes on when one is refused", async () => {
+      await using stage = await openStage(open);
+      const session = await stage.session("keep \u00e4\u0000 \nsay on");
+      const run = await session.start();
+      expect(await session.said(3)).toEqual(["3", "refused", "on"]);
+      const id = "art_kept";
+      expect(run.reached.flatMap((each) => (each.what === "keep" ? [plain(each.step)] : []))).toEqual([
+        { step: "begin", id, name: "kept.txt", kind: "stdout" },
+        { step: "append", id, bytes: "c3a400" },
+        { step: "append", id, bytes: "" },
+        { step: "finish", id },
+      ]);
     });
 
     test("looks into the inbox when it is woken", async () => {
@@ -174,4 +188,8 @@ function pieceCounts(reached: readonly Reached[]): readonly number[] {
 
 async function isOver(run: StagedRun): Promise<boolean> {
   return Promise.race([run.ended.then(() => true), new Promise<false>((resolve) => setImmediate(resolve, false))]);
+}
+
+function plain(step: Parameters<Office["keep"]>[0]): object {
+  return step.step === "append" ? { ...step, bytes: Buffer.from(step.bytes).toString("hex") } : step;
 }

@@ -1,5 +1,5 @@
-import type { Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
-import { type Desk, RunOver, type Surroundings } from "../agents/index.ts";
+import type { ArtifactNamed, Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
@@ -63,6 +63,10 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
 
   emit(delta: Delta): void {
     this.#office.emit(delta);
+  }
+
+  keep(step: ArtifactStep): Promise<ArtifactNamed> {
+    return this.#office.keep(step);
   }
 
   /** Takes eligible inputs in. The caller sees to it that no turn is open. */

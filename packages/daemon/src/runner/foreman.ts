@@ -6,9 +6,11 @@ import {
   type StoredEvent,
   type TraceId,
 } from "@corral/protocol";
+import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits } from "../environments/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
+import { Keeping } from "./keeping.ts";
 import {
   type Assignment,
   notOpened,
@@ -49,6 +51,8 @@ export interface ForemanOptions {
   readonly onDefect: (what: string, error?: unknown) => void;
   /** What environments opened from now on may use. */
   readonly limits?: () => EnvironmentLimits;
+  /** Without: what commands wrote and a result left out is not kept. */
+  readonly artifacts?: Pick<Artifacts, "begin">;
   /** Without: sessions whose network is `allow` reach nothing. */
   readonly egress?: WaysOut;
   /** Breaks in a row after which a session is set aside. */
@@ -70,7 +74,7 @@ interface Post {
   isStoreAtFault: boolean;
 }
 
-export function openForeman({ log, host, egress, onDefect, ...options }: ForemanOptions): Foreman {
+export function openForeman({ log, host, egress, artifacts, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
     patience = 5,
@@ -182,6 +186,7 @@ export function openForeman({ log, host, egress, onDefect, ...options }: Foreman
 
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
     const lease = await log.takeLease(session, "runner");
+    const keeping = new Keeping(artifacts, session);
     let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
@@ -190,7 +195,7 @@ export function openForeman({ log, host, egress, onDefect, ...options }: Foreman
       const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
-        officeOf(log, assignment, lease, (error) => noteFault(post, error)),
+        officeOf(log, assignment, lease, keeping, (error) => noteFault(post, error)),
       );
       // What came before is in the history; what came since is told.
       post.wakes = post.told.length;
@@ -201,6 +206,7 @@ export function openForeman({ log, host, egress, onDefect, ...options }: Foreman
     } finally {
       post.running = undefined;
       way?.release();
+      await keeping.close((error) => onDefect(`an artifact of ${session} is kept at the next start`, error));
       await log
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
@@ -289,6 +295,7 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
+  keeping: Keeping,
   onFailure: (error: unknown) => void,
 ): Office {
   let traceId = lastTrace(before);
@@ -307,6 +314,7 @@ function officeOf(
       return promotion;
     },
     emit: (delta) => log.live.emit(delta),
+    keep: (step) => keeping.keep(step, traceId),
   };
 }
 

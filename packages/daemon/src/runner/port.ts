@@ -1,4 +1,5 @@
 import {
+  type ArtifactNamed,
   CorralError,
   type Delta,
   type EnvironmentLimits,
@@ -6,6 +7,7 @@ import {
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
+import type { ArtifactStep } from "../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
@@ -53,6 +55,8 @@ export interface Office {
   /** Promotes what may run now. */
   promote(place: PromotionPlace): Promise<Promotion>;
   emit(delta: Delta): void;
+  /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
+  keep(step: ArtifactStep): Promise<ArtifactNamed>;
 }
 
 export interface Running {

@@ -4,7 +4,7 @@ import { type By, historyOf, type Log } from "../log/index.ts";
 import { endEnvironmentsOf } from "./leftovers.ts";
 
 /**
- * Takes sessions away, with their environments and workspaces.
+ * Takes sessions away, with their environments, workspaces and artifacts.
  *
  * 1. Nothing of a session is taken while it has something to do.
  * 2. Its processes end before its record does, and its files go after it: a crash in between leaves files that `sweep`
@@ -24,7 +24,7 @@ export interface RemovalOptions {
   readonly drivers: Pick<EnvironmentDrivers, "reopen">;
   /** Ends people's terminals in its environment. */
   readonly closeTerminals: (session: SessionId) => Promise<void>;
-  /** Takes its workspace away, when nothing else is done with it. */
+  /** Takes its workspace and artifacts away, when nothing else is done with them. */
   readonly removeFiles: (session: SessionId) => Promise<void>;
   readonly onFailure: (name: string, error: unknown) => void;
 }
@@ -46,12 +46,15 @@ export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailu
       await endEnvironmentsOf(session, log, drivers);
       const events = await historyOf(log, session);
       const inputs = events.flatMap((each) => (each.type === "input.admitted" ? [each.data.id] : []));
+      const artifacts = [
+        ...new Set(events.flatMap((each) => (each.type === "artifact.announced" ? [each.data.id] : []))),
+      ];
       try {
         await log.append({
           stream: session,
           actor: "corral",
           expectedVersion: events.at(-1)?.version ?? 0,
-          events: [event("session.expired", { inputs })],
+          events: [event("session.expired", { inputs, ...(artifacts.length === 0 ? {} : { artifacts }) })],
           guards: [{ table: "sessions", key: session, is: { open: 0 } }],
         });
       } catch (error) {
@@ -86,7 +89,7 @@ export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailu
   }
 
   async function clear(session: SessionId): Promise<void> {
-    await removeFiles(session).catch((error: unknown) => onFailure(`the workspace of ${session}`, error));
+    await removeFiles(session).catch((error: unknown) => onFailure(`the files of ${session}`, error));
   }
 }
 

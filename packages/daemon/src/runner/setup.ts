@@ -1,6 +1,6 @@
 import { type ActivityId, type CommandResult, CorralError, event } from "@corral/protocol";
-import type { Desk } from "../agents/index.ts";
-import type { Environment } from "../environments/index.ts";
+import { artifactPlace, type Desk } from "../agents/index.ts";
+import { type Environment, followWhole } from "../environments/index.ts";
 
 /** Installing what a project needs may take long. */
 const longestMs = 30 * 60_000;
@@ -48,7 +48,14 @@ export class SetupRun {
     const signal = AbortSignal.any([this.#cancel.signal, this.#desk.signal]);
     // In a shell of its own: where it goes and what it sets is not the agent's affair.
     const text = `(\n${command}\n)`;
-    const result = await environment.shell.run({ id: `setup-${attempt}`, text, timeoutMs: longestMs, signal });
+    const id = `setup-${attempt}`;
+    const whole = followWhole({
+      ...{ results: environment.shell, id, above: 0 },
+      place: (stream) => artifactPlace(this.#desk, { of: `${this.#desk.session}s${attempt}`, name: id, stream }),
+    });
+    const onOutput = (stream: "stdout" | "stderr") => whole.more(stream);
+    const result = await environment.shell.run({ id, text, timeoutMs: longestMs, signal, onOutput });
+    await whole.rest(result);
     const outcome = signal.aborted ? "cancelled" : result.exitCode === 0 ? "done" : "failed";
     const { exitCode } = result;
     this.#desk.record(event("setup.ended", { attempt, outcome, exitCode, output: outputOf(result) }));

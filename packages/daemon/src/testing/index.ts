@@ -3,6 +3,7 @@ export { openTestJails, type TestJail } from "./jails.ts";
 export { engineFor } from "../environments/container/testing/podman.ts";
 export { jailOwner } from "../environments/jail/index.ts";
 export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
+export { openFolderStore } from "../storage/folder/index.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";

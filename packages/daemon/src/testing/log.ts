@@ -1,3 +1,4 @@
+import { artifactProjections } from "../artifacts/index.ts";
 import { egressProjections } from "../egress/index.ts";
 import type { Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
@@ -20,6 +21,7 @@ export function openDaemonLog(file: string): Promise<Log> {
       ...tokenProjections,
       ...requestProjections,
       ...egressProjections,
+      ...artifactProjections,
     ],
   });
 }

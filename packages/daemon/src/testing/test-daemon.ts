@@ -14,6 +14,7 @@ import {
   type StoredEventOf,
   type TraceId,
 } from "@corral/protocol";
+import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
 import { openLoop } from "../agents/loop/index.ts";
 import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
@@ -31,6 +32,7 @@ import {
   type SessionTerminals,
   terminalProjections,
 } from "../terminals/index.ts";
+import { openFolderStore } from "../storage/folder/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
@@ -46,6 +48,7 @@ export interface TestDaemon extends AsyncDisposable {
   readonly home: string;
   readonly removal: Removal;
   readonly terminals: SessionTerminals;
+  readonly artifacts: Artifacts;
   /** What the foreman found wrong. */
   readonly defects: readonly string[];
   another(wish?: Partial<CreateSession>): Promise<TestSession>;
@@ -65,13 +68,18 @@ export interface TestSession {
 }
 
 export async function startTestDaemon(
-  options: { wish?: Partial<CreateSession>; attempts?: number; settings?: Partial<SettingValues> } = {},
+  options: {
+    wish?: Partial<CreateSession>;
+    attempts?: number;
+    settings?: Partial<SettingValues>;
+    artifactTerms?: Partial<ArtifactTerms>;
+  } = {},
 ): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
   const repository = makeRepository(join(folder, "repository"));
   const model = await startScriptedModel();
-  const projections = [...projectProjections, ...sessionProjections, ...terminalProjections];
+  const projections = [...projectProjections, ...sessionProjections, ...terminalProjections, ...artifactProjections];
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
@@ -86,7 +94,14 @@ export async function startTestDaemon(
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
     }),
   });
-  const foreman = openForeman({ log, host, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
+  const artifacts = await openArtifacts({
+    log,
+    store: await openFolderStore(join(home, "storage", "artifacts")),
+    home,
+    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null, ...options.artifactTerms }),
+    onDefect: (what) => void defects.push(what),
+  });
+  const foreman = openForeman({ log, host, artifacts, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
     environment: (asked) => Promise.resolve(wishOf(asked)),
@@ -118,9 +133,13 @@ export async function startTestDaemon(
       log,
       drivers,
       closeTerminals: (session) => terminals.closeAll(session),
-      removeFiles: (session) => removeWorkspace(home, session),
+      removeFiles: async (session) => {
+        await artifacts.removeOf(session);
+        await removeWorkspace(home, session);
+      },
       onFailure: (name) => void defects.push(`${name} stays`),
     }),
+    artifacts,
     terminals,
     defects,
     another,
@@ -129,6 +148,7 @@ export async function startTestDaemon(
       const closed = model.close();
       await stop();
       await closed;
+      await artifacts.close();
       await log.close();
       rmSync(folder, { recursive: true, force: true });
     },

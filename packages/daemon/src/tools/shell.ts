@@ -1,6 +1,7 @@
 import { type CommandResult, type LimitHit, refusalIn } from "@corral/protocol";
 import { z } from "zod";
-import type { Tool } from "./tool.ts";
+import { type CommandResults, followWhole, mostInResult } from "../environments/index.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 
 const defaultTimeoutMs = 120_000;
 const longestTimeoutMs = 3_600_000;
@@ -23,12 +24,20 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
   parameters,
   effect: "writes",
 
-  async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput }) {
+  async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput, place }) {
     const { shell } = await surroundings.environment();
-    return shell.run({ id, text: command, timeoutMs, signal, onOutput });
+    const whole = followWhole({ results: shell, id, place, above: mostInResult });
+    const result = await shell.run({
+      ...{ id, text: command, timeoutMs, signal },
+      onOutput(stream, text) {
+        whole.more(stream);
+        onOutput(stream, text);
+      },
+    });
+    return { ...result, ...(await whole.rest(result)) };
   },
 
-  async recover({ id, surroundings }) {
+  async recover({ id, surroundings, place }) {
     const earlier = await surroundings.earlier();
     if (earlier.kind === "open") return { kind: "join" };
     if (earlier.kind === "none") return { kind: "run" };
@@ -37,7 +46,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
       case "absent":
         return { kind: "run" };
       case "done":
-        return { kind: "done", result: found.result };
+        return { kind: "done", result: await withWhole(earlier.results, id, place, found.result) };
       case "begun":
         return { kind: "unknown", reason: "The environment ended while the command ran." };
     }
@@ -56,6 +65,8 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
       refusal === undefined ? "" : `(${refusal})`,
       result.shellRespawned ? "(the shell ended and was started anew: working directory and variables are reset)" : "",
       result.exitCode === 0 ? "" : `(exit code ${result.exitCode})`,
+      wholeNote("stdout", result),
+      wholeNote("stderr", result),
     ];
     const stderr = result.stderr === "" ? "" : `stderr:\n${result.stderr}`;
     const text = [result.stdout, stderr, ...notes].filter((line) => line !== "").join("\n");
@@ -74,3 +85,22 @@ const limits: Record<LimitHit, string> = {
   memory: "it ran into the limit of memory: use less at a time",
   pids: "it ran into the limit of processes: start fewer at a time",
 };
+
+/** Its environment is gone, and what it wrote down is there. */
+async function withWhole(
+  results: CommandResults,
+  id: string,
+  place: ToolContext["place"],
+  result: CommandResult,
+): Promise<CommandResult> {
+  return { ...result, ...(await followWhole({ results, id, place, above: mostInResult }).rest(result)) };
+}
+
+function wholeNote(stream: "stdout" | "stderr", { artifacts }: CommandResult): string {
+  const kept = artifacts?.[stream];
+  if (kept === undefined) return "";
+  const { id, bytes, leftOut } = kept;
+  const all =
+    leftOut === undefined ? "all" : `the first ${bytes} bytes (${leftOut.bytes} are over: ${leftOut.because})`;
+  return `(${all} of ${stream} is kept for people as the artifact ${id})`;
+}

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { CommandResults, Environment } from "../environments/index.ts";
+import type { CommandResults, Environment, OutputPlace } from "../environments/index.ts";
 
 /** Something a model may call. */
 export interface Tool<Arguments = unknown, Result = unknown> {
@@ -33,6 +33,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly surroundings: Surroundings;
   readonly onOutput: (stream: "stdout" | "stderr", text: string) => void;
+  /** For the whole of an output that is longer than a result can be. */
+  readonly place: (stream: "stdout" | "stderr") => OutputPlace;
 }
 
 /** Where a session's calls run. */

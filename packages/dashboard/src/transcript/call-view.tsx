@@ -1,4 +1,4 @@
-import { createEffect, on, Show } from "solid-js";
+import { createEffect, For, on, Show } from "solid-js";
 import { createSticky } from "./sticky.ts";
 import type { CallEnd, CallEntry } from "./transcript.ts";
 import { visible } from "./visible.ts";
@@ -18,6 +18,15 @@ export function CallView(props: { readonly call: CallEntry; onDecide(decision: "
       <OutputView text={props.call.stdout.text} label="Output" />
       <OutputView text={props.call.stderr.text} label="Error output" class="stderr" />
       <Show when={detailsOf(props.call.end)}>{(details) => <p class="details">{visible(details())}</p>}</Show>
+      <For each={artifactsOf(props.call.end)}>
+        {({ stream, id, bytes }) => (
+          <p class="details">
+            <a href={`/api/artifacts/${encodeURIComponent(id)}/content`} download="">
+              {`Save the whole of ${stream} (${bytes} bytes)`}
+            </a>
+          </p>
+        )}
+      </For>
       <Show when={undecided()}>
         <div class="decision">
           <button type="button" onClick={() => props.onDecide("retry")}>
@@ -83,6 +92,10 @@ function detailsOf(end: CallEnd | undefined): string | undefined {
     default:
       return undefined;
   }
+}
+
+function artifactsOf(end: CallEnd | undefined) {
+  return end?.kind === "settled" ? (end.artifacts ?? []) : [];
 }
 
 function isUndecided(end: CallEnd | undefined): boolean {

@@ -139,6 +139,14 @@ describe("a call", () => {
     ]);
   });
 
+  test("names the whole of an output that was cut", () => {
+    const stdout = { id: "art_a", url: "file:///art_a", bytes: 100_000 };
+    const cut = { ...result, artifacts: { stdout } };
+    expect(entriesOf(shell, started(), event("call.settled", { id: "cal_a", result: cut }))).toMatchObject([
+      { end: { kind: "settled", artifacts: [{ stream: "stdout", id: "art_a", bytes: 100_000 }] } },
+    ]);
+  });
+
   test("of another tool shows its arguments and its result as they are", () => {
     expect(entriesOf(requested("look", { at: 1 }), event("call.settled", { id: "cal_a", result: "seen" }))).toEqual([
       call({

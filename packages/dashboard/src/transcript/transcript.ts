@@ -61,7 +61,13 @@ export interface CallEntry {
 }
 
 export type CallEnd =
-  | { readonly kind: "settled"; readonly exitCode: number | undefined; readonly notes: readonly string[] }
+  | {
+      readonly kind: "settled";
+      readonly exitCode: number | undefined;
+      readonly notes: readonly string[];
+      /** The whole of what was cut. */
+      readonly artifacts?: readonly { readonly stream: string; readonly id: string; readonly bytes: number }[];
+    }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "interrupted" }
   | { readonly kind: "unknown"; readonly reason: string; readonly decision: "retry" | "abandon" | undefined };
@@ -274,7 +280,19 @@ function settle(call: CallEntry, result: unknown, recovered: boolean): void {
   const { exitCode, stdout, stderr } = command.data;
   call.stdout = wholeOutput(stdout);
   call.stderr = wholeOutput(stderr);
-  end(call, { kind: "settled", exitCode, notes: [...notesOn(command.data), ...kept] });
+  const artifacts = artifactsOf(command.data);
+  end(call, {
+    kind: "settled",
+    exitCode,
+    notes: [...notesOn(command.data), ...kept],
+    ...(artifacts.length === 0 ? {} : { artifacts }),
+  });
+}
+
+function artifactsOf({ artifacts }: CommandResult) {
+  return Object.entries(artifacts ?? {}).flatMap(([stream, kept]) =>
+    kept === undefined ? [] : [{ stream, id: kept.id, bytes: kept.bytes }],
+  );
 }
 
 function notesOn({ timedOut, shellRespawned }: CommandResult): string[] {

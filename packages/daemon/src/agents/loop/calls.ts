@@ -1,6 +1,7 @@
 import { CorralError, event, newId } from "@corral/protocol";
 import type { Call, Turn } from "../../sessions/index.ts";
 import type { Tool, Toolbox, ToolContext } from "../../tools/index.ts";
+import { artifactPlace } from "../artifact-place.ts";
 import type { Desk } from "../port.ts";
 
 /**
@@ -77,10 +78,12 @@ function fail(desk: Desk, call: Call, message: string, code = "call.refused"): v
 
 function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
   const offsets = { stdout: 0, stderr: 0 };
+  const id = attempt === 1 ? call.id : `${call.id}-${attempt}`;
   return {
-    id: attempt === 1 ? call.id : `${call.id}-${attempt}`,
+    id,
     signal: desk.signal,
     surroundings: desk.surroundings,
+    place: (stream) => artifactPlace(desk, { of: id, name: id, stream, callId: call.id }),
     onOutput(stream, text) {
       desk.emit({ kind: stream, session: desk.session, part: call.id, offset: offsets[stream], text });
       offsets[stream] += text.length;

@@ -37,6 +37,8 @@ async function follow(desk: Desk, turn: Turn["id"], order: string): Promise<void
         if (n % 7 === 0) desk.durable().catch(() => undefined);
       }
       return;
+    case "keep":
+      return keep(desk, turn, rest);
     case "hold":
       return held(desk.signal);
     case "shout":
@@ -63,6 +65,20 @@ function say(desk: Desk, turn: Turn["id"], words: readonly string[]): void {
     text += word;
   }
   desk.record(event("turn.said", { id: turn, part, kind: "text", text }));
+}
+
+/** Keeps the words as an artifact, and says what it was told of it. */
+async function keep(desk: Desk, turn: Turn["id"], words: readonly string[]): Promise<void> {
+  const id = "art_kept";
+  await desk.keep({ step: "begin", id, name: "kept.txt", kind: "stdout" });
+  for (const word of words) {
+    const told = desk.keep({ step: "append", id, bytes: Buffer.from(word) }).then(
+      ({ bytes }) => String(bytes),
+      () => "refused",
+    );
+    say(desk, turn, [await told]);
+  }
+  await desk.keep({ step: "finish", id });
 }
 
 /** Until the activity is interrupted. */

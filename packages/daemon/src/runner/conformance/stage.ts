@@ -47,7 +47,8 @@ export interface StagedRun extends Running {
 export type Reached =
   | { readonly what: "delta"; readonly delta: Delta }
   | { readonly what: "event"; readonly event: Parameters<Office["append"]>[0][number] }
-  | { readonly what: "promote" };
+  | { readonly what: "promote" }
+  | { readonly what: "keep"; readonly step: Parameters<Office["keep"]>[0] };
 
 export async function openStage(
   open: (place: HostPlace) => RunnerHost,
@@ -140,6 +141,12 @@ function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reac
       return promote(log, lease, place);
     },
     emit: (delta) => void reached.push({ what: "delta", delta }),
+    keep(step) {
+      reached.push({ what: "keep", step });
+      if (step.step === "append" && step.bytes.byteLength === 0) return Promise.reject(new Error("nothing to keep"));
+      const bytes = step.step === "append" ? step.bytes.byteLength : 0;
+      return Promise.resolve({ id: step.id, url: "file:///artifact", bytes });
+    },
   };
 }
 

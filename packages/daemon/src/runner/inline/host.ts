@@ -53,5 +53,6 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
     append: (events) => (isClosed() ? refused() : office.append(events)),
     promote: (activity) => (isClosed() ? refused() : office.promote(activity)),
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
+    keep: (step) => (isClosed() ? refused() : office.keep(step)),
   };
 }

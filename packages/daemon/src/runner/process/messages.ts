@@ -1,4 +1,5 @@
-import type { Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
+import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
+import type { ArtifactStep } from "../../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
 
@@ -7,7 +8,13 @@ export type ToRunner =
   | { readonly say: "start"; readonly run: number; readonly assignment: Assignment }
   | { readonly say: "wake"; readonly run: number }
   | { readonly say: "tell"; readonly run: number; readonly event: StoredEvent }
-  | { readonly say: "done"; readonly run: number; readonly request: number; readonly promotion?: Promotion }
+  | {
+      readonly say: "done";
+      readonly run: number;
+      readonly request: number;
+      readonly promotion?: Promotion;
+      readonly artifact?: ArtifactNamed;
+    }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
   | { readonly say: "open"; readonly run: number; readonly request: number }
   | { readonly say: "drain" }
@@ -24,7 +31,24 @@ export type FromRunner =
   | { readonly say: "broke"; readonly what: string }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
+  | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   /** The answer to `open`. */
   | { readonly say: "opened"; readonly run: number; readonly request: number; readonly problem?: Problem }
   | { readonly say: "ended"; readonly run: number; readonly end: RunEnd };
+
+/** A step with its bytes as text, for messages are JSON. */
+export type SentStep =
+  | Exclude<ArtifactStep, { readonly step: "append" }>
+  | { readonly step: "append"; readonly id: ArtifactId; readonly base64: string };
+
+export function sentStep(step: ArtifactStep): SentStep {
+  if (step.step !== "append") return step;
+  const { buffer, byteOffset, byteLength } = step.bytes;
+  return { step: "append", id: step.id, base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
+}
+
+export function heardStep(step: SentStep): ArtifactStep {
+  if (step.step !== "append") return step;
+  return { step: "append", id: step.id, bytes: Buffer.from(step.base64, "base64") };
+}

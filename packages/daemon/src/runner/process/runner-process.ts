@@ -1,9 +1,8 @@
 import { CorralError } from "@corral/protocol";
 import { type ChildProcess, fork } from "node:child_process";
-import type { Promotion } from "../../sessions/index.ts";
 import { type Assignment, notOpened, type Office, type RunEnd, type Running } from "../port.ts";
 import { Heartbeat, type Pulse } from "./heartbeat.ts";
-import type { FromRunner, ToRunner } from "./messages.ts";
+import { type FromRunner, heardStep, type ToRunner } from "./messages.ts";
 
 export interface RunnerProcessOptions {
   /** The program a runner process runs. */
@@ -28,6 +27,8 @@ const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 
 /** How long a killed process may take to end before nobody waits for it any more. */
 const longestEndMs = 5_000;
+
+type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact">;
 
 interface HeldRun {
   readonly office: Office;
@@ -152,7 +153,20 @@ export class RunnerProcess {
       case "append":
         return this.#answer(message, this.#runs.get(message.run)?.office.append(message.events));
       case "promote":
-        return this.#answer(message, this.#runs.get(message.run)?.office.promote(message.place));
+        return this.#answer(
+          message,
+          this.#runs
+            .get(message.run)
+            ?.office.promote(message.place)
+            .then((promotion) => ({ promotion })),
+        );
+      case "keep": {
+        const kept = this.#runs.get(message.run)?.office.keep(heardStep(message.step));
+        return this.#answer(
+          message,
+          kept?.then((artifact) => ({ artifact })),
+        );
+      }
       case "deltas":
         for (const delta of message.deltas) this.#runs.get(message.run)?.office.emit(delta);
         return;
@@ -179,10 +193,10 @@ export class RunnerProcess {
     else answer?.reject(CorralError.fromProblem(problem));
   }
 
-  #answer({ run, request }: { run: number; request: number }, work: Promise<Promotion | void> | undefined): void {
+  #answer({ run, request }: { run: number; request: number }, work: Promise<Answer | void> | undefined): void {
     const refuse = (reason: unknown) => this.#send({ say: "refused", run, request, reason: String(reason) });
     if (work === undefined) return refuse("the run is over");
-    work.then((promotion) => this.#send({ say: "done", run, request, ...(promotion && { promotion }) }), refuse);
+    work.then((answer) => this.#send({ say: "done", run, request, ...answer }), refuse);
   }
 
   #send(message: ToRunner): void {

@@ -1,8 +1,9 @@
-import { CorralError, type Delta, type NewEvent } from "@corral/protocol";
+import { type ArtifactNamed, CorralError, type Delta, type NewEvent } from "@corral/protocol";
+import type { ArtifactStep } from "../../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
-import type { FromRunner, ToRunner } from "./messages.ts";
+import { type FromRunner, sentStep, type ToRunner } from "./messages.ts";
 
 /** The daemon as a runner process sees it. */
 export interface DaemonChannel {
@@ -24,7 +25,7 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
       case "open":
         return void open(message.run, message.request);
       case "done":
-        return runs.get(message.run)?.office.settle(message.request, message.promotion);
+        return runs.get(message.run)?.office.settle(message.request, message);
       case "refused":
         return runs.get(message.run)?.office.refuse(message.request, message.reason);
       case "drain":
@@ -69,11 +70,13 @@ function asCorralError(error: unknown): CorralError {
   return error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
 }
 
+type Answer = Extract<ToRunner, { say: "done" }>;
+
 /** The office at the other end of the channel. */
 class RemoteOffice implements Office {
   readonly #run: number;
   readonly #channel: DaemonChannel;
-  readonly #requests = new Map<number, PromiseWithResolvers<Promotion | undefined>>();
+  readonly #requests = new Map<number, PromiseWithResolvers<Answer>>();
   #request = 0;
   #deltas: Delta[] = [];
 
@@ -87,8 +90,14 @@ class RemoteOffice implements Office {
   }
 
   async promote(place: PromotionPlace): Promise<Promotion> {
-    const promotion = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
+    const { promotion } = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
     return promotion ?? { events: [], inputs: [] };
+  }
+
+  async keep(step: ArtifactStep): Promise<ArtifactNamed> {
+    const { artifact } = await this.#ask((request) => ({ say: "keep", run: this.#run, request, step: sentStep(step) }));
+    if (artifact === undefined) throw new Error("the daemon kept nothing");
+    return artifact;
   }
 
   /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */
@@ -97,8 +106,8 @@ class RemoteOffice implements Office {
     this.#deltas.push(delta);
   }
 
-  settle(request: number, promotion: Promotion | undefined): void {
-    this.#requests.get(request)?.resolve(promotion);
+  settle(request: number, answer: Answer): void {
+    this.#requests.get(request)?.resolve(answer);
     this.#requests.delete(request);
   }
 
@@ -107,10 +116,10 @@ class RemoteOffice implements Office {
     this.#requests.delete(request);
   }
 
-  #ask(message: (request: number) => FromRunner): Promise<Promotion | undefined> {
+  #ask(message: (request: number) => FromRunner): Promise<Answer> {
     this.#flushDeltas();
     const request = (this.#request += 1);
-    const answer = Promise.withResolvers<Promotion | undefined>();
+    const answer = Promise.withResolvers<Answer>();
     this.#requests.set(request, answer);
     this.#channel.send(message(request));
     return answer.promise;

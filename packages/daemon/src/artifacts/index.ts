@@ -1,0 +1,3 @@
+export { type ArtifactTerms, openArtifacts } from "./artifacts.ts";
+export type { Artifacts, Growing } from "./port.ts";
+export { artifactProjections } from "./projection.ts";

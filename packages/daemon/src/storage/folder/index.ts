@@ -1,0 +1,1 @@
+export { openFolderStore } from "./store.ts";

@@ -1,0 +1,1 @@
+export type { Digest, Part, Store } from "./port.ts";
