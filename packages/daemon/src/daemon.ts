@@ -30,7 +30,7 @@ import {
 } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
-import { openSessionTerminals, ScrollbackFiles, terminalProjections } from "./terminals/index.ts";
+import { keepScrollbacks, openSessionTerminals, terminalProjections } from "./terminals/index.ts";
 import type { Store } from "./storage/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
@@ -150,7 +150,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return wish;
     },
   });
-  const scrollbacks = new ScrollbackFiles(home.folder);
+  const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({
     log,
     home: home.folder,

@@ -98,6 +98,8 @@ test("a terminal is opened, watched by two, resized, and its end is on record wi
     { type: "terminal.opened", data: { id: view.id, environment: expect.any(String), columns: 90, rows: 20 } },
     { type: "terminal.closed", data: closed },
   ]);
+  const kept = (await gate.events(shell)).filter(({ type }) => type.startsWith("artifact."));
+  expect(kept.map(({ type }) => type)).toEqual(["artifact.announced", "artifact.kept"]);
   const { scrollback = "" } = (told[1]?.data ?? {}) as { scrollback?: string };
   expect(readFileSync(fileURLToPath(scrollback), "utf8")).toContain("is-42\n");
   expect(await (await gate.request(`${path}/scrollback`)).text()).toContain("is-42\n");

@@ -24,7 +24,7 @@ import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
-import { openSessionTerminals, ScrollbackFiles, terminalProjections } from "../terminals/index.ts";
+import { keepScrollbacks, openSessionTerminals, terminalProjections } from "../terminals/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
@@ -109,7 +109,15 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     environment: (asked) => Promise.resolve(wishOf(asked)),
   });
   const drivers = driversOf(openJailDriver({ home: folder }));
-  const scrollbacks = new ScrollbackFiles(folder);
+  const onDefect = (what: string) => void logged.push({ what });
+  const artifacts = await openArtifacts({
+    log,
+    store: await openFolderStore(join(folder, "storage", "artifacts")),
+    home: folder,
+    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
+    onDefect,
+  });
+  const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({
     log,
     home: folder,
@@ -126,7 +134,6 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     onDefect: (what) => logged.push({ what }),
   });
   await terminals.begin();
-  const onDefect = (what: string) => void logged.push({ what });
   const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
   const workspaces = openWorkspaces({
     log,
@@ -135,13 +142,6 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     spares,
     endEnvironments: () => Promise.resolve(),
     terms: () => ({ idleDays: null, discardedDays: 1 }),
-    onDefect,
-  });
-  const artifacts = await openArtifacts({
-    log,
-    store: await openFolderStore(join(folder, "storage", "artifacts")),
-    home: folder,
-    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
     onDefect,
   });
   const egress = openEgress({

@@ -8,7 +8,7 @@ import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { historyOf } from "../log/index.ts";
 import { openTestProjects } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
-import { ScrollbackFiles, terminalProjections } from "../terminals/index.ts";
+import { terminalProjections } from "../terminals/index.ts";
 import { openShells, shellProjections } from "./index.ts";
 
 const by = { actor: "person:ann" };
@@ -30,7 +30,7 @@ async function place({ idleMs }: { idleMs?: number } = {}) {
       log,
       home,
       drivers: driversOf(openJailDriver({ home })),
-      scrollbacks: new ScrollbackFiles(home),
+      scrollbacks: { write: () => Promise.resolve("file:///none"), read: () => Promise.resolve(undefined) },
       onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
       ...(idleMs === undefined ? {} : { idleMs }),
     });

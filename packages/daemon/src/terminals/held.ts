@@ -180,12 +180,7 @@ export class HeldTerminals {
     const closed: ClosedTerminal =
       end === undefined
         ? { id, reason: held.reason === "it was closed" ? held.reason : "its environment ended" }
-        : {
-            id,
-            reason: held.reason,
-            exitCode: end.exitCode,
-            scrollback: await this.#world.scrollbacks.write(this.#place, id, end.scrollback),
-          };
+        : { id, reason: held.reason, exitCode: end.exitCode, ...(await this.#keep(id, end.scrollback)) };
     await this.#recordClosed(closed);
     this.#open.delete(id);
     for (const viewer of held.viewers) viewer.onClosed(closed);
@@ -194,6 +189,16 @@ export class HeldTerminals {
       .close()
       .catch(() => undefined)
       .then(() => this.#open.size === 0 && this.#world.onNoneLeft?.());
+  }
+
+  /** That a store is full keeps no terminal from ending. */
+  async #keep(id: TerminalId, text: string): Promise<{ scrollback?: string }> {
+    try {
+      return { scrollback: await this.#world.scrollbacks.write(this.#place, id, text) };
+    } catch (error) {
+      this.#world.onDefect(`what was on ${id} could not be kept`, error);
+      return {};
+    }
   }
 
   async #recordClosed(closed: ClosedTerminal): Promise<void> {

@@ -2,4 +2,4 @@ export { HeldTerminals, type TerminalViewer, type WatchedTerminal } from "./held
 export { openSessionTerminals, type SessionTerminals } from "./of-sessions.ts";
 export { type Terminals, terminalsOf } from "./port.ts";
 export { terminalProjections } from "./projections.ts";
-export { ScrollbackFiles, type Scrollbacks } from "./scrollbacks.ts";
+export { keepScrollbacks, type Scrollbacks } from "./scrollbacks.ts";

@@ -1,54 +1,42 @@
-import type { TerminalId } from "@corral/protocol";
+import { type ArtifactId, CorralError, type TerminalId } from "@corral/protocol";
+import type { Artifacts } from "../artifacts/index.ts";
 import type { TerminalPlace } from "./held.ts";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 
 /** What was on terminals that have ended, as text. */
 export interface Scrollbacks {
-  /** Returns the address of a file with it. It is there when this returns, whole. */
+  /** Returns the address of a file with it, which is there when this resolves, whole. Can be repeated after a crash. */
   write(of: TerminalPlace, id: TerminalId, text: string): Promise<string>;
   /** Undefined when it is no longer kept. */
   read(id: TerminalId): Promise<string | undefined>;
 }
 
-/** Each in a file of its own; the newest so many are kept. */
-export class ScrollbackFiles implements Scrollbacks {
-  readonly #folder: string;
-  readonly #most: number;
+/** Each is an artifact of the shell or session, with an id that the terminal's tells. */
+export function keepScrollbacks(artifacts: Pick<Artifacts, "begin" | "read">): Scrollbacks {
+  return {
+    async write(owner, terminal, text) {
+      const growing = await artifacts.begin({
+        owner,
+        id: artifactOf(terminal),
+        name: `${terminal}.txt`,
+        kind: "scrollback",
+      });
+      const { bytes, leftOut } = growing.now;
+      await growing.append(Buffer.from(text).subarray(bytes + (leftOut?.bytes ?? 0)));
+      return (await growing.finish()).url;
+    },
+    async read(terminal) {
+      try {
+        const pieces = await Array.fromAsync(artifacts.read(artifactOf(terminal)));
+        return Buffer.concat(pieces).toString("utf8");
+      } catch (error) {
+        if (error instanceof CorralError && (error.code === "not-found" || error.code === "artifact.expired"))
+          return undefined;
+        throw error;
+      }
+    },
+  };
+}
 
-  constructor(home: string, { most = 200 } = {}) {
-    this.#folder = join(home, "terminals");
-    this.#most = most;
-  }
-
-  async write(_of: TerminalPlace, id: TerminalId, text: string): Promise<string> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const file = join(this.#folder, `${id}.txt`);
-    writeFileSync(`${file}.new`, text, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-    this.#tidy();
-    return pathToFileURL(file).href;
-  }
-
-  async read(id: TerminalId): Promise<string | undefined> {
-    try {
-      return readFileSync(join(this.#folder, `${id}.txt`), "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
-  }
-
-  #tidy(): void {
-    const names = readdirSync(this.#folder);
-    if (names.length <= this.#most) return;
-    const byAge = names
-      .map((name) => ({
-        file: join(this.#folder, name),
-        age: statSync(join(this.#folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-      }))
-      .toSorted((a, b) => a.age - b.age);
-    for (const { file } of byAge.slice(0, names.length - this.#most)) rmSync(file, { force: true });
-  }
+function artifactOf(terminal: TerminalId): ArtifactId {
+  return terminal.replace(/^trm_/, "art_") as ArtifactId;
 }

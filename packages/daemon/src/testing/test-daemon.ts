@@ -27,8 +27,8 @@ import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import {
+  keepScrollbacks,
   openSessionTerminals,
-  ScrollbackFiles,
   type SessionTerminals,
   terminalProjections,
 } from "../terminals/index.ts";
@@ -111,7 +111,7 @@ export async function startTestDaemon(
   const terminals = openSessionTerminals({
     log,
     drivers,
-    scrollbacks: new ScrollbackFiles(home),
+    scrollbacks: keepScrollbacks(artifacts),
     openEnvironment: (id) => foreman.open(id),
     onDefect: (what) => void defects.push(what),
   });
