@@ -10,6 +10,7 @@ import type { World } from "./world.ts";
 const load: Record<CommandName, () => Promise<Command>> = {
   run: async () => (await import("./commands/run.ts")).run,
   shell: async () => (await import("./commands/shell.ts")).shell,
+  attach: async () => (await import("./commands/attach.ts")).attach,
   sessions: async () => (await import("./commands/sessions.ts")).sessions,
   diff: async () => (await import("./commands/diff.ts")).diff,
   merge: async () => (await import("./commands/merge.ts")).merge,

@@ -28,6 +28,11 @@ export const commands = {
     summary: "a shell of your own in a jail, on a copy of this repository",
     example: "corral shell -c 'npm test'",
   },
+  attach: {
+    group: "work",
+    summary: "come back to a terminal that was left",
+    example: "corral attach --terminal shl_01k…",
+  },
   sessions: { group: "work", summary: "list sessions and what each is doing, or delete one" },
   diff: { group: "work", summary: "show what a session changed", example: "corral diff --stat" },
   merge: {

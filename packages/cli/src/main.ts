@@ -1,6 +1,7 @@
 import { newTraceId } from "@corral/protocol/trace";
 import { homeFolder } from "./home.ts";
 import { dispatch } from "./dispatch.ts";
+import { screenOf } from "./screen.ts";
 import { outputTo } from "./terminal.ts";
 
 // A reader that leaves early (`corral events | head`) is no failure of ours.
@@ -18,6 +19,9 @@ process.exitCode = await dispatch(process.argv.slice(2), {
   },
   out: outputTo(process.stdout, process.env),
   err: outputTo(process.stderr, process.env),
+  get screen() {
+    return screenOf(process);
+  },
   onInterrupt(listener) {
     process.on("SIGINT", listener);
     return () => process.off("SIGINT", listener);

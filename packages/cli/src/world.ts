@@ -2,6 +2,16 @@ import type { TraceId } from "@corral/protocol";
 import type { Readable } from "node:stream";
 import type { Output } from "./terminal.ts";
 
+/** The terminal that a person sits at, both ways. */
+export interface Screen {
+  size(): { readonly columns: number; readonly rows: number };
+  /** Calls back when the size has changed, until the returned function is called. */
+  onResize(listener: () => void): () => void;
+  /** Every key goes to the listener, Ctrl-C too, until the returned function is called. That also happens when this program is told to end. */
+  takeKeys(listener: (keys: Uint8Array) => void, onEnd: () => void): () => void;
+  write(bytes: Uint8Array | string): void;
+}
+
 /** What a command touches outside itself. */
 export interface World {
   readonly home: string;
@@ -12,6 +22,8 @@ export interface World {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly out: Output;
   readonly err: Output;
+  /** Undefined unless both input and output are a terminal. */
+  readonly screen?: Screen | undefined;
   /** Calls back for each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
 }

@@ -33,6 +33,7 @@ import type {
   LogoutAnswer,
   NetworkView,
   OpenShellWish,
+  OpenTerminalWish,
   MergeAnswer,
   MergeWorkspace,
   ProjectId,
@@ -52,6 +53,8 @@ import type {
   SetupAnswer,
   StopAnswer,
   StopDaemon,
+  TerminalId,
+  TerminalView,
   TokenId,
   TokenView,
   TrustFiles,
@@ -63,6 +66,7 @@ import { type FollowCommand, followCommand } from "./command.ts";
 import { type ReadArtifact, readArtifact } from "./content.ts";
 import { follow, type Followed, type FollowOptions } from "./follow.ts";
 import { type OpenSocket, openWebSocket } from "./socket.ts";
+import { type AttachedTerminal, attachTerminal, type AttachTerminal } from "./terminal.ts";
 import { type Asked, type Endpoint, type Fetch, type Sending, Transport, type Waiting } from "./transport.ts";
 
 /** Which entries of the audit. */
@@ -158,6 +162,16 @@ export interface Client {
     head(waiting?: Waiting): Promise<string>;
     /** Goes over the whole chain; `head` is one that was kept elsewhere. */
     verify(kept?: { readonly head?: string | undefined }, waiting?: Waiting): Promise<ChainReport>;
+  };
+  /** Terminals in the environments of people's shells and of sessions, by the id of either. */
+  readonly terminals: {
+    open(of: ShellId | SessionId, wish?: OpenTerminalWish, sending?: Sending): Promise<TerminalView>;
+    /** All that there were, the newest last; without an id those that are open, wherever they are. */
+    list(of?: ShellId | SessionId, waiting?: Waiting): Promise<readonly TerminalView[]>;
+    get(of: ShellId | SessionId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
+    /** Watches it and types into it. Several may. */
+    attach(of: ShellId | SessionId, id: TerminalId, attaching: AttachTerminal): AttachedTerminal;
+    close(of: ShellId | SessionId, id: TerminalId, waiting?: Waiting): Promise<TerminalView>;
   };
   /** Which hosts sessions have reached, or were refused. */
   network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
@@ -276,6 +290,28 @@ export function createClient({
       head: async (waiting) => (await ask("GET /api/audit/head", { ...waiting })).head,
       verify: (query = {}, waiting) => ask("GET /api/audit/verify", { ...waiting, query }),
     },
+    terminals: {
+      open: (id, body = {}, sending) =>
+        isSession(id)
+          ? ask("POST /api/sessions/{id}/terminals", { ...sending, path: { id }, body })
+          : ask("POST /api/shells/{id}/terminals", { ...sending, path: { id }, body }),
+      list: async (id, waiting) => {
+        if (id === undefined) return (await ask("GET /api/terminals", { ...waiting })).terminals;
+        const answer = isSession(id)
+          ? ask("GET /api/sessions/{id}/terminals", { ...waiting, path: { id } })
+          : ask("GET /api/shells/{id}/terminals", { ...waiting, path: { id } });
+        return (await answer).terminals;
+      },
+      get: (id, terminal, waiting) =>
+        isSession(id)
+          ? ask("GET /api/sessions/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } })
+          : ask("GET /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
+      attach: (of, terminal, attaching) => attachTerminal({ transport, openSocket }, { of, terminal }, attaching),
+      close: (id, terminal, waiting) =>
+        isSession(id)
+          ? ask("DELETE /api/sessions/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } })
+          : ask("DELETE /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
+    },
     network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
@@ -298,6 +334,10 @@ export function createClient({
       ask("GET /api/events", { signal, query: { ...page, types: types?.join(",") } }),
     follow: (options) => follow(transport, openSocket, options),
   };
+}
+
+function isSession(id: ShellId | SessionId): id is SessionId {
+  return id.startsWith("ses_");
 }
 
 function isShell(owner: ArtifactView["owner"]): owner is ShellId {

@@ -690,6 +690,305 @@ export interface Api {
     body: Record<string, never>;
     answer: { kind: "interrupted" | "nothing-running" };
   };
+  /** Terminals that are open */
+  "GET /api/terminals": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      terminals: (
+        | {
+            id: `trm_${string}`;
+            of: `shl_${string}` | `ses_${string}`;
+            state: "open";
+            lasting: boolean;
+            viewers: number;
+            columns: number;
+            rows: number;
+          }
+        | {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+            of: `shl_${string}` | `ses_${string}`;
+            state: "closed";
+          }
+      )[];
+    };
+  };
+  /** Opens a terminal in the environment of one of the shells */
+  "POST /api/shells/{id}/terminals": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: { columns?: number | undefined; rows?: number | undefined };
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  "GET /api/shells/{id}/terminals": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      terminals: (
+        | {
+            id: `trm_${string}`;
+            of: `shl_${string}` | `ses_${string}`;
+            state: "open";
+            lasting: boolean;
+            viewers: number;
+            columns: number;
+            rows: number;
+          }
+        | {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+            of: `shl_${string}` | `ses_${string}`;
+            state: "closed";
+          }
+      )[];
+    };
+  };
+  "GET /api/shells/{id}/terminals/{terminal}": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  /** Ends a terminal with all that runs on it */
+  "DELETE /api/shells/{id}/terminals/{terminal}": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  /** The text that is or was on a terminal */
+  "GET /api/shells/{id}/terminals/{terminal}/scrollback": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: string;
+  };
+  /** A terminal, over a WebSocket */
+  "GET /api/shells/{id}/terminals/{terminal}/stream": {
+    path: { id: `shl_${string}`; terminal: `trm_${string}` };
+    query: { columns?: number | undefined; rows?: number | undefined };
+    body: undefined;
+    answer:
+      | { columns: number; rows: number; kind: "size" }
+      | {
+          kind: "closed";
+          terminal: {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+          };
+        }
+      | { kind: "heartbeat" }
+      | { kind: "pong" }
+      | {
+          kind: "problem";
+          problem: {
+            type: string;
+            title: string;
+            status: number;
+            code: string;
+            detail?: string | undefined;
+            hint?: string | undefined;
+            retry: "now" | "later" | "never";
+            retryAfterSeconds?: number | undefined;
+          };
+        };
+  };
+  /** Opens a terminal in the environment of one of the sessions */
+  "POST /api/sessions/{id}/terminals": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { columns?: number | undefined; rows?: number | undefined };
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  "GET /api/sessions/{id}/terminals": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      terminals: (
+        | {
+            id: `trm_${string}`;
+            of: `shl_${string}` | `ses_${string}`;
+            state: "open";
+            lasting: boolean;
+            viewers: number;
+            columns: number;
+            rows: number;
+          }
+        | {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+            of: `shl_${string}` | `ses_${string}`;
+            state: "closed";
+          }
+      )[];
+    };
+  };
+  "GET /api/sessions/{id}/terminals/{terminal}": {
+    path: { id: `ses_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  /** Ends a terminal with all that runs on it */
+  "DELETE /api/sessions/{id}/terminals/{terminal}": {
+    path: { id: `ses_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  /** The text that is or was on a terminal */
+  "GET /api/sessions/{id}/terminals/{terminal}/scrollback": {
+    path: { id: `ses_${string}`; terminal: `trm_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: string;
+  };
+  /** A terminal, over a WebSocket */
+  "GET /api/sessions/{id}/terminals/{terminal}/stream": {
+    path: { id: `ses_${string}`; terminal: `trm_${string}` };
+    query: { columns?: number | undefined; rows?: number | undefined };
+    body: undefined;
+    answer:
+      | { columns: number; rows: number; kind: "size" }
+      | {
+          kind: "closed";
+          terminal: {
+            id: `trm_${string}`;
+            reason: string;
+            exitCode?: number | undefined;
+            scrollback?: string | undefined;
+          };
+        }
+      | { kind: "heartbeat" }
+      | { kind: "pong" }
+      | {
+          kind: "problem";
+          problem: {
+            type: string;
+            title: string;
+            status: number;
+            code: string;
+            detail?: string | undefined;
+            hint?: string | undefined;
+            retry: "now" | "later" | "never";
+            retryAfterSeconds?: number | undefined;
+          };
+        };
+  };
   "GET /api/sessions/{id}/diff": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1155,6 +1454,19 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/shells/{id}/commands": [],
   "GET /api/shells/{id}/commands/{command}": [],
   "POST /api/shells/{id}/interrupt": ["kind"],
+  "GET /api/terminals": ["terminals"],
+  "POST /api/shells/{id}/terminals": [],
+  "GET /api/shells/{id}/terminals": ["terminals"],
+  "GET /api/shells/{id}/terminals/{terminal}": [],
+  "DELETE /api/shells/{id}/terminals/{terminal}": [],
+  "GET /api/shells/{id}/terminals/{terminal}/scrollback": [],
+  "GET /api/shells/{id}/terminals/{terminal}/stream": [],
+  "POST /api/sessions/{id}/terminals": [],
+  "GET /api/sessions/{id}/terminals": ["terminals"],
+  "GET /api/sessions/{id}/terminals/{terminal}": [],
+  "DELETE /api/sessions/{id}/terminals/{terminal}": [],
+  "GET /api/sessions/{id}/terminals/{terminal}/scrollback": [],
+  "GET /api/sessions/{id}/terminals/{terminal}/stream": [],
   "GET /api/sessions/{id}/diff": ["path", "base", "files", "patch", "truncated"],
   "POST /api/sessions/{id}/bring-back": [],
   "POST /api/sessions/{id}/merge": [],

@@ -5,4 +5,5 @@ export type { ReadArtifact } from "./content.ts";
 export type { Break, Followed, FollowOptions } from "./follow.ts";
 export type { Api } from "./generated.ts";
 export type { OpenSocket, Socket } from "./socket.ts";
+export type { AttachedTerminal, AttachTerminal, ClosedTerminal, TerminalSize } from "./terminal.ts";
 export type { Answer, Endpoint, Fetch, Sending, Waiting } from "./transport.ts";

@@ -16,6 +16,9 @@ export interface Socket {
   addEventListener(type: "open" | "close" | "error", listener: () => void): void;
   addEventListener(type: "message", listener: (message: { readonly data: unknown }) => void): void;
   close(): void;
+  /** For terminals, whose frames are binary and go both ways. */
+  binaryType?: string;
+  send?(frame: string | Uint8Array): void;
 }
 
 export type OpenSocket = (url: string, headers: Readonly<Record<string, string>>) => Socket;

@@ -31,6 +31,7 @@ import {
 } from "./runner/index.ts";
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
+import { keepScrollbacks, openSessionTerminals, terminalProjections } from "./terminals/index.ts";
 import type { Store } from "./storage/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
@@ -76,6 +77,7 @@ const projections = [
   ...projectProjections,
   ...sessionProjections,
   ...shellProjections,
+  ...terminalProjections,
   ...workspaceProjections,
   ...tokenProjections,
   ...requestProjections,
@@ -149,13 +151,22 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return wish;
     },
   });
+  const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({
     log,
     home: home.folder,
     drivers: parts.drivers,
+    scrollbacks,
     limits: () => limitsFrom(config.values),
     usualContainer: () => usualContainer(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
+  });
+  const terminals = openSessionTerminals({
+    log,
+    drivers: parts.drivers,
+    scrollbacks,
+    openEnvironment: (session) => foreman.open(session),
+    onDefect: complainingTo(parts.logger.child({ component: "terminals" })),
   });
   const onWorkspaceDefect = complainingTo(parts.logger.child({ component: "workspaces" }));
   const spares = openSpares({
@@ -169,7 +180,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     owner: parts.owner,
     spares,
-    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its workspace went"),
+    async endEnvironments(session) {
+      await terminals.closeAll(session);
+      await endEnvironmentsOf(session, log, parts.drivers, "its workspace went");
+    },
     terms: () => ({
       idleDays: config.values["workspace.idleDays"],
       discardedDays: config.values["workspace.discardedDays"],
@@ -179,6 +193,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const removal = openRemoval({
     log,
     drivers: parts.drivers,
+    closeTerminals: (session) => terminals.closeAll(session),
     removeFiles: async (session) => {
       await artifacts.removeOf(session);
       await workspaces.remove(session);
@@ -214,6 +229,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     artifacts,
     removal,
     shells,
+    terminals,
     projects,
     config,
     tokens,
@@ -238,6 +254,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await egress.begin();
   await foreman.begin();
   await shells.begin();
+  await terminals.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
@@ -280,6 +297,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger.info({ now: hurry.signal.aborted }, "the daemon stops");
     writeDaemonInfo(home, { ...info, stopping: true });
     shells.stop();
+    terminals.stop();
     await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
     clearInterval(cleanings);
     await workspaces.close();

@@ -20,6 +20,7 @@ import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { mode } from "./session.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
+import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { snapshotTaken } from "./snapshot.ts";
 import { tokenFacts } from "./token.ts";
 import { usage } from "./usage.ts";
@@ -214,6 +215,11 @@ export const eventData = {
     recovered: z.boolean().optional(),
   }),
   "shell.command-unknown": z.object({ id: commandId, reason: z.string() }),
+
+  /** Of a shell. Durable before anything of it runs. */
+  "terminal.opened": openedTerminal,
+  /** Its program ended, was ended, or could not begin. */
+  "terminal.closed": closedTerminal,
 
   "token.created": tokenFacts,
   "token.revoked": z.object({ id: tokenId }),

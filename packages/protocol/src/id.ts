@@ -13,6 +13,7 @@ const prefixes = {
   token: "tok",
   shell: "shl",
   command: "cmd",
+  terminal: "trm",
   snapshot: "snp",
   artifact: "art",
 } as const;
@@ -30,6 +31,7 @@ export type EnvironmentId = Id<"environment">;
 export type TokenId = Id<"token">;
 export type ShellId = Id<"shell">;
 export type CommandId = Id<"command">;
+export type TerminalId = Id<"terminal">;
 export type SnapshotId = Id<"snapshot">;
 export type ArtifactId = Id<"artifact">;
 
@@ -69,5 +71,6 @@ export const environmentId = idSchema("environment");
 export const tokenId = idSchema("token");
 export const shellId = idSchema("shell");
 export const commandId = idSchema("command");
+export const terminalId = idSchema("terminal");
 export const snapshotId = idSchema("snapshot");
 export const artifactId = idSchema("artifact");

@@ -149,6 +149,8 @@ export {
   sessionId,
   type ShellId,
   shellId,
+  type TerminalId,
+  terminalId,
   type ArtifactId,
   artifactId,
   type SnapshotId,
@@ -264,6 +266,22 @@ export {
   type StreamRequest,
   streamRequest,
 } from "./stream.ts";
+export {
+  type ClosedTerminal,
+  closedTerminal,
+  type OpenTerminalWish,
+  openTerminalWish,
+  type TerminalList,
+  terminalList,
+  type TerminalMessage,
+  terminalMessage,
+  type TerminalRequest,
+  terminalRequest,
+  type TerminalSize,
+  terminalSize,
+  type TerminalView,
+  terminalView,
+} from "./terminal.ts";
 export {
   covers,
   type CreatedToken,

@@ -15,6 +15,7 @@ import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts"
 import { oneOf, UsageError } from "../flags.ts";
 import { ended, type Ended, ShellLine, wallsOf } from "../shell-line.ts";
 import { jsonLine, shown } from "../terminal.ts";
+import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "../sitting.ts";
 import type { World } from "../world.ts";
 
 export const shell = defineCommand({
@@ -24,7 +25,8 @@ export const shell = defineCommand({
   summary: "Opens a shell of your own in a jail, or runs one command there.",
   details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
-Without -c lines are taken one by one: folder, variables and functions stay, Ctrl-C ends what runs, Ctrl-D leaves.
+Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
+Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
 Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
 --network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
@@ -70,6 +72,7 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
     if (wish.end !== undefined) return end(client, wish.end, world);
     const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
     if (opened.environment.kind === "local") world.err.write(unsafe);
+    if (wish.command === undefined && world.screen !== undefined) return sit(client, opened, wish, world);
     const line = new ShellLine(client, opened, world, wish.timeoutMs);
     try {
       return wish.command === undefined
@@ -81,6 +84,20 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
     }
   },
 });
+
+/** A terminal of its own. Left, it runs on, with its shell. */
+async function sit(client: Client, opened: ShellView, wish: Wish, world: World): Promise<number> {
+  let left: Left = { kind: "lost", code: 1 };
+  try {
+    left = await sitAtTerminal(client, seatInShell(opened), await newTerminal(client, opened, world), world);
+  } finally {
+    if (left.kind === "ended" && wish.keep)
+      world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+    else if (left.kind === "ended" && wish.in === undefined) await leave(client, opened, world);
+    else if (left.kind !== "ended") world.err.write(comeBack(opened));
+  }
+  return left.code;
+}
 
 async function list(world: World, json: boolean): Promise<number> {
   const client = await connectDaemon(world);

@@ -5,5 +5,6 @@ export { placesInside } from "./keeper.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
 export { removeFolder } from "./remove-folder.ts";
+export type { Terminal } from "./terminals/port.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";
 export { shellWishOf, type UsualContainer, wishOf } from "./wish.ts";

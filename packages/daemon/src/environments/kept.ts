@@ -7,6 +7,7 @@ import { spawnProgram } from "./programs.ts";
 import type { Environment, Program } from "./port.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";
+import { openTerminals } from "./terminals/index.ts";
 
 export interface KeptSite {
   /** The spool's folder, seen from outside. */
@@ -24,7 +25,7 @@ export function keptEnvironment({
   keeper,
   outputBytes,
   gauge,
-}: KeptSite): Pick<Environment, "shell" | "openShell" | "closeShell" | "spawn" | "files" | "isOpen" | "detach"> {
+}: KeptSite): Omit<Environment, "state" | "kill" | "end"> {
   const spool = new Spool(folder);
   const line = new KeeperLine(spool, keeper);
   const shells = new Map<string, SpoolShell>();
@@ -37,16 +38,18 @@ export function keptEnvironment({
     return shell;
   };
   const spawn = (program: Program) => spawnProgram(line, program);
+  const closeShell = async (name: string) => {
+    if (name === mainShell) return;
+    await openShell(name).close();
+    shells.delete(name);
+  };
   const files = openFiles({ spawn });
   return {
     shell: attached(line, () => openShell(mainShell)),
     openShell,
-    closeShell: async (name) => {
-      if (name === mainShell) return;
-      await openShell(name).close();
-      shells.delete(name);
-    },
+    closeShell,
     spawn,
+    ...openTerminals({ place: folder, openShell, closeShell, spawn }),
     files,
     get isOpen() {
       return line.isOpen;

@@ -11,6 +11,7 @@ import type {
 } from "@corral/protocol";
 import type { Readable, Writable } from "node:stream";
 import type { Files } from "./files/port.ts";
+import type { Terminal, TerminalSize } from "./terminals/port.ts";
 
 /**
  * An environment driver: one way of giving a session a place to run programs in. Every driver
@@ -117,6 +118,13 @@ export interface Environment {
    * `environment.gone`. When this process ends, however that comes, the program is ended as well.
    */
   spawn(program: Program): Promise<Spawned>;
+  /**
+   * Opens a terminal with a shell on it; a name is used once. It lasts beyond this process where the environment has a tmux that may make
+   * sockets, and says whether it does.
+   */
+  openTerminal(name: string, size: TerminalSize): Promise<Terminal>;
+  /** A lasting terminal that was opened before, by whatever process, also when it has ended; undefined when there is none. */
+  joinTerminal(name: string): Promise<Terminal | undefined>;
   readonly files: Files;
   /** False once its processes are known to be gone, or it was let go. */
   readonly isOpen: boolean;

@@ -17,6 +17,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
+import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import type { Pages } from "./dashboard.ts";
@@ -24,6 +25,7 @@ import type { Meter } from "./meter.ts";
 import type { Sight } from "./sight.ts";
 import type { Sockets } from "./socket.ts";
 import type { Streams } from "./sse.ts";
+import type { TerminalSockets } from "./terminal-socket.ts";
 import type { Visits } from "./visits.ts";
 
 /** What the routes are made of. */
@@ -32,6 +34,7 @@ export interface RouteParts {
   readonly sessions: Sessions;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
+  readonly terminals: SessionTerminals;
   readonly workspaces: Workspaces;
   readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
   readonly projects: Projects;
@@ -40,6 +43,7 @@ export interface RouteParts {
   readonly sight: Sight;
   readonly streams: Streams;
   readonly sockets: Sockets;
+  readonly terminalSockets: TerminalSockets;
   readonly meter: Meter;
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;

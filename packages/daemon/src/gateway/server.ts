@@ -18,6 +18,7 @@ import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
@@ -53,6 +54,8 @@ import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
 import { openStreams } from "./sse.ts";
 import { streamRoutes } from "./stream.ts";
+import { openTerminalSockets } from "./terminal-socket.ts";
+import { terminalRoutes } from "./terminals.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { openVisits } from "./visits.ts";
 
@@ -63,6 +66,7 @@ export interface GatewayParts {
   readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
+  readonly terminals: SessionTerminals;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;
@@ -125,12 +129,13 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const sight = await openSight(log, parts.sessions);
   const streams = openStreams(source, onStreamError, parts.streamLimits);
   const sockets = openSockets({ source, sight, onError: onStreamError, limits: parts.streamLimits });
+  const terminalSockets = openTerminalSockets({ onError: onStreamError, limits: parts.streamLimits });
   const visits = openVisits(now);
   let audited = Promise.resolve();
   const guesses = openGuesses((guessed) => (audited = audited.then(() => audit(parts, guessed))), now);
   const requests = await openRequests(log, now);
   parts.meter.watch({
-    streams: () => ({ sse: streams.count, websocket: sockets.count }),
+    streams: () => ({ sse: streams.count, websocket: sockets.count + terminalSockets.count }),
     sessions: () => parts.sessions.count(),
     runners: parts.runners,
   });
@@ -143,7 +148,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   requests.mind(app);
   parts.meter.mind(app);
   const pages = readPages(parts.dashboard);
-  for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, visits, pages });
+  for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, terminalSockets, visits, pages });
   await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
@@ -155,6 +160,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
       door.closing = true;
       streams.end();
       sockets.end();
+      terminalSockets.end();
       guesses.close();
       const impatience = setTimeout(() => app.server.closeAllConnections(), 2_000);
       await app.close();
@@ -176,6 +182,7 @@ const nouns = [
   projectRoutes,
   sessionRoutes,
   shellRoutes,
+  terminalRoutes,
   workspaceRoutes,
   artifactRoutes,
   networkRoutes,

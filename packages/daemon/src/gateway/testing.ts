@@ -2,7 +2,15 @@ import { request as httpRequest } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CreatedToken, CreateToken, NewEvent, ProjectView, SessionView, StoredEvent } from "@corral/protocol";
+import {
+  CorralError,
+  type CreatedToken,
+  type CreateToken,
+  type NewEvent,
+  type ProjectView,
+  type SessionView,
+  type StoredEvent,
+} from "@corral/protocol";
 import { openAudit } from "../audit/index.ts";
 import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
 import { openBackups } from "../backups/index.ts";
@@ -17,6 +25,7 @@ import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
+import { keepScrollbacks, openSessionTerminals, terminalProjections } from "../terminals/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
@@ -76,6 +85,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...projectProjections,
       ...sessionProjections,
       ...shellProjections,
+      ...terminalProjections,
       ...workspaceProjections,
       ...tokenProjections,
       ...requestProjections,
@@ -99,14 +109,32 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     defaults: (project) => config.valuesFor(project),
     environment: (asked) => Promise.resolve(wishOf(asked)),
   });
+  const drivers = driversOf(openJailDriver({ home: folder }));
+  const onDefect = (what: string) => void logged.push({ what });
+  const artifacts = await openArtifacts({
+    log,
+    store: await openFolderStore(join(folder, "storage", "artifacts")),
+    home: folder,
+    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
+    onDefect,
+  });
+  const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({
     log,
     home: folder,
-    drivers: driversOf(openJailDriver({ home: folder })),
+    drivers,
+    scrollbacks,
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
-  const onDefect = (what: string) => void logged.push({ what });
+  const terminals = openSessionTerminals({
+    log,
+    drivers,
+    scrollbacks,
+    openEnvironment: () => Promise.reject(new CorralError("jail.unavailable", "nothing runs sessions here")),
+    onDefect: (what) => logged.push({ what }),
+  });
+  await terminals.begin();
   const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
   const workspaces = openWorkspaces({
     log,
@@ -115,13 +143,6 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     spares,
     endEnvironments: () => Promise.resolve(),
     terms: () => ({ idleDays: null, discardedDays: 1 }),
-    onDefect,
-  });
-  const artifacts = await openArtifacts({
-    log,
-    store: await openFolderStore(join(folder, "storage", "artifacts")),
-    home: folder,
-    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
     onDefect,
   });
   const egress = openEgress({
@@ -145,10 +166,12 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
+      closeTerminals: (session) => terminals.closeAll(session),
       removeFiles: (session) => workspaces.remove(session),
       onFailure: (name) => logged.push({ what: name }),
     }),
     shells,
+    terminals,
     tokens,
     meter,
     egress,

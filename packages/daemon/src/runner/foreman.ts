@@ -10,8 +10,16 @@ import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits } from "../environments/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
-import type { Assignment, Office, RunEnd, RunnerHost, Running, WaysOut } from "./port.ts";
 import { Keeping } from "./keeping.ts";
+import {
+  type Assignment,
+  notOpened,
+  type Office,
+  type RunEnd,
+  type RunnerHost,
+  type Running,
+  type WaysOut,
+} from "./port.ts";
 import { setAside } from "./set-aside.ts";
 
 /**
@@ -31,6 +39,8 @@ import { setAside } from "./set-aside.ts";
 export interface Foreman {
   /** Starts every session that has unfinished work. */
   begin(): Promise<void>;
+  /** Has the session's environment opened, by its run, which is started for it. Rejects with why it cannot. */
+  open(session: SessionId): Promise<void>;
   /** Brings all runs to rest by the deadline, or once the signal says that there is no time; nothing is started any more. */
   stop(deadlineMs: number, hurry?: AbortSignal): Promise<void>;
 }
@@ -56,6 +66,8 @@ interface Post {
   wakes: number;
   readonly told: StoredEvent[];
   breaks: number;
+  /** Who waits for the run, to have the environment opened. */
+  readonly openings: PromiseWithResolvers<Running>[];
   /** Its session is no more. */
   removed: boolean;
   /** The log would not be written to in this run. */
@@ -78,6 +90,15 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
   return {
     async begin() {
       for (const session of await unfinished(log)) wake(session);
+    },
+    async open(session) {
+      wake(session);
+      const post = posts.get(session);
+      if (post === undefined) throw notOpened({ kind: "drained" });
+      const opening = Promise.withResolvers<Running>();
+      if (post.running === undefined) post.openings.push(opening);
+      else opening.resolve(post.running);
+      await (await opening.promise).open();
     },
     async stop(deadlineMs, hurry) {
       stopping = true;
@@ -103,6 +124,8 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
       case "workspace.restored":
       case "workspace.cleared":
       case "workspace.prepared":
+      case "terminal.opened":
+      case "terminal.closed":
         // What a run recorded itself it knows; one that begins later reads them from the log.
         if (stored.actor !== agentOf(stored.stream) && posts.has(stored.stream as SessionId))
           tell(stored.stream as SessionId, stored);
@@ -140,6 +163,7 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
         running: undefined,
         wakes: 0,
         told: [],
+        openings: [],
         breaks: 0,
         removed: false,
         isStoreAtFault: false,
@@ -177,6 +201,7 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
       post.wakes = post.told.length;
       post.running = running;
       for (const stored of post.told.splice(0)) running.tell(stored);
+      for (const opening of post.openings.splice(0)) opening.resolve(running);
       return await running.ended;
     } finally {
       post.running = undefined;
@@ -190,6 +215,7 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
 
   function finish(session: SessionId, post: Post, end: RunEnd): void {
     posts.delete(session);
+    for (const opening of post.openings.splice(0)) opening.reject(notOpened(end));
     if (stopping || post.removed) return;
     if (end.kind === "lost") return again(session, post, end.reason);
     if (end.kind === "idle" && post.wakes > end.heard) start(session, post);

@@ -82,6 +82,12 @@ async function recordClosed(log: Log, row: Row, reason: string): Promise<void> {
 
 /** Nothing of it runs or will run by itself: of a session, or of a person's shell. */
 async function rests(log: Log, stream: string): Promise<boolean> {
+  const onTerminals = await log.rows("terminals", {
+    where: { place: stream, state: "open" },
+    orderBy: "seq",
+    limit: 1,
+  });
+  if (onTerminals.length > 0) return false;
   if (stream.startsWith("shl_")) return (await log.rows("shell_commands", running(stream))).length === 0;
   const row = await log.row("sessions", stream);
   if (row === undefined) return true;

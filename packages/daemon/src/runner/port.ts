@@ -1,4 +1,12 @@
-import type { ArtifactNamed, Delta, EnvironmentLimits, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import {
+  type ArtifactNamed,
+  CorralError,
+  type Delta,
+  type EnvironmentLimits,
+  type NewEvent,
+  type SessionId,
+  type StoredEvent,
+} from "@corral/protocol";
 import type { ArtifactStep } from "../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
@@ -56,6 +64,8 @@ export interface Running {
   wake(): void;
   /** Something another party recorded in the session. */
   tell(event: StoredEvent): void;
+  /** Opens the session's environment, unless it is open; it is on record when this resolves. Rejects with why it cannot, or with the run's end. */
+  open(): Promise<void>;
   /** Settles once: `idle` with nothing left to do, `drained` at a boundary, `lost` when the run broke off. */
   readonly ended: Promise<RunEnd>;
 }
@@ -65,3 +75,18 @@ export type RunEnd =
   | { readonly kind: "idle"; readonly heard: number }
   | { readonly kind: "drained" }
   | { readonly kind: "lost"; readonly reason: string };
+
+/** What a host gives that starts nothing any more. */
+export function endedRun(end: RunEnd): Running {
+  return {
+    wake: () => undefined,
+    tell: () => undefined,
+    open: () => Promise.reject(notOpened(end)),
+    ended: Promise.resolve(end),
+  };
+}
+
+export function notOpened(end: RunEnd): CorralError {
+  const why = end.kind === "lost" ? end.reason : "its run came to rest";
+  return new CorralError("environment.gone", `The environment could not be opened: ${why}.`, { retry: "later" });
+}

@@ -22,17 +22,20 @@ export interface Removal {
 export interface RemovalOptions {
   readonly log: Log;
   readonly drivers: Pick<EnvironmentDrivers, "reopen">;
+  /** Ends people's terminals in its environment. */
+  readonly closeTerminals: (session: SessionId) => Promise<void>;
   /** Takes its workspace and artifacts away, when nothing else is done with them. */
   readonly removeFiles: (session: SessionId) => Promise<void>;
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
-export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOptions): Removal {
+export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailure }: RemovalOptions): Removal {
   return {
     async erase(session, by) {
       const row = await log.row("sessions", session);
       if (row === undefined && (await log.row("removed_sessions", session)) === undefined) throw missing(session);
       if (row?.["open"] === 1) throw busy(session);
+      await closeTerminals(session);
       await endEnvironmentsOf(session, log, drivers);
       await log.erase(session, by);
       await clear(session);
@@ -76,8 +79,13 @@ export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOpt
 
   async function hasWork(session: SessionId): Promise<boolean> {
     const row = await log.row("sessions", session);
+    const terminals = await log.rows("terminals", {
+      where: { place: session, state: "open" },
+      orderBy: "seq",
+      limit: 1,
+    });
     const waiting = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "seq", limit: 1 });
-    return row === undefined || row["open"] === 1 || waiting.length > 0;
+    return row === undefined || row["open"] === 1 || waiting.length > 0 || terminals.length > 0;
   }
 
   async function clear(session: SessionId): Promise<void> {

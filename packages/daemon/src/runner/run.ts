@@ -42,6 +42,10 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
       if (told.type === "setup.decided" && told.data.decision === "cancel") desk.surroundings.cancelSetup();
       bell.ring();
     },
+    async open() {
+      await desk.surroundings.environment();
+      await desk.durable();
+    },
     drain: () => bell.drain(),
     ended: run().catch(lost),
   };
@@ -59,10 +63,10 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
     }
   }
 
-  /** Between two turns nothing runs in the environment; in the middle of one its command goes on without this run. */
+  /** Between two turns nothing runs in the environment but people's terminals; in the middle of one its command goes on without this run. */
   async function rest(): Promise<RunEnd> {
     const { activity } = desk.history;
-    if (activity?.turn === undefined || activity.waitingOn !== undefined)
+    if (desk.history.terminals.size === 0 && (activity?.turn === undefined || activity.waitingOn !== undefined))
       await desk.surroundings.end("the daemon stopped");
     await desk.durable();
     return { kind: "drained" };

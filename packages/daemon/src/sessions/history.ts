@@ -6,6 +6,7 @@ import type {
   InputId,
   NewEvent,
   PartId,
+  TerminalId,
   TurnId,
 } from "@corral/protocol";
 
@@ -22,6 +23,8 @@ export interface History {
   /** Of a workspace that is to be set up before any work. */
   setup: Setup | undefined;
   environment: EnvironmentState | undefined;
+  /** People's, in its environment. */
+  readonly terminals: Set<TerminalId>;
   readonly entries: Entry[];
   activity: OpenActivity | undefined;
   /** The last activity was interrupted: queued inputs wait until a steer has opened the next. */
@@ -107,6 +110,7 @@ function emptyHistory(): History {
     leftAt: undefined,
     setup: undefined,
     environment: undefined,
+    terminals: new Set(),
     entries: [],
     activity: undefined,
     queueParked: false,
@@ -140,6 +144,12 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
       if (history.environment?.id !== data.id) return;
       history.environment = undefined;
       for (const call of history.activity?.turn?.calls ?? []) call.environmentClosed ||= call.attempt > 0;
+      return;
+    case "terminal.opened":
+      history.terminals.add(data.id);
+      return;
+    case "terminal.closed":
+      history.terminals.delete(data.id);
       return;
     case "input.admitted":
       history.inbox.set(data.id, data.text);

@@ -12,9 +12,13 @@ import {
   type NewEvent,
   type ShellId,
   type StartCommand,
+  type TerminalId,
+  type TerminalSize,
+  type TerminalView,
 } from "@corral/protocol";
 import { type Environment, type EnvironmentDrivers, planOf } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
+import { HeldTerminals, type Scrollbacks } from "../terminals/index.ts";
 
 export type ShellFacts = EventData<"shell.opened">;
 
@@ -22,6 +26,7 @@ export type ShellFacts = EventData<"shell.opened">;
 export interface ShellWorld {
   readonly log: Log;
   readonly drivers: EnvironmentDrivers;
+  readonly scrollbacks: Scrollbacks;
   /** What an environment may use that is opened now. */
   limits(): EnvironmentLimits;
   /** Throws `workspace.busy` when the shell's folder is another's for the time being. Asked before an environment is opened. */
@@ -44,6 +49,7 @@ type OnOutput = (stream: "stdout" | "stderr", text: string) => void;
 export class HeldShell {
   readonly id: ShellId;
   readonly facts: ShellFacts;
+  readonly terminals: HeldTerminals;
   readonly #world: ShellWorld;
   readonly #running = new Map<CommandId, Running>();
   /** Until it is on record and running, or refused. */
@@ -61,6 +67,7 @@ export class HeldShell {
     this.id = id;
     this.facts = JSON.parse(row["facts"] as string) as ShellFacts;
     this.#world = world;
+    this.terminals = new HeldTerminals(id, world);
     const state = row["environment_state"] as string | null;
     if (state !== null) this.#state = environmentState.parse(JSON.parse(state));
   }
@@ -71,7 +78,8 @@ export class HeldShell {
   }
 
   isIdleFor(ms: number): boolean {
-    return this.#isOpen && this.#starting.size + this.#running.size === 0 && performance.now() - this.#lastUsed >= ms;
+    const isUsed = this.#starting.size + this.#running.size > 0 || performance.now() - this.#lastUsed < ms;
+    return this.#isOpen && !isUsed && this.terminals.isQuietFor(Math.max(ms, quietTerminalMs));
   }
 
   /** Takes up what ran when the daemon went away. */
@@ -82,6 +90,7 @@ export class HeldShell {
     const running = await log.rows("shell_commands", { where: { shell: this.id, state: "running" } });
     if (found.kind === "gone") {
       for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results);
+      await this.terminals.recover(undefined);
       return this.#recordClosed("it was found ended");
     }
     this.#world.claim(this);
@@ -89,6 +98,13 @@ export class HeldShell {
     this.#environment = Promise.resolve(found.environment);
     await this.#recallKept();
     for (const row of running) this.#launch(commandIn(row), found.environment, { recovered: true });
+    await this.terminals.recover(found.environment);
+  }
+
+  /** Durable when it resolves. With the id of one that was opened before, it is that one. */
+  async openTerminal(id: TerminalId, size: TerminalSize, by: By): Promise<TerminalView> {
+    this.#lastUsed = performance.now();
+    return this.terminals.open(id, size, await this.#open(by), by);
   }
 
   /** Durable when it resolves. Throws `command.conflict` for an id that was used for another text. */
@@ -183,6 +199,7 @@ export class HeldShell {
   async #end(reason: string): Promise<void> {
     const environment = await this.#environment?.catch(() => undefined);
     const ends = [...this.#running.values()].map(({ done }) => done.catch(() => undefined));
+    await this.terminals.closeAll();
     await environment?.end();
     await Promise.all(ends);
     this.#environment = undefined;
@@ -367,6 +384,9 @@ export class HeldShell {
 }
 
 const mostKept = 20;
+
+/** What runs on a terminal may be silent for long; nobody comes back to one that was for a day. */
+const quietTerminalMs = 24 * 3_600_000;
 
 interface Running {
   readonly abort: AbortController;

@@ -8,6 +8,7 @@ import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { historyOf } from "../log/index.ts";
 import { openTestProjects } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
+import { terminalProjections } from "../terminals/index.ts";
 import { openShells, shellProjections } from "./index.ts";
 
 const by = { actor: "person:ann" };
@@ -23,12 +24,13 @@ async function place({ idleMs }: { idleMs?: number } = {}) {
   const repository = makeRepository(join(folder, "repository"));
   const home = join(folder, "home");
   const open = async () => {
-    const { log, projects } = await openTestProjects(folder, shellProjections);
+    const { log, projects } = await openTestProjects(folder, [...shellProjections, ...terminalProjections]);
     const defects: string[] = [];
     const shells = openShells({
       log,
       home,
       drivers: driversOf(openJailDriver({ home })),
+      scrollbacks: { write: () => Promise.resolve("file:///none"), read: () => Promise.resolve(undefined) },
       onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
       ...(idleMs === undefined ? {} : { idleMs }),
     });

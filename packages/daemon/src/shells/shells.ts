@@ -15,6 +15,7 @@ import {
 import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
+import { type Scrollbacks, type Terminals, terminalsOf } from "../terminals/index.ts";
 import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
 
 /** Shells of people, each in an environment of its own. The daemon itself holds them; agents' are the runners' work. */
@@ -34,6 +35,7 @@ export interface Shells {
   read(id: ShellId, command: CommandId, range: OutputRange): Promise<Buffer>;
   /** Ends what runs in it; the shell stays. */
   interrupt(id: ShellId, by: By): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
+  readonly terminals: Terminals<ShellId>;
   /** Ends it, and removes its files unless something in them would be lost. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
   /** Takes up what was there when the daemon went away. Whatever is asked of shells waits for it. */
@@ -54,6 +56,7 @@ export interface ShellParts {
   readonly log: Log;
   readonly home: string;
   readonly drivers: EnvironmentDrivers;
+  readonly scrollbacks: Scrollbacks;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
   /** What a container is made of that names nothing itself. */
@@ -69,6 +72,7 @@ export function openShells({
   log,
   home,
   drivers,
+  scrollbacks,
   limits = () => defaultLimits,
   usualContainer = () => ({}),
   onDefect,
@@ -76,7 +80,7 @@ export function openShells({
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const world = { log, drivers, limits, claim, onDefect, over: over.signal };
+  const world = { log, drivers, scrollbacks, limits, claim, onDefect, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
   const ticking = setInterval(endIdle, Math.min(idleMs, 60_000)).unref();
@@ -100,6 +104,10 @@ export function openShells({
     read: async (id, command, { stream, from, limit }) =>
       (await hold(id, { closedToo: true })).read(command, stream, from, limit),
     interrupt: async (id, by) => ({ kind: (await hold(id)).interrupt(by) ? "interrupted" : "nothing-running" }),
+    terminals: terminalsOf<ShellId>(
+      async (id) => (await hold(id, { closedToo: true })).terminals,
+      async (id, size, by, terminal = newId("terminal")) => (await hold(id)).openTerminal(terminal, size, by),
+    ),
     close(id, by) {
       const joined = closing.get(id) ?? close(id, by).finally(() => closing.delete(id));
       closing.set(id, joined);
@@ -195,7 +203,12 @@ export function openShells({
   }
 
   async function hasRun(shell: ShellId): Promise<boolean> {
-    return (await log.rows("shell_commands", { where: { shell }, orderBy: "seq", limit: 1 })).length > 0;
+    const one = { orderBy: "seq", limit: 1 };
+    const used = await Promise.all([
+      log.rows("shell_commands", { where: { shell }, ...one }),
+      log.rows("terminals", { where: { place: shell }, ...one }),
+    ]);
+    return used.some((rows) => rows.length > 0);
   }
 
   /** One at a time in a person's own folder: two would trip over each other. */

@@ -6,6 +6,7 @@ import { projectProjections } from "../projects/index.ts";
 import { requestProjections } from "../gateway/index.ts";
 import { sessionProjections } from "../sessions/index.ts";
 import { shellProjections } from "../shells/index.ts";
+import { terminalProjections } from "../terminals/index.ts";
 import { tokenProjections } from "../tokens/index.ts";
 
 /** The log as the daemon opens it. */
@@ -16,6 +17,7 @@ export function openDaemonLog(file: string): Promise<Log> {
       ...projectProjections,
       ...sessionProjections,
       ...shellProjections,
+      ...terminalProjections,
       ...tokenProjections,
       ...requestProjections,
       ...egressProjections,

@@ -26,6 +26,12 @@ import { openProviders } from "../providers/index.ts";
 import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
+import {
+  keepScrollbacks,
+  openSessionTerminals,
+  type SessionTerminals,
+  terminalProjections,
+} from "../terminals/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
 import { openToolbox, shellTool } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
@@ -41,6 +47,7 @@ export interface TestDaemon extends AsyncDisposable {
   readonly repository: string;
   readonly home: string;
   readonly removal: Removal;
+  readonly terminals: SessionTerminals;
   readonly artifacts: Artifacts;
   /** What the foreman found wrong. */
   readonly defects: readonly string[];
@@ -72,7 +79,7 @@ export async function startTestDaemon(
   const home = join(folder, "home");
   const repository = makeRepository(join(folder, "repository"));
   const model = await startScriptedModel();
-  const projections = [...projectProjections, ...sessionProjections, ...artifactProjections];
+  const projections = [...projectProjections, ...sessionProjections, ...terminalProjections, ...artifactProjections];
   const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
@@ -101,9 +108,20 @@ export async function startTestDaemon(
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
+  const terminals = openSessionTerminals({
+    log,
+    drivers,
+    scrollbacks: keepScrollbacks(artifacts),
+    openEnvironment: (id) => foreman.open(id),
+    onDefect: (what) => void defects.push(what),
+  });
+  await terminals.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= foreman.stop(5_000));
+  const stop = () => {
+    terminals.stop();
+    return (stopped ??= foreman.stop(5_000));
+  };
   return {
     model,
     log,
@@ -114,6 +132,7 @@ export async function startTestDaemon(
     removal: openRemoval({
       log,
       drivers,
+      closeTerminals: (session) => terminals.closeAll(session),
       removeFiles: async (session) => {
         await artifacts.removeOf(session);
         await removeWorkspace(home, session);
@@ -121,6 +140,7 @@ export async function startTestDaemon(
       onFailure: (name) => void defects.push(`${name} stays`),
     }),
     artifacts,
+    terminals,
     defects,
     another,
     stop,

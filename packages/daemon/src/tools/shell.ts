@@ -85,6 +85,7 @@ const limits: Record<LimitHit, string> = {
   memory: "it ran into the limit of memory: use less at a time",
   pids: "it ran into the limit of processes: start fewer at a time",
 };
+
 /** Its environment is gone, and what it wrote down is there. */
 async function withWhole(
   results: CommandResults,

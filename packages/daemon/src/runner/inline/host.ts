@@ -1,4 +1,4 @@
-import type { Office, RunEnd, RunnerHost } from "../port.ts";
+import { endedRun, type Office, type RunEnd, type RunnerHost } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 
 /**
@@ -11,7 +11,7 @@ export function openInlineHost(world: RunWorld): RunnerHost {
   const isClosed = () => rest?.kind === "lost";
   return {
     start(assignment, office) {
-      if (rest !== undefined) return { wake: () => undefined, tell: () => undefined, ended: Promise.resolve(rest) };
+      if (rest !== undefined) return endedRun(rest);
       const ended = Promise.withResolvers<RunEnd>();
       try {
         const run = startRun(world, assignment, openUntil(isClosed, office));
@@ -20,10 +20,15 @@ export function openInlineHost(world: RunWorld): RunnerHost {
           runs.delete(run);
           ended.resolve(end);
         });
-        return { wake: () => run.wake(), tell: (event) => run.tell(event), ended: ended.promise };
+        return {
+          wake: () => run.wake(),
+          tell: (event) => run.tell(event),
+          open: () => run.open(),
+          ended: ended.promise,
+        };
       } catch (error) {
         const lost: RunEnd = { kind: "lost", reason: `defect: ${String(error)}` };
-        return { wake: () => undefined, tell: () => undefined, ended: Promise.resolve(lost) };
+        return endedRun(lost);
       }
     },
     async drain(deadlineMs) {

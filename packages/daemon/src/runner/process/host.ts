@@ -1,4 +1,4 @@
-import type { RunEnd, RunnerHost, Running } from "../port.ts";
+import { endedRun, type RunEnd, type RunnerHost, type Running } from "../port.ts";
 import { RunnerProcess, type RunnerProcessOptions } from "./runner-process.ts";
 
 export interface ProcessHostOptions extends RunnerProcessOptions {
@@ -23,7 +23,7 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
   let rest: RunEnd | undefined;
   return {
     start(assignment, office): Running {
-      if (rest !== undefined) return { wake: () => undefined, tell: () => undefined, ended: Promise.resolve(rest) };
+      if (rest !== undefined) return endedRun(rest);
       if (assignment.company === "none") {
         const own = launch();
         const run = own.start(assignment, office);

@@ -1,4 +1,4 @@
-import type { ArtifactId, ArtifactNamed, Delta, NewEvent, StoredEvent } from "@corral/protocol";
+import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
@@ -16,6 +16,7 @@ export type ToRunner =
       readonly artifact?: ArtifactNamed;
     }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
+  | { readonly say: "open"; readonly run: number; readonly request: number }
   | { readonly say: "drain" }
   | { readonly say: "ping" }
   /** How much its log says from now on. */
@@ -32,6 +33,8 @@ export type FromRunner =
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
   | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
+  /** The answer to `open`. */
+  | { readonly say: "opened"; readonly run: number; readonly request: number; readonly problem?: Problem }
   | { readonly say: "ended"; readonly run: number; readonly end: RunEnd };
 
 /** A step with its bytes as text, for messages are JSON. */

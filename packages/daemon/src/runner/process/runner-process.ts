@@ -1,5 +1,6 @@
+import { CorralError } from "@corral/protocol";
 import { type ChildProcess, fork } from "node:child_process";
-import type { Assignment, Office, RunEnd, Running } from "../port.ts";
+import { type Assignment, notOpened, type Office, type RunEnd, type Running } from "../port.ts";
 import { Heartbeat, type Pulse } from "./heartbeat.ts";
 import { type FromRunner, heardStep, type ToRunner } from "./messages.ts";
 
@@ -32,6 +33,8 @@ type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact">
 interface HeldRun {
   readonly office: Office;
   readonly ended: PromiseWithResolvers<RunEnd>;
+  /** Asked for and not answered yet. */
+  readonly openings: Map<number, PromiseWithResolvers<void>>;
 }
 
 /**
@@ -52,6 +55,7 @@ export class RunnerProcess {
   readonly #exited = Promise.withResolvers<void>();
   readonly exited: Promise<void> = this.#exited.promise;
   #nextRun = 1;
+  #nextRequest = 0;
   #lost: string | undefined;
   #lastWord: string | undefined;
 
@@ -81,12 +85,13 @@ export class RunnerProcess {
   start(assignment: Assignment, office: Office): Running {
     const run = this.#nextRun++;
     const ended = Promise.withResolvers<RunEnd>();
-    this.#runs.set(run, { office, ended });
+    this.#runs.set(run, { office, ended, openings: new Map() });
     if (this.#lost !== undefined) this.#end(run, { kind: "lost", reason: this.#lost });
     this.#send({ say: "start", run, assignment });
     return {
       wake: () => this.#send({ say: "wake", run }),
       tell: (event) => this.#send({ say: "tell", run, event }),
+      open: () => this.#open(run),
       ended: ended.promise,
     };
   }
@@ -165,9 +170,27 @@ export class RunnerProcess {
       case "deltas":
         for (const delta of message.deltas) this.#runs.get(message.run)?.office.emit(delta);
         return;
+      case "opened":
+        return this.#opened(message);
       case "ended":
         return this.#end(message.run, message.end);
     }
+  }
+
+  #open(run: number): Promise<void> {
+    const held = this.#runs.get(run);
+    if (held === undefined) return Promise.reject(notOpened({ kind: "drained" }));
+    const request = (this.#nextRequest += 1);
+    const answer = Promise.withResolvers<void>();
+    held.openings.set(request, answer);
+    this.#send({ say: "open", run, request });
+    return answer.promise;
+  }
+
+  #opened({ run, request, problem }: Extract<FromRunner, { say: "opened" }>): void {
+    const answer = this.#runs.get(run)?.openings.get(request);
+    if (problem === undefined) answer?.resolve();
+    else answer?.reject(CorralError.fromProblem(problem));
   }
 
   #answer({ run, request }: { run: number; request: number }, work: Promise<Answer | void> | undefined): void {
@@ -206,7 +229,9 @@ export class RunnerProcess {
   }
 
   #end(run: number, end: RunEnd): void {
-    this.#runs.get(run)?.ended.resolve(end);
+    const held = this.#runs.get(run);
+    for (const answer of held?.openings.values() ?? []) answer.reject(notOpened(end));
+    held?.ended.resolve(end);
     this.#runs.delete(run);
   }
 }

@@ -1,4 +1,4 @@
-import type { ArtifactNamed, Delta, NewEvent } from "@corral/protocol";
+import { type ArtifactNamed, CorralError, type Delta, type NewEvent } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
@@ -22,6 +22,8 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
         return runs.get(message.run)?.hosted.wake();
       case "tell":
         return runs.get(message.run)?.hosted.tell(message.event);
+      case "open":
+        return void open(message.run, message.request);
       case "done":
         return runs.get(message.run)?.office.settle(message.request, message);
       case "refused":
@@ -49,10 +51,23 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
     }
   }
 
+  async function open(run: number, request: number): Promise<void> {
+    try {
+      await runs.get(run)?.hosted.open();
+      channel.send({ say: "opened", run, request });
+    } catch (error) {
+      channel.send({ say: "opened", run, request, problem: asCorralError(error).toProblem() });
+    }
+  }
+
   function finish(run: number, end: RunEnd): void {
     runs.delete(run);
     channel.send({ say: "ended", run, end });
   }
+}
+
+function asCorralError(error: unknown): CorralError {
+  return error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
 }
 
 type Answer = Extract<ToRunner, { say: "done" }>;

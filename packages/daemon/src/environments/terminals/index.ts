@@ -1,0 +1,1 @@
+export { openTerminals } from "./open.ts";
