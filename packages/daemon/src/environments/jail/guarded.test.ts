@@ -232,11 +232,12 @@ describe("mount points made for missing names", () => {
 
   test("a jail whose mount points are taken away while it opens is not opened", async () => {
     initRepo(place.workspace);
-    // Beside the real one, it takes a mount point away, as soon as that is made, as another jail's end would.
+    // Before the real one, and after everything was made for it, it takes a mount point away as another jail's end would.
     const meddler = join(place.home, "bwrap");
+    const [options, stub] = [join(place.home, "options"), join(place.workspace, ".bashrc")];
     writeFileSync(
       meddler,
-      `#!/bin/sh\nuntil rmdir ${place.workspace}/.bashrc 2>/dev/null; do :; done\nmkdir ${place.workspace}/.bashrc\nexec bwrap "$@"\n`,
+      `#!/bin/sh\ncat <&3 >${options}\nrmdir ${stub}\nmkdir ${stub}\nexec bwrap "$@" 3<${options}\n`,
       { mode: 0o755 },
     );
     await expect(place.open({}, { bubblewrap: meddler })).rejects.toMatchObject({
