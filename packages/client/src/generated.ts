@@ -146,6 +146,10 @@ export interface Api {
           | "workspace.setupFailure"
           | "workspace.idleDays"
           | "workspace.discardedDays"
+          | "snapshots.days"
+          | "snapshots.most"
+          | "snapshots.largestMb"
+          | "snapshots.ignored"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
@@ -201,6 +205,10 @@ export interface Api {
         | "workspace.setupFailure"
         | "workspace.idleDays"
         | "workspace.discardedDays"
+        | "snapshots.days"
+        | "snapshots.most"
+        | "snapshots.largestMb"
+        | "snapshots.ignored"
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
@@ -232,6 +240,10 @@ export interface Api {
           | "workspace.setupFailure"
           | "workspace.idleDays"
           | "workspace.discardedDays"
+          | "snapshots.days"
+          | "snapshots.most"
+          | "snapshots.largestMb"
+          | "snapshots.ignored"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
@@ -343,7 +355,7 @@ export interface Api {
           }
         | undefined;
       workspace?: "copy" | "in-place" | undefined;
-      base?: "head" | "dirty" | undefined;
+      base?: "head" | "dirty" | { snapshot: `snp_${string}` } | undefined;
       turnLimit?: number | undefined;
     };
     answer: {
@@ -683,6 +695,90 @@ export interface Api {
     body: { decision: "cancel" | "again" | "skip" };
     answer: { kind: "requested" | "nothing-to-decide" };
   };
+  "GET /api/sessions/{id}/snapshots": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      snapshots: {
+        id: `snp_${string}`;
+        session: `ses_${string}`;
+        tree: string;
+        previous: `snp_${string}` | null;
+        reason: "start" | "calls" | "removal" | "person";
+        calls: `cal_${string}`[];
+        commands: `cmd_${string}`[];
+        files: number;
+        insertions: number;
+        deletions: number;
+        skipped: { path: string; why: string }[];
+        seq: number;
+        at: string;
+      }[];
+    };
+  };
+  "POST /api/sessions/{id}/snapshots": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: {
+      kind: "taken" | "unchanged";
+      snapshot: {
+        id: `snp_${string}`;
+        session: `ses_${string}`;
+        tree: string;
+        previous: `snp_${string}` | null;
+        reason: "start" | "calls" | "removal" | "person";
+        calls: `cal_${string}`[];
+        commands: `cmd_${string}`[];
+        files: number;
+        insertions: number;
+        deletions: number;
+        skipped: { path: string; why: string }[];
+        seq: number;
+        at: string;
+      };
+    };
+  };
+  "GET /api/snapshots/{id}": {
+    path: { id: `snp_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `snp_${string}`;
+      session: `ses_${string}`;
+      tree: string;
+      previous: `snp_${string}` | null;
+      reason: "start" | "calls" | "removal" | "person";
+      calls: `cal_${string}`[];
+      commands: `cmd_${string}`[];
+      files: number;
+      insertions: number;
+      deletions: number;
+      skipped: { path: string; why: string }[];
+      seq: number;
+      at: string;
+    };
+  };
+  "GET /api/snapshots/{id}/diff": {
+    path: { id: `snp_${string}` };
+    query: { to?: `snp_${string}` | undefined };
+    body: undefined;
+    answer: {
+      session: `ses_${string}`;
+      from: `snp_${string}`;
+      to?: `snp_${string}` | undefined;
+      files: { path: string; insertions: number | null; deletions: number | null }[];
+      patch: string;
+      truncated: boolean;
+    };
+  };
+  "POST /api/snapshots/{id}/restore": {
+    path: { id: `snp_${string}` };
+    query: Record<string, never>;
+    body: { paths?: string[] | undefined };
+    answer: { kind: "restored"; snapshot: `snp_${string}`; before: `snp_${string}`; after: `snp_${string}` };
+  };
   /** Tells which hosts sessions have reached, or were refused */
   "GET /api/network": {
     path: Record<string, never>;
@@ -879,6 +975,25 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/merge": [],
   "POST /api/sessions/{id}/discard": ["kind"],
   "POST /api/sessions/{id}/setup": ["kind"],
+  "GET /api/sessions/{id}/snapshots": ["snapshots"],
+  "POST /api/sessions/{id}/snapshots": ["kind", "snapshot"],
+  "GET /api/snapshots/{id}": [
+    "id",
+    "session",
+    "tree",
+    "previous",
+    "reason",
+    "calls",
+    "commands",
+    "files",
+    "insertions",
+    "deletions",
+    "skipped",
+    "seq",
+    "at",
+  ],
+  "GET /api/snapshots/{id}/diff": ["session", "from", "files", "patch", "truncated"],
+  "POST /api/snapshots/{id}/restore": ["kind", "snapshot", "before", "after"],
   "GET /api/network": ["contacts", "seq"],
   "GET /api/events": ["events", "next"],
   "GET /api/sessions/{id}/events": ["events", "next"],

@@ -29,7 +29,15 @@ import {
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
-import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
+import type { Store } from "./storage/index.ts";
+import {
+  openSnapshots,
+  openSpares,
+  openWorkspaces,
+  snapshotProjections,
+  sparesFolder,
+  workspaceProjections,
+} from "./workspaces/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -50,6 +58,8 @@ export interface DaemonParts {
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
   /** What is, or was, wrong with the database. */
   databaseTroubles(file: string): DaemonStatus["database"];
+  /** Where bytes are kept that the log refers to; each slice has its own. */
+  openStore(folder: string): Promise<Store>;
   openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
   readonly drivers: EnvironmentDrivers;
   /** Whom workspaces belong to, when that is not the daemon's own user. */
@@ -71,6 +81,7 @@ const projections = [
   ...sessionProjections,
   ...shellProjections,
   ...workspaceProjections,
+  ...snapshotProjections,
   ...tokenProjections,
   ...requestProjections,
   ...egressProjections,
@@ -120,6 +131,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     host,
     egress,
     limits: () => limitsFrom(config.values),
+    snapshotted: (session) => snapshots.settled(session),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
   const sessions = openSessions(log, {
@@ -129,6 +141,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await mustOpen(parts.drivers, wish.kind);
       return wish;
     },
+    fork: (snapshot, to) => snapshots.fork(snapshot, to),
   });
   const shells = openShells({
     log,
@@ -150,16 +163,38 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     owner: parts.owner,
     spares,
     endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its workspace went"),
+    beforeRemoval: (session) => snapshots.beforeRemoval(session),
     terms: () => ({
       idleDays: config.values["workspace.idleDays"],
       discardedDays: config.values["workspace.discardedDays"],
     }),
     onDefect: onWorkspaceDefect,
   });
+  const snapshots = openSnapshots({
+    log,
+    home: home.folder,
+    owner: parts.owner,
+    store: await parts.openStore(join(home.folder, "storage", "snapshots")),
+    terms: async (project) => {
+      const values = await config.valuesFor(project);
+      return {
+        days: values["snapshots.days"],
+        most: values["snapshots.most"],
+        ignored: values["snapshots.ignored"],
+        largestFile: values["snapshots.largestMb"] * 2 ** 20,
+      };
+    },
+    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its files were restored"),
+    inTurn: (session, work) => workspaces.inTurn(session, work),
+    onDefect: complainingTo(parts.logger.child({ component: "snapshots" })),
+  });
   const removal = openRemoval({
     log,
     drivers: parts.drivers,
-    removeFiles: (session) => workspaces.remove(session),
+    removeFiles: async (session) => {
+      await workspaces.remove(session);
+      await snapshots.remove(session);
+    },
     onFailure,
   });
   const retention = openRetention({
@@ -173,7 +208,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   const enough = new AbortController();
   let swept = Promise.resolve();
-  const cleanings = setInterval(() => void workspaces.cleanUp(), cleanUpMs);
+  const cleanUp = () => void workspaces.cleanUp().then(() => snapshots.expire());
+  const cleanings = setInterval(cleanUp, cleanUpMs);
   const hurry = new AbortController();
   const stop = (how: { readonly now?: boolean } = {}) => {
     if (how.now === true) hurry.abort();
@@ -183,6 +219,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     sessions,
     workspaces,
+    snapshots,
     removal,
     shells,
     projects,
@@ -204,6 +241,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
+  await snapshots.begin();
   await egress.begin();
   await foreman.begin();
   await shells.begin();
@@ -216,7 +254,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   ]).then(() => undefined);
   retention.begin();
   await workspaces.begin();
-  void workspaces.cleanUp();
+  cleanUp();
   return { info, token, stop, stopped: stopped.promise };
 
   /** What the settings list, and what the session was given besides. */
@@ -247,6 +285,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await foreman.stop(config.values.drainSeconds * 1000, hurry.signal);
     clearInterval(cleanings);
     await workspaces.close();
+    await snapshots.close();
     await spares.close();
     enough.abort();
     await swept;

@@ -12,6 +12,7 @@ import { openLocalDriver } from "./environments/local/index.ts";
 import { guardWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
+import { openFolderStore } from "./storage/folder/index.ts";
 import { isBundled, version } from "./version.ts";
 
 /** The exit code of a daemon that finds its home taken by another. */
@@ -61,6 +62,7 @@ try {
         onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
       }),
     databaseTroubles,
+    openStore: (folder) => openFolderStore(folder),
     openHost: (settings) =>
       openProcessHost({
         entry: runnerEntry(),

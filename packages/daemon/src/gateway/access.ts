@@ -61,6 +61,12 @@ export const access: Readonly<Record<string, Access>> = {
   "POST /api/sessions/:id/merge": ["operate", "session"],
   "POST /api/sessions/:id/discard": ["operate", "session"],
   "POST /api/sessions/:id/setup": ["prompt", "session"],
+  "GET /api/sessions/:id/snapshots": ["read", "session"],
+  "POST /api/sessions/:id/snapshots": ["operate", "session"],
+
+  "GET /api/snapshots/:id": ["read", "route"],
+  "GET /api/snapshots/:id/diff": ["read", "route"],
+  "POST /api/snapshots/:id/restore": ["operate", "route"],
 
   // Those in a local environment need more: what has no walls is for admins.
   "GET /api/shells": ["read", "route"],

@@ -66,4 +66,5 @@ const lists = {
   project: "corral projects",
   token: "corral token list",
   shell: "corral shell --list",
+  snapshot: "corral snapshots",
 } as const;

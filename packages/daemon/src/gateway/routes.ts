@@ -16,7 +16,7 @@ import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
 import type { Tokens } from "../tokens/index.ts";
-import type { Workspaces } from "../workspaces/index.ts";
+import type { Snapshots, Workspaces } from "../workspaces/index.ts";
 import type { Pages } from "./dashboard.ts";
 import type { Meter } from "./meter.ts";
 import type { Sight } from "./sight.ts";
@@ -31,6 +31,7 @@ export interface RouteParts {
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly workspaces: Workspaces;
+  readonly snapshots: Snapshots;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

@@ -17,7 +17,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Tokens } from "../tokens/index.ts";
-import type { Workspaces } from "../workspaces/index.ts";
+import type { Snapshots, Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { authenticate, type Known } from "./auth.ts";
@@ -44,6 +44,7 @@ import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { snapshotRoutes } from "./snapshots.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
@@ -56,6 +57,7 @@ export interface GatewayParts {
   readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
+  readonly snapshots: Snapshots;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly projects: Projects;
@@ -171,6 +173,7 @@ const nouns = [
   sessionRoutes,
   shellRoutes,
   workspaceRoutes,
+  snapshotRoutes,
   networkRoutes,
   eventRoutes,
   streamRoutes,

@@ -41,6 +41,8 @@ export interface ForemanOptions {
   readonly limits?: () => EnvironmentLimits;
   /** Without: sessions whose network is `allow` reach nothing. */
   readonly egress?: WaysOut;
+  /** Resolves when what ended in the session's workspace is kept. Without: nothing is. */
+  readonly snapshotted?: (session: SessionId) => Promise<void>;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -61,6 +63,7 @@ interface Post {
 export function openForeman({ log, host, egress, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
+    snapshotted = () => Promise.resolve(),
     patience = 5,
     pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
   } = options;
@@ -166,7 +169,10 @@ export function openForeman({ log, host, egress, onDefect, ...options }: Foreman
       const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
-        officeOf(log, assignment, lease, (error) => noteFault(post, error)),
+        officeOf(log, assignment, lease, {
+          onFailure: (error) => noteFault(post, error),
+          snapshotted: () => snapshotted(session),
+        }),
       );
       // What came before is in the history; what came since is told.
       post.wakes = post.told.length;
@@ -263,7 +269,7 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  onFailure: (error: unknown) => void,
+  { onFailure, snapshotted }: { onFailure: (error: unknown) => void; snapshotted: () => Promise<void> },
 ): Office {
   let traceId = lastTrace(before);
   const noted = async <T>(work: Promise<T>): Promise<T> => {
@@ -281,6 +287,7 @@ function officeOf(
       return promotion;
     },
     emit: (delta) => log.live.emit(delta),
+    snapshotted,
   };
 }
 

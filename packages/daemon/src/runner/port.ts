@@ -46,6 +46,8 @@ export interface Office {
   /** Promotes what may run now. */
   promote(place: PromotionPlace): Promise<Promotion>;
   emit(delta: Delta): void;
+  /** Resolves when what ended in the session's workspace by now is kept in a snapshot, or could not be. */
+  snapshotted(): Promise<void>;
 }
 
 export interface Running {

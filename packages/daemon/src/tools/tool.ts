@@ -39,6 +39,8 @@ export interface ToolContext {
 export interface Surroundings {
   /** The open environment; prepared on first use. */
   environment(): Promise<Environment>;
+  /** Resolves when what earlier calls wrote is kept in a snapshot, or could not be; whoever is about to write waits for it. */
+  kept(): Promise<void>;
   /** The environment that a call of an earlier process ran in: whether it still stands, and what it wrote down. */
   earlier(): Promise<{ readonly kind: "open" | "gone"; readonly results: CommandResults } | { readonly kind: "none" }>;
 }

@@ -51,6 +51,8 @@ export interface Workspaces {
   remove(session: SessionId): Promise<void>;
   /** Removes what was kept long enough. Never rejects. */
   cleanUp(): Promise<void>;
+  /** Does something else with the session's workspace, after what was asked before. */
+  inTurn<T>(session: SessionId, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -161,6 +163,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         if (!signal.aborted) onDefect("old workspaces stay", error);
       }
     },
+
+    inTurn: (session, work) => inLine(session, work),
 
     async close() {
       unlisten();
@@ -339,6 +343,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       "record.json": `${folder}.json`,
       depot: `${folder}.depot`,
       "depot.tip": `${folder}.depot.tip`,
+      index: `${folder}.index`,
       workspace: folder,
     };
   }

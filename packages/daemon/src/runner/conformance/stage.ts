@@ -140,6 +140,7 @@ function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reac
       return promote(log, lease, place);
     },
     emit: (delta) => void reached.push({ what: "delta", delta }),
+    snapshotted: () => Promise.resolve(),
   };
 }
 

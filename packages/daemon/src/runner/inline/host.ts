@@ -48,5 +48,6 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
     append: (events) => (isClosed() ? refused() : office.append(events)),
     promote: (activity) => (isClosed() ? refused() : office.promote(activity)),
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
+    snapshotted: () => (isClosed() ? refused() : office.snapshotted()),
   };
 }

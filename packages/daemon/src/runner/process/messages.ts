@@ -23,5 +23,6 @@ export type FromRunner =
   | { readonly say: "broke"; readonly what: string }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
+  | { readonly say: "snapshotted"; readonly run: number; readonly request: number }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   | { readonly say: "ended"; readonly run: number; readonly end: RunEnd };

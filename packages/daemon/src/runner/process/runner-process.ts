@@ -148,6 +148,8 @@ export class RunnerProcess {
         return this.#answer(message, this.#runs.get(message.run)?.office.append(message.events));
       case "promote":
         return this.#answer(message, this.#runs.get(message.run)?.office.promote(message.place));
+      case "snapshotted":
+        return this.#answer(message, this.#runs.get(message.run)?.office.snapshotted());
       case "deltas":
         for (const delta of message.deltas) this.#runs.get(message.run)?.office.emit(delta);
         return;
