@@ -35,6 +35,8 @@ import type {
   RecoveryAnswer,
   RegisteredProject,
   RegisterProject,
+  RestoreAnswer,
+  RestoreSnapshot,
   RevokeAnswer,
   Route,
   SessionId,
@@ -43,10 +45,14 @@ import type {
   ShellId,
   ShellInterruptAnswer,
   ShellView,
+  SnapshotDiff,
+  SnapshotId,
+  SnapshotView,
   StartCommand,
   SetupAnswer,
   StopAnswer,
   StopDaemon,
+  TakeSnapshotAnswer,
   TokenId,
   TokenView,
   TrustFiles,
@@ -110,6 +116,18 @@ export interface Client {
     discard(id: SessionId, wish?: DiscardWorkspace, sending?: Sending): Promise<DiscardAnswer>;
     decideSetup(id: SessionId, wish: DecideSetup, sending?: Sending): Promise<SetupAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  /** What workspaces held, moment by moment. */
+  readonly snapshots: {
+    /** Of one session, oldest first. */
+    list(session: SessionId, waiting?: Waiting): Promise<readonly SnapshotView[]>;
+    get(id: SnapshotId, waiting?: Waiting): Promise<SnapshotView>;
+    /** Keeps what the session's workspace holds now. */
+    take(session: SessionId, sending?: Sending): Promise<TakeSnapshotAnswer>;
+    /** To another one of the same session; without: to the files as they are now. */
+    diff(id: SnapshotId, to?: SnapshotId, waiting?: Waiting): Promise<SnapshotDiff>;
+    /** All files, or some. Refused with `session.busy` in the middle of an activity; restoring `before` undoes it. */
+    restore(id: SnapshotId, wish?: RestoreSnapshot, sending?: Sending): Promise<RestoreAnswer>;
   };
   /** A person's own shells. */
   readonly shells: {
@@ -211,6 +229,14 @@ export function createClient({
       decideSetup: (id, body, sending) => ask("POST /api/sessions/{id}/setup", { ...sending, path: { id }, body }),
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
+    },
+    snapshots: {
+      list: async (id, waiting) =>
+        (await ask("GET /api/sessions/{id}/snapshots", { ...waiting, path: { id } })).snapshots,
+      get: (id, waiting) => ask("GET /api/snapshots/{id}", { ...waiting, path: { id } }),
+      take: (id, sending) => ask("POST /api/sessions/{id}/snapshots", { ...sending, path: { id } }),
+      diff: (id, to, waiting) => ask("GET /api/snapshots/{id}/diff", { ...waiting, path: { id }, query: { to } }),
+      restore: (id, body = {}, sending) => ask("POST /api/snapshots/{id}/restore", { ...sending, path: { id }, body }),
     },
     shells: {
       open: (body = {}, sending) => ask("POST /api/shells", { ...sending, body }),
