@@ -28,11 +28,11 @@ export class Ends {
   recall(session: SessionId, events: readonly StoredEvent[]): void {
     let isDue = false;
     for (const each of events) {
-      if (each.type !== "snapshot.taken") isDue = this.#note(session, each) || isDue;
-      else {
-        this.drain(session);
-        isDue = false;
-      }
+      if (this.#note(session, each)) isDue = true;
+      // That of the beginning may be recorded later than calls that it does not cover.
+      if (each.type !== "snapshot.taken" || each.data.reason === "start") continue;
+      this.drain(session);
+      isDue = false;
     }
     if (isDue && this.#of(session).running.size === 0) this.#rest(session, { actor: "corral" });
   }

@@ -143,11 +143,11 @@ test("what a stopped daemon did not get to is taken at the next start, and names
   session.write({ "file.txt": "two\n" });
   await session.append(event("call.settled", { id: call, result: null }));
   await stage.reopen();
-  // A lock of one that was killed, and what is left of an index.
   await stage.snapshots.begin();
   await stage.snapshots.settled(session.id);
   expect((await session.taken()).at(-1)).toMatchObject({ reason: "calls", calls: [call], files: 1 });
   const folder = join(stage.home, "snapshots", session.id);
+  // A lock of one that was killed, and what a loss of power left of an index.
   writeFileSync(join(folder, "index.lock"), "");
   writeFileSync(join(folder, "index"), "DIRC torn");
   await session.call(() => session.write({ "file.txt": "three\n" }));
