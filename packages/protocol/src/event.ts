@@ -188,7 +188,7 @@ export const eventData = {
     arguments: z.record(z.string(), z.unknown()),
     malformed: z.string().optional(),
   }),
-  /** `reads`: it can change no file. */
+  /** `reads`: as far as can be told before, it changes no file. */
   "call.started": z.object({ id: callId, attempt: z.int().positive(), reads: z.literal(true).optional() }),
   "call.settled": z.object({ id: callId, result: z.unknown(), recovered: z.boolean().optional() }),
   "call.failed": z.object({ id: callId, error: z.object({ code: z.string(), message: z.string() }) }),

@@ -2,6 +2,7 @@ export { openTestGateway } from "../gateway/testing.ts";
 export { openTestJails, type TestJail } from "./jails.ts";
 export { jailOwner } from "../environments/jail/index.ts";
 export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
+export { openStage as openSnapshotStage } from "../workspaces/snapshots/testing/stage.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";

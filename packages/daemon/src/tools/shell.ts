@@ -1,5 +1,6 @@
 import type { CommandResult } from "@corral/protocol";
 import { z } from "zod";
+import { onlyReads } from "./reading.ts";
 import type { Tool } from "./tool.ts";
 
 const defaultTimeoutMs = 120_000;
@@ -22,6 +23,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     "functions stay from call to call. Standard input is empty. Output is cut in the middle when it is long.",
   parameters,
   effect: "writes",
+  onlyReads: ({ command }) => onlyReads(command),
 
   async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput }) {
     const { shell } = await surroundings.environment();

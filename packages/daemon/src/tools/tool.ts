@@ -8,6 +8,8 @@ export interface Tool<Arguments = unknown, Result = unknown> {
   readonly parameters: z.ZodType<Arguments>;
   /** Whether a call can change anything: one that only reads may simply run again after a crash. */
   readonly effect: "reads" | "writes";
+  /** Of one that writes: whether this call changes no file, so that nothing need be kept after it. */
+  onlyReads?(call: Arguments): boolean;
   /** Runs the call, or joins it when it runs already under the same id. What it throws becomes a result the model can read. */
   run(call: Arguments, context: ToolContext): Promise<Result>;
   /** After a crash, for a call that had started: what is known of it. Without this, `effect` decides. */

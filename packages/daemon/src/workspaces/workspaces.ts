@@ -74,7 +74,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { log, home, owner, spares, onDefect, terms, now = Date.now } = options;
   const enough = new AbortController();
   const lines = new Map<SessionId, Promise<unknown>>();
-  /** Sessions with calls since their work was brought last. */
+  /** Sessions with calls that could write since their work was brought last. */
   const touched = new Set<SessionId>();
   const unlisten = log.onCommit((events) => events.forEach(notice));
 
@@ -175,7 +175,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
   function notice({ type, stream, data, traceId }: StoredEvent): void {
     const session = stream as SessionId;
-    if (type === "call.started") touched.add(session);
+    if (type === "call.started" && data.reads !== true) touched.add(session);
     else if (type === "activity.settled" && touched.has(session))
       bringSoon(session, { actor: "corral", ...(traceId !== undefined && { traceId }) });
     else if (type === "workspace.prepared" && data.way !== "in place") void refill(session);

@@ -56,12 +56,17 @@ async function runCall(desk: Desk, toolbox: Toolbox, call: Call, attempt: number
   );
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   if (trouble !== undefined) return fail(desk, call, messageOf(trouble), codeOf(trouble));
-  const reads = tool.effect === "reads" || desk.history.settings?.environment.access === "read";
+  const reads = changesNothing(desk, tool, call);
   const kept = reads ? undefined : desk.surroundings.kept();
   desk.record(event("call.started", { id: call.id, attempt, ...(reads ? { reads } : {}) }));
   await desk.durable();
   await kept;
   await perform(desk, tool, call, contextFor(desk, call, attempt));
+}
+
+function changesNothing(desk: Desk, tool: Tool, call: Call): boolean {
+  const isReadOnly = desk.history.settings?.environment.access === "read";
+  return isReadOnly || tool.effect === "reads" || tool.onlyReads?.(call.arguments) === true;
 }
 
 async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext): Promise<void> {

@@ -43,10 +43,15 @@ export interface StageSession {
   types(): Promise<string[]>;
 }
 
-export async function openStage(changes: Partial<SnapshotsOptions> & { in?: string } = {}): Promise<SnapshotStage> {
+export async function openStage({
+  in: place = "/var/tmp",
+  repo: given,
+  ...changes
+}: Partial<SnapshotsOptions> & { readonly in?: string; readonly repo?: string } = {}): Promise<SnapshotStage> {
   // Below /tmp nothing can be borrowed from: jails have a /tmp of their own.
-  const home = mkdtempSync(join(changes.in ?? "/var/tmp", "corral-snapshots-"));
-  const repo = makeRepository(join(home, "repo"), { "file.txt": "one\n", "other.txt": "other\n", "in/a.txt": "a\n" });
+  const home = mkdtempSync(join(place, "corral-snapshots-"));
+  const repo =
+    given ?? makeRepository(join(home, "repo"), { "file.txt": "one\n", "other.txt": "other\n", "in/a.txt": "a\n" });
   const project = newId("project");
   const defects: string[] = [];
   const ended: SessionId[] = [];
