@@ -1,15 +1,21 @@
 /**
  * How soon a session has its workspace, in a repository of many files, against `git worktree add` in the same run: the first
- * time, and from the spare that is kept ready. Rounds take turns; each figure is the median. Nothing is removed before the
+ * time, and from the spare that is kept ready; what a snapshot costs after ten files were touched, against `git status`; and
+ * which programs a turn starts that only reads. Rounds take turns; each figure is the median. Nothing is removed before the
  * end: file systems are slow to create files where many were just deleted.
  *
  *   npm run bench -- workspaces [--files 50000] [--rounds 3]
  */
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { jailOwner, openSpares, prepareWorkspace } from "@corral/daemon/testing";
+import { execFileSync } from "node:child_process";
+import { jailOwner, openSnapshotStage, openSpares, prepareWorkspace } from "@corral/daemon/testing";
 import { addWorktree, makeLargeRepository } from "./floors/worktree.ts";
+import { startCorral } from "./rig/corral.ts";
+import { startModel } from "./rig/model.ts";
 import { scratchFolder } from "./rig/scratch.ts";
+import { startedBy } from "./rig/spawns.ts";
 
 export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   const { values } = parseArgs({
@@ -27,7 +33,11 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
     await fillSpare();
     seen.late.push(await timed(() => prepare(`late-${round}`, "spare", "dirty")));
   }
-  return report(seen);
+  const kept = await snapshotsIn(folder, repo, 5 * Number(values.rounds));
+  const isReady = report(seen);
+  const isCheap = bar("a snapshot after touching ten files, against git status", kept, 2);
+  const isQuiet = await readsAlone();
+  return isReady && isCheap && isQuiet ? "met" : "missed";
 
   async function prepare(name: string, way: "shared objects" | "spare", from?: "dirty"): Promise<void> {
     const workspace = await prepareWorkspace({
@@ -48,6 +58,49 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
     const spares = openSpares({ folder: join(folder, "spares"), owner: jailOwner(), wanted: () => true, onDefect });
     await spares.fill(repo);
     await spares.close();
+  }
+}
+
+/** What a snapshot costs, in what `git status` does after the same. */
+async function snapshotsIn(folder: string, repo: string, rounds: number): Promise<number> {
+  await using stage = await openSnapshotStage({ in: folder, repo });
+  const session = await stage.session();
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "safe.directory=*", "-C", session.folder, ...args], { stdio: "ignore" });
+  const touch = (round: number) => {
+    for (let at = 0; at < 10; at++)
+      appendFileSync(join(session.folder, `folder-${at}`, `file-${at * 100}.txt`), `${round}\n`);
+  };
+  const by = { actor: "person:bench" };
+  const seen = { status: [] as number[], snapshot: [] as number[] };
+  // What was just checked out has to be looked at once, by either.
+  touch(-1);
+  await stage.snapshots.take(session.id, by);
+  git("status");
+  for (let round = 0; round < rounds; round++) {
+    touch(round);
+    seen.status.push(await timed(() => void git("status")));
+    touch(round);
+    seen.snapshot.push(await timed(async () => void (await stage.snapshots.take(session.id, by))));
+  }
+  say(`git status: ${median(seen.status).toFixed(0)} ms, a snapshot: ${median(seen.snapshot).toFixed(0)} ms`);
+  return median(seen.snapshot) / median(seen.status);
+}
+
+/** A turn that only reads has the command's own processes, in a jail that is open already, and no other. */
+async function readsAlone(): Promise<boolean> {
+  const model = await startModel();
+  const corral = await startCorral(model.url);
+  try {
+    const session = await corral.createSession();
+    await corral.prompt([session], "[[shell: echo warm]]");
+    const started = await startedBy(corral.pid, () => corral.prompt([session], "[[repeat 5 shell: cat README.md]]"));
+    if (started === undefined) say("SKIPPED  what a turn that only reads starts: there is no strace here");
+    for (const line of started ?? []) say(line);
+    return started === undefined || bar("programs that a turn starts which only reads", started.length, 0, "");
+  } finally {
+    await corral.stop();
+    await model.stop();
   }
 }
 
@@ -73,12 +126,12 @@ function report({ worktree, first, spare, late }: Record<"worktree" | "first" | 
     bar("a workspace, the first time, against git worktree add", median(first) / floor, 1.2),
     bar("a workspace from the spare, against git worktree add", median(spare) / floor, 0.1),
   ];
-  return bars.every((met) => met) ? ("met" as const) : ("missed" as const);
+  return bars.every((met) => met);
 }
 
-function bar(what: string, value: number, limit: number): boolean {
+function bar(what: string, value: number, limit: number, unit = "×"): boolean {
   const met = value <= limit;
-  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(3)}× (at most ${limit}×)`);
+  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(unit === "" ? 0 : 3)}${unit} (at most ${limit}${unit})`);
   return met;
 }
 

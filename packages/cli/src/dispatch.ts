@@ -15,6 +15,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   diff: async () => (await import("./commands/diff.ts")).diff,
   merge: async () => (await import("./commands/merge.ts")).merge,
   discard: async () => (await import("./commands/discard.ts")).discard,
+  snapshots: async () => (await import("./commands/snapshots.ts")).snapshots,
   edit: async () => (await import("./commands/edit.ts")).edit,
   setup: async () => (await import("./commands/setup.ts")).setup,
   artifacts: async () => (await import("./commands/artifacts.ts")).artifacts,

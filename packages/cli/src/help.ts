@@ -41,6 +41,11 @@ export const commands = {
     example: "corral merge --squash",
   },
   discard: { group: "work", summary: "throw away what a session did; it can be undone" },
+  snapshots: {
+    group: "work",
+    summary: "show what a session's workspace held, step by step, and bring files back",
+    example: "corral snapshots diff snp_…",
+  },
   edit: { group: "work", summary: "change a session's files by hand, as yourself" },
   setup: { group: "work", summary: "show how a session's workspace was set up, or have it done again" },
   artifacts: {

@@ -58,6 +58,10 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.DiscardAnswer>().toEqualTypeOf<protocol.DiscardAnswer>();
   expectTypeOf<api.MergeAnswer>().toEqualTypeOf<protocol.MergeAnswer>();
   expectTypeOf<api.SetupAnswer>().toEqualTypeOf<protocol.SetupAnswer>();
+  expectTypeOf<api.RestoreAnswer>().toEqualTypeOf<protocol.RestoreAnswer>();
+  expectTypeOf<api.SnapshotDiff>().toEqualTypeOf<protocol.SnapshotDiff>();
+  expectTypeOf<api.SnapshotView>().toEqualTypeOf<protocol.SnapshotView>();
+  expectTypeOf<api.TakeSnapshotAnswer>().toEqualTypeOf<protocol.TakeSnapshotAnswer>();
   expectTypeOf<api.WorkspaceDiff>().toEqualTypeOf<protocol.WorkspaceDiff>();
   expectTypeOf<api.WireEvent>().toEqualTypeOf<protocol.WireEvent>();
 });
@@ -72,6 +76,7 @@ test("what may be asked for is what the protocol's schemas take", () => {
   expectTypeOf<api.DecideSetup>().toEqualTypeOf<input<typeof protocol.decideSetup>>();
   expectTypeOf<api.DiscardWorkspace>().toEqualTypeOf<input<typeof protocol.discardWorkspace>>();
   expectTypeOf<api.MergeWorkspace>().toEqualTypeOf<input<typeof protocol.mergeWorkspace>>();
+  expectTypeOf<api.RestoreSnapshot>().toEqualTypeOf<input<typeof protocol.restoreSnapshot>>();
   expectTypeOf<api.RegisterProject>().toEqualTypeOf<input<typeof protocol.registerProject>>();
   expectTypeOf<api.SetConfig>().toEqualTypeOf<input<typeof protocol.setConfig>>();
   expectTypeOf<api.StartCommand>().toEqualTypeOf<input<typeof protocol.startCommand>>();

@@ -41,6 +41,8 @@ import type {
   RecoveryAnswer,
   RegisteredProject,
   RegisterProject,
+  RestoreAnswer,
+  RestoreSnapshot,
   RevokeAnswer,
   Route,
   SessionId,
@@ -49,12 +51,16 @@ import type {
   ShellId,
   ShellInterruptAnswer,
   ShellView,
+  SnapshotDiff,
+  SnapshotId,
+  SnapshotView,
   StartCommand,
   SetupAnswer,
   StopAnswer,
   StopDaemon,
   TerminalId,
   TerminalView,
+  TakeSnapshotAnswer,
   TokenId,
   TokenView,
   TrustFiles,
@@ -138,6 +144,18 @@ export interface Client {
     get(id: ArtifactId, waiting?: Waiting): Promise<ArtifactView>;
     /** Its bytes, or a part of them, as they come. */
     read(id: ArtifactId, how?: ReadArtifact): AsyncGenerator<Uint8Array, void, undefined>;
+  };
+  /** What workspaces held, moment by moment. */
+  readonly snapshots: {
+    /** Of one session, oldest first. */
+    list(session: SessionId, waiting?: Waiting): Promise<readonly SnapshotView[]>;
+    get(id: SnapshotId, waiting?: Waiting): Promise<SnapshotView>;
+    /** Keeps what the session's workspace holds now. */
+    take(session: SessionId, sending?: Sending): Promise<TakeSnapshotAnswer>;
+    /** To another one of the same session; without: to the files as they are now. */
+    diff(id: SnapshotId, to?: SnapshotId, waiting?: Waiting): Promise<SnapshotDiff>;
+    /** All files, or some. Refused with `session.busy` in the middle of an activity; restoring `before` undoes it. */
+    restore(id: SnapshotId, wish?: RestoreSnapshot, sending?: Sending): Promise<RestoreAnswer>;
   };
   /** A person's own shells. */
   readonly shells: {
@@ -267,6 +285,14 @@ export function createClient({
           : (await ask("GET /api/sessions/{id}/artifacts", { ...waiting, path: { id } })).artifacts,
       get: (id, waiting) => ask("GET /api/artifacts/{id}", { ...waiting, path: { id } }),
       read: (id, how) => readArtifact(transport, id, how),
+    },
+    snapshots: {
+      list: async (id, waiting) =>
+        (await ask("GET /api/sessions/{id}/snapshots", { ...waiting, path: { id } })).snapshots,
+      get: (id, waiting) => ask("GET /api/snapshots/{id}", { ...waiting, path: { id } }),
+      take: (id, sending) => ask("POST /api/sessions/{id}/snapshots", { ...sending, path: { id } }),
+      diff: (id, to, waiting) => ask("GET /api/snapshots/{id}/diff", { ...waiting, path: { id }, query: { to } }),
+      restore: (id, body = {}, sending) => ask("POST /api/snapshots/{id}/restore", { ...sending, path: { id }, body }),
     },
     shells: {
       open: (body = {}, sending) => ask("POST /api/shells", { ...sending, body }),

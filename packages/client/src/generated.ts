@@ -146,6 +146,10 @@ export interface Api {
           | "workspace.setupFailure"
           | "workspace.idleDays"
           | "workspace.discardedDays"
+          | "snapshots.days"
+          | "snapshots.most"
+          | "snapshots.largestMb"
+          | "snapshots.ignored"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
@@ -206,6 +210,10 @@ export interface Api {
         | "workspace.setupFailure"
         | "workspace.idleDays"
         | "workspace.discardedDays"
+        | "snapshots.days"
+        | "snapshots.most"
+        | "snapshots.largestMb"
+        | "snapshots.ignored"
         | "gateway.host"
         | "gateway.port"
         | "gateway.allowedHosts"
@@ -242,6 +250,10 @@ export interface Api {
           | "workspace.setupFailure"
           | "workspace.idleDays"
           | "workspace.discardedDays"
+          | "snapshots.days"
+          | "snapshots.most"
+          | "snapshots.largestMb"
+          | "snapshots.ignored"
           | "gateway.host"
           | "gateway.port"
           | "gateway.allowedHosts"
@@ -359,7 +371,7 @@ export interface Api {
           }
         | undefined;
       workspace?: "copy" | "in-place" | undefined;
-      base?: "head" | "dirty" | undefined;
+      base?: "head" | "dirty" | { snapshot: `snp_${string}` } | undefined;
       turnLimit?: number | undefined;
     };
     answer: {
@@ -1115,6 +1127,90 @@ export interface Api {
     body: undefined;
     answer: string;
   };
+  "GET /api/sessions/{id}/snapshots": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      snapshots: {
+        id: `snp_${string}`;
+        session: `ses_${string}`;
+        tree: string;
+        previous: `snp_${string}` | null;
+        reason: "start" | "calls" | "removal" | "person";
+        calls: `cal_${string}`[];
+        commands: `cmd_${string}`[];
+        files: number;
+        insertions: number;
+        deletions: number;
+        skipped: { path: string; why: string }[];
+        seq: number;
+        at: string;
+      }[];
+    };
+  };
+  "POST /api/sessions/{id}/snapshots": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: {
+      kind: "taken" | "unchanged";
+      snapshot: {
+        id: `snp_${string}`;
+        session: `ses_${string}`;
+        tree: string;
+        previous: `snp_${string}` | null;
+        reason: "start" | "calls" | "removal" | "person";
+        calls: `cal_${string}`[];
+        commands: `cmd_${string}`[];
+        files: number;
+        insertions: number;
+        deletions: number;
+        skipped: { path: string; why: string }[];
+        seq: number;
+        at: string;
+      };
+    };
+  };
+  "GET /api/snapshots/{id}": {
+    path: { id: `snp_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `snp_${string}`;
+      session: `ses_${string}`;
+      tree: string;
+      previous: `snp_${string}` | null;
+      reason: "start" | "calls" | "removal" | "person";
+      calls: `cal_${string}`[];
+      commands: `cmd_${string}`[];
+      files: number;
+      insertions: number;
+      deletions: number;
+      skipped: { path: string; why: string }[];
+      seq: number;
+      at: string;
+    };
+  };
+  "GET /api/snapshots/{id}/diff": {
+    path: { id: `snp_${string}` };
+    query: { to?: `snp_${string}` | undefined };
+    body: undefined;
+    answer: {
+      session: `ses_${string}`;
+      from: `snp_${string}`;
+      to?: `snp_${string}` | undefined;
+      files: { path: string; insertions: number | null; deletions: number | null }[];
+      patch: string;
+      truncated: boolean;
+    };
+  };
+  "POST /api/snapshots/{id}/restore": {
+    path: { id: `snp_${string}` };
+    query: Record<string, never>;
+    body: { paths?: string[] | undefined };
+    answer: { kind: "restored"; snapshot: `snp_${string}`; before: `snp_${string}`; after: `snp_${string}` };
+  };
   /** Tells which hosts sessions have reached, or were refused */
   "GET /api/network": {
     path: Record<string, never>;
@@ -1476,6 +1572,25 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "GET /api/shells/{id}/artifacts": ["artifacts"],
   "GET /api/artifacts/{id}": ["id", "owner", "name", "kind", "state", "url", "bytes", "approximateCreationTime"],
   "GET /api/artifacts/{id}/content": [],
+  "GET /api/sessions/{id}/snapshots": ["snapshots"],
+  "POST /api/sessions/{id}/snapshots": ["kind", "snapshot"],
+  "GET /api/snapshots/{id}": [
+    "id",
+    "session",
+    "tree",
+    "previous",
+    "reason",
+    "calls",
+    "commands",
+    "files",
+    "insertions",
+    "deletions",
+    "skipped",
+    "seq",
+    "at",
+  ],
+  "GET /api/snapshots/{id}/diff": ["session", "from", "files", "patch", "truncated"],
+  "POST /api/snapshots/{id}/restore": ["kind", "snapshot", "before", "after"],
   "GET /api/network": ["contacts", "seq"],
   "GET /api/audit": ["entries", "next", "hasEarlier", "head"],
   "GET /api/audit/entries/{id}": [

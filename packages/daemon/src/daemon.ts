@@ -34,7 +34,14 @@ import { openShells, shellProjections } from "./shells/index.ts";
 import { keepScrollbacks, openSessionTerminals, terminalProjections } from "./terminals/index.ts";
 import type { Store } from "./storage/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
-import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
+import {
+  openSnapshots,
+  openSpares,
+  openWorkspaces,
+  snapshotProjections,
+  sparesFolder,
+  workspaceProjections,
+} from "./workspaces/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -79,6 +86,7 @@ const projections = [
   ...shellProjections,
   ...terminalProjections,
   ...workspaceProjections,
+  ...snapshotProjections,
   ...tokenProjections,
   ...requestProjections,
   ...egressProjections,
@@ -141,6 +149,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     egress,
     artifacts,
     limits: () => limitsFrom(config.values),
+    snapshotted: (session) => snapshots.settled(session),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
   const sessions = openSessions(log, {
@@ -150,6 +159,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await mustOpen(parts.drivers, wish);
       return wish;
     },
+    fork: (snapshot, to) => snapshots.fork(snapshot, to),
   });
   const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({
@@ -184,11 +194,30 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await terminals.closeAll(session);
       await endEnvironmentsOf(session, log, parts.drivers, "its workspace went");
     },
+    beforeRemoval: (session) => snapshots.beforeRemoval(session),
     terms: () => ({
       idleDays: config.values["workspace.idleDays"],
       discardedDays: config.values["workspace.discardedDays"],
     }),
     onDefect: onWorkspaceDefect,
+  });
+  const snapshots = openSnapshots({
+    log,
+    home: home.folder,
+    owner: parts.owner,
+    store: await parts.openStore("snapshots"),
+    terms: async (project) => {
+      const values = await config.valuesFor(project);
+      return {
+        days: values["snapshots.days"],
+        most: values["snapshots.most"],
+        ignored: values["snapshots.ignored"],
+        largestFile: values["snapshots.largestMb"] * 2 ** 20,
+      };
+    },
+    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its files were restored"),
+    inTurn: (session, work) => workspaces.inTurn(session, work),
+    onDefect: complainingTo(parts.logger.child({ component: "snapshots" })),
   });
   const removal = openRemoval({
     log,
@@ -197,6 +226,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     removeFiles: async (session) => {
       await artifacts.removeOf(session);
       await workspaces.remove(session);
+      await snapshots.remove(session);
     },
     onFailure,
   });
@@ -227,6 +257,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     sessions,
     workspaces,
     artifacts,
+    snapshots,
     removal,
     shells,
     terminals,
@@ -251,6 +282,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
   await artifacts.mend();
+  await snapshots.begin();
   await egress.begin();
   await foreman.begin();
   await shells.begin();
@@ -268,7 +300,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   return { info, token, stop, stopped: stopped.promise };
 
   async function cleanUp(): Promise<void> {
-    cleaned = Promise.all([workspaces.cleanUp(), artifacts.cleanUp()]).then(() => undefined);
+    cleaned = Promise.all([workspaces.cleanUp().then(() => snapshots.expire()), artifacts.cleanUp()]).then(
+      () => undefined,
+    );
     await cleaned;
   }
 
@@ -302,6 +336,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     clearInterval(cleanings);
     await workspaces.close();
     await cleaned;
+    await snapshots.close();
     await artifacts.close();
     await spares.close();
     enough.abort();

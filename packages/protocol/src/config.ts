@@ -53,6 +53,34 @@ export const settings = {
     "Days that a discarded workspace is kept, so that it can be brought back.",
     { default: 14, scope: "machine", takesEffect: "now" },
   ),
+  "snapshots.days": setting(
+    z.int().min(1).max(3650).nullable(),
+    "Days that snapshots of a workspace are kept; the last one of a session stays; null: always.",
+    { default: 30, scope: "machine", takesEffect: "now" },
+  ),
+  "snapshots.most": setting(z.int().min(1).max(100_000), "How many snapshots a session has at most; older ones go.", {
+    default: 200,
+    scope: "machine",
+    takesEffect: "now",
+  }),
+  "snapshots.largestMb": setting(
+    z.int().min(1).max(2048),
+    "The largest file that a snapshot keeps, in MiB; larger ones are left out and named.",
+    { default: 100, scope: "machine", takesEffect: "now" },
+  ),
+  "snapshots.ignored": setting(
+    z
+      .array(
+        z
+          .string()
+          .min(1)
+          .max(1000)
+          .regex(/^[^!\n\0]+$/, "expected a pattern as in .gitignore, without !"),
+      )
+      .max(100),
+    "Files that git ignores and snapshots keep all the same, as patterns like those of .gitignore.",
+    { default: [], scope: "project", takesEffect: "now" },
+  ),
   "gateway.host": setting(z.string().min(1).max(255), "The address that the daemon listens at.", {
     default: "127.0.0.1",
     scope: "machine",

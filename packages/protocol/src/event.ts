@@ -69,6 +69,8 @@ export const eventData = {
     turnLimit: z.int().positive(),
     /** What a copy begins with; without: HEAD. */
     base: workspaceBase.optional(),
+    /** It begins with what a snapshot holds, as this commit. */
+    fork: z.object({ snapshotId, commit: z.string() }).optional(),
     /** Patterns of files besides those in git that come along. */
     copyList: z.array(z.string()).optional(),
     /** What is run in a new copy before any work, and what becomes of the work when it fails. */
@@ -117,8 +119,10 @@ export const eventData = {
   "snapshot.taken": snapshotTaken,
   /** The workspace's files, or those of the paths named, are again what they were then. */
   "snapshot.restored": z.object({ snapshotId, paths: z.array(z.string()).optional() }),
-  /** Too old, or too many: its files can no longer be had. */
-  "snapshot.expired": z.object({ snapshotId }),
+  /** Too old, or too many: its files can no longer be had. `packs`: those in storage that hold all that is left, from now on. */
+  "snapshot.expired": z.object({ snapshotId, packs: z.array(z.string()).optional() }),
+  /** None could be taken; the next one covers what these calls did. */
+  "snapshot.failed": z.object({ message: z.string(), calls: z.array(callId) }),
 
   /** A file comes out of the work. */
   "artifact.announced": artifactAnnounced,
@@ -192,7 +196,8 @@ export const eventData = {
     arguments: z.record(z.string(), z.unknown()),
     malformed: z.string().optional(),
   }),
-  "call.started": z.object({ id: callId, attempt: z.int().positive() }),
+  /** `reads`: as far as can be told before, it changes no file. */
+  "call.started": z.object({ id: callId, attempt: z.int().positive(), reads: z.literal(true).optional() }),
   "call.settled": z.object({ id: callId, result: z.unknown(), recovered: z.boolean().optional() }),
   "call.failed": z.object({ id: callId, error: z.object({ code: z.string(), message: z.string() }) }),
   "call.interrupted": z.object({ id: callId, result: z.unknown().optional() }),

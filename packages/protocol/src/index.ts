@@ -256,7 +256,22 @@ export {
   type StartCommand,
   startCommand,
 } from "./shell.ts";
-export { type SnapshotTaken, snapshotTaken } from "./snapshot.ts";
+export {
+  type RestoreAnswer,
+  restoreAnswer,
+  type RestoreSnapshot,
+  restoreSnapshot,
+  type SnapshotDiff,
+  snapshotDiff,
+  type SnapshotList,
+  snapshotList,
+  type SnapshotTaken,
+  snapshotTaken,
+  type SnapshotView,
+  snapshotView,
+  type TakeSnapshotAnswer,
+  takeSnapshotAnswer,
+} from "./snapshot.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
   type StreamFilter,

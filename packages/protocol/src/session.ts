@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
-import { activityId, callId, projectId, sessionId } from "./id.ts";
+import { activityId, callId, projectId, sessionId, snapshotId } from "./id.ts";
 import { workspaceBase, workspaceKind } from "./workspace.ts";
 
 export const mode = z.enum(["auto"]);
@@ -19,8 +19,8 @@ export const createSession = z.object({
   mode: mode.default("auto"),
   environment: environmentAsked.prefault({}),
   workspace: workspaceKind.default("copy"),
-  /** What a copy begins with. Without: HEAD. */
-  base: workspaceBase.optional(),
+  /** What a copy begins with: also the files of a snapshot of the same project. Without: HEAD. */
+  base: z.union([workspaceBase, z.object({ snapshot: snapshotId })]).optional(),
   /** Turns an activity may take before it waits for a word from a person. Without: what the project's settings say. */
   turnLimit: turnLimit.optional(),
 });

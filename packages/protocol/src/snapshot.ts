@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { callId, commandId, snapshotId } from "./id.ts";
-import { skippedFile } from "./workspace.ts";
+import { callId, commandId, sessionId, snapshotId } from "./id.ts";
+import { changedFile, skippedFile } from "./workspace.ts";
 
 /** All files of a workspace at one moment, tracked or not. `tree` is its content's address: equal trees, equal files. */
 export const snapshotTaken = z.object({
@@ -18,5 +18,53 @@ export const snapshotTaken = z.object({
   insertions: z.int(),
   deletions: z.int(),
   skipped: z.array(skippedFile),
+  /** Its new objects as they are kept in storage: a pack, by the SHA-256 of it. */
+  pack: z.string().optional(),
 });
 export type SnapshotTaken = z.infer<typeof snapshotTaken>;
+
+export const snapshotView = z.object({
+  id: snapshotId,
+  session: sessionId,
+  ...snapshotTaken.omit({ snapshotId: true, pack: true }).shape,
+  /** The seq of the event that tells of it. */
+  seq: z.int(),
+  /** When it was taken, about. */
+  at: z.string(),
+});
+export type SnapshotView = z.infer<typeof snapshotView>;
+
+/** Oldest first. */
+export const snapshotList = z.object({ snapshots: z.array(snapshotView) });
+export type SnapshotList = z.infer<typeof snapshotList>;
+
+/** `unchanged`: the last one holds the same files; it is that one. */
+export const takeSnapshotAnswer = z.object({ kind: z.enum(["taken", "unchanged"]), snapshot: snapshotView });
+export type TakeSnapshotAnswer = z.infer<typeof takeSnapshotAnswer>;
+
+/** From one snapshot to another of the same session, or to the files as they are now. */
+export const snapshotDiff = z.object({
+  session: sessionId,
+  from: snapshotId,
+  to: snapshotId.optional(),
+  files: z.array(changedFile),
+  /** The difference as git prints it; cut when it is very long. */
+  patch: z.string(),
+  truncated: z.boolean(),
+});
+export type SnapshotDiff = z.infer<typeof snapshotDiff>;
+
+/** Without paths: all files. A path is a file or a folder, from the top of the workspace; what was not there then goes. */
+export const restoreSnapshot = z.object({
+  paths: z.array(z.string().min(1).max(4096)).min(1).max(1000).optional(),
+});
+export type RestoreSnapshot = z.infer<typeof restoreSnapshot>;
+
+/** `before`: what there was, to go back to; `after`: what there is now. */
+export const restoreAnswer = z.object({
+  kind: z.literal("restored"),
+  snapshot: snapshotId,
+  before: snapshotId,
+  after: snapshotId,
+});
+export type RestoreAnswer = z.infer<typeof restoreAnswer>;

@@ -49,7 +49,7 @@ export const discarded = z.object({
 });
 export type Discarded = z.infer<typeof discarded>;
 
-const changedFile = z.object({
+export const changedFile = z.object({
   path: z.string(),
   /** Null for what is no text. */
   insertions: z.int().nullable(),

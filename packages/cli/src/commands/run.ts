@@ -1,5 +1,14 @@
 import type { AdmitInput, Client } from "@corral/client";
-import { type Delta, type Gap, isKnown, newId, type SessionView, type WireEvent } from "@corral/protocol";
+import {
+  type Delta,
+  type Gap,
+  isKnown,
+  newId,
+  type SessionView,
+  type SnapshotId,
+  snapshotId,
+  type WireEvent,
+} from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { environmentIn, unsafe } from "../environment.ts";
@@ -15,7 +24,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty] [--detach] PROMPT…",
+    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone.
@@ -26,6 +35,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     ['corral run --detach "update the changelog"', "leave it working; `corral sessions` tells what became of it"],
     ["corral run - < task.md", "take the task from a file"],
     ['corral run --dirty "finish what I began"', "with what you have not committed yet"],
+    ['corral run --from snp_… "try it another way"', "with what another session had at some moment"],
   ],
   args: {
     json: { type: "boolean", description: "print each event as a line of JSON" },
@@ -48,6 +58,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       description: "work in a private copy (the default), or in this folder itself",
     },
     dirty: { type: "boolean", description: "the copy has what you have not committed yet, too" },
+    from: {
+      type: "string",
+      valueHint: "SNAPSHOT",
+      description: "the copy begins with what another session's snapshot holds (`corral snapshots`)",
+    },
     detach: { type: "boolean", description: "print the session's id and leave it working" },
     prompt: { type: "positional", required: false },
   },
@@ -57,7 +72,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
     const environment = environmentIn(args);
     const workspace = workspaceNamed(args.workspace);
-    if (args.dirty === true && workspace === "in-place") throw new UsageError("--dirty is for copies");
+    const base = baseIn(args, workspace);
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
@@ -67,7 +82,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       model: args.model,
       environment,
       workspace,
-      base: args.dirty === true ? "dirty" : undefined,
+      base,
     });
     if (session.environment.kind === "local") world.err.write(unsafe);
     const input = { id: newId("input"), text: prompt };
@@ -80,6 +95,19 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     return watch(client, session, input, world, show);
   },
 });
+
+function baseIn(
+  { dirty, from }: { readonly dirty?: boolean | undefined; readonly from?: string | undefined },
+  workspace: "copy" | "in-place" | undefined,
+): "dirty" | { snapshot: SnapshotId } | undefined {
+  if (dirty === true && from !== undefined) throw new UsageError("--dirty and --from are two different beginnings");
+  if (workspace === "in-place" && (dirty === true || from !== undefined))
+    throw new UsageError(`--${dirty === true ? "dirty" : "from"} is for copies`);
+  if (from === undefined) return dirty === true ? "dirty" : undefined;
+  const parsed = snapshotId.safeParse(from);
+  if (parsed.success) return { snapshot: parsed.data };
+  throw new UsageError(`${JSON.stringify(from)} is no id of a snapshot`, "`corral snapshots` lists them");
+}
 
 function workspaceNamed(word: string | undefined): "copy" | "in-place" | undefined {
   if (word === undefined || word === "copy" || word === "in-place") return word;

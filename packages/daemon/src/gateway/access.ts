@@ -70,6 +70,12 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/shells/:id/artifacts": ["read", "route"],
   "GET /api/artifacts/:id": ["read", "route"],
   "GET /api/artifacts/:id/content": ["read", "route"],
+  "GET /api/sessions/:id/snapshots": ["read", "session"],
+  "POST /api/sessions/:id/snapshots": ["operate", "session"],
+
+  "GET /api/snapshots/:id": ["read", "route"],
+  "GET /api/snapshots/:id/diff": ["read", "route"],
+  "POST /api/snapshots/:id/restore": ["operate", "route"],
 
   // Those in a local environment need more: what has no walls is for admins.
   "GET /api/shells": ["read", "route"],

@@ -67,4 +67,5 @@ const lists = {
   token: "corral token list",
   shell: "corral shell --list",
   artifact: "corral artifacts",
+  snapshot: "corral snapshots",
 } as const;

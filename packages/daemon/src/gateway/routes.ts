@@ -19,7 +19,7 @@ import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
-import type { Workspaces } from "../workspaces/index.ts";
+import type { Snapshots, Workspaces } from "../workspaces/index.ts";
 import type { Pages } from "./dashboard.ts";
 import type { Meter } from "./meter.ts";
 import type { Sight } from "./sight.ts";
@@ -37,6 +37,7 @@ export interface RouteParts {
   readonly terminals: SessionTerminals;
   readonly workspaces: Workspaces;
   readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
+  readonly snapshots: Snapshots;
   readonly projects: Projects;
   readonly config: Config;
   readonly tokens: Tokens;

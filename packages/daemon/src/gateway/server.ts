@@ -20,7 +20,7 @@ import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
-import type { Workspaces } from "../workspaces/index.ts";
+import type { Snapshots, Workspaces } from "../workspaces/index.ts";
 import { mindAccess, requireScope } from "./access.ts";
 import { refuseOddAddresses } from "./address.ts";
 import { artifactRoutes } from "./artifacts.ts";
@@ -49,6 +49,7 @@ import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { snapshotRoutes } from "./snapshots.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 import { openSight } from "./sight.ts";
 import { openSockets, socketMessageLimit } from "./socket.ts";
@@ -64,6 +65,7 @@ export interface GatewayParts {
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
   readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
+  readonly snapshots: Snapshots;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;
   readonly terminals: SessionTerminals;
@@ -185,6 +187,7 @@ const nouns = [
   terminalRoutes,
   workspaceRoutes,
   artifactRoutes,
+  snapshotRoutes,
   networkRoutes,
   auditRoutes,
   eventRoutes,

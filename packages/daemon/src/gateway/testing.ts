@@ -23,12 +23,18 @@ import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
+import { openFolderStore } from "../storage/folder/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { openShells, shellProjections } from "../shells/index.ts";
 import { keepScrollbacks, openSessionTerminals, terminalProjections } from "../terminals/index.ts";
-import { openFolderStore } from "../storage/folder/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
-import { openSpares, openWorkspaces, workspaceProjections } from "../workspaces/index.ts";
+import {
+  openSnapshots,
+  openSpares,
+  openWorkspaces,
+  snapshotProjections,
+  workspaceProjections,
+} from "../workspaces/index.ts";
 import { jailOwner } from "../environments/jail/index.ts";
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
@@ -87,6 +93,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...shellProjections,
       ...terminalProjections,
       ...workspaceProjections,
+      ...snapshotProjections,
       ...tokenProjections,
       ...requestProjections,
       ...egressProjections,
@@ -145,6 +152,16 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     terms: () => ({ idleDays: null, discardedDays: 1 }),
     onDefect,
   });
+  const snapshots = openSnapshots({
+    log,
+    home: folder,
+    owner: jailOwner(),
+    store: await openFolderStore(join(folder, "storage", "snapshots")),
+    terms: () => ({ days: null, most: 100, ignored: [], largestFile: 2 ** 20 }),
+    endEnvironments: () => Promise.resolve(),
+    inTurn: (session, work) => workspaces.inTurn(session, work),
+    onDefect,
+  });
   const egress = openEgress({
     log,
     home: folder,
@@ -163,6 +180,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     sessions,
     workspaces,
     artifacts,
+    snapshots,
     removal: openRemoval({
       log,
       drivers: driversOf(noDriver),
@@ -249,6 +267,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       await gateway.close();
       await workspaces.close();
       await artifacts.close();
+      await snapshots.close();
       await spares.close();
       await egress.close();
       tokens.close();

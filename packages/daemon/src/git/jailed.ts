@@ -6,7 +6,7 @@ import { asVariables, inert } from "./git.ts";
 
 /**
  * A jail for git alone, in which it may look at what an agent wrote. It sees the system's programs, the workspace
- * and some folders to read, and one folder of Corral's own to write; there is no network, no process but itself, and nothing
+ * and some folders to read, and one folder of Corral's own to write (or, to restore files, the workspace alone); there is no network, no process but itself, and nothing
  * of the user's. Links in the workspace lead nowhere else. Settings, hooks and filters of the workspace are not obeyed,
  * for the git folder is Corral's own.
  */
@@ -19,6 +19,17 @@ export interface GitJail {
   readonly depot: string;
   /** Who the programs are inside, when this process is root. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  /** What is writable inside; without: the depot. */
+  readonly writes?: "workspace";
+  /** What is there in the workspace and shows as empty. Each byte of a path is a character (latin1). */
+  readonly covered?: Covered;
+}
+
+export interface Covered {
+  readonly folders: readonly string[];
+  readonly files: readonly string[];
+  /** A host file that is empty. */
+  readonly empty: string;
 }
 
 export const insideGitJail = { workspace: "/workspace", depot: "/depot" } as const;
@@ -79,11 +90,27 @@ export function startJailed(
   const child = spawn(bubblewrap, args, {
     env: {},
     cwd: "/",
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
     signal: bound,
     killSignal: "SIGKILL",
-  });
+  }) as ChildProcessByStdio<Writable, Readable, Readable>;
+  const covers = child.stdio[coversAt] as unknown as Writable;
+  covers.on("error", () => undefined);
+  covers.end(coversOf(jail));
   return Object.assign(child, { ended: endOf(child) });
+}
+
+/** The descriptor that names of what is covered come by: they may be no text, and many. */
+const coversAt = 3;
+
+function coversOf({ covered }: GitJail): Buffer {
+  if (covered === undefined) return Buffer.alloc(0);
+  const at = (path: string) => `${insideGitJail.workspace}/${path}`;
+  const options = [
+    ...covered.folders.flatMap((path) => ["--tmpfs", at(path), "--remount-ro", at(path)]),
+    ...covered.files.flatMap((path) => ["--ro-bind", Buffer.from(covered.empty).toString("latin1"), at(path)]),
+  ];
+  return Buffer.from(options.map((option) => `${option}\0`).join(""), "latin1");
 }
 
 /** A workspace that keeps git busy for longer is not worth more of it. */
@@ -131,7 +158,7 @@ const environment = {
   }),
 };
 
-function walls({ workspace, readable, depot }: GitJail, variables: Readonly<Record<string, string>>): string[] {
+function walls({ workspace, readable, depot, writes }: GitJail, variables: Readonly<Record<string, string>>): string[] {
   const isRoot = process.getuid?.() === 0;
   return [
     ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"],
@@ -144,8 +171,9 @@ function walls({ workspace, readable, depot }: GitJail, variables: Readonly<Reco
     ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
     ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"],
     ...readable.flatMap((path) => [...ancestors(path), ["--ro-bind", path, path]]),
-    ["--ro-bind", workspace, insideGitJail.workspace],
-    ["--bind", depot, insideGitJail.depot],
+    [writes === "workspace" ? "--bind" : "--ro-bind", workspace, insideGitJail.workspace],
+    [writes === "workspace" ? "--ro-bind" : "--bind", depot, insideGitJail.depot],
+    ["--args", String(coversAt)],
     ["--remount-ro", "/"],
     ["--chdir", "/", "--clearenv"],
     ...Object.entries(variables).map(([name, value]) => ["--setenv", name, value]),

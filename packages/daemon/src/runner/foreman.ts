@@ -55,6 +55,8 @@ export interface ForemanOptions {
   readonly artifacts?: Pick<Artifacts, "begin">;
   /** Without: sessions whose network is `allow` reach nothing. */
   readonly egress?: WaysOut;
+  /** Resolves when what ended in the session's workspace is kept. Without: nothing is. */
+  readonly snapshotted?: (session: SessionId) => Promise<void>;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -77,6 +79,7 @@ interface Post {
 export function openForeman({ log, host, egress, artifacts, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
+    snapshotted = () => Promise.resolve(),
     patience = 5,
     pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
   } = options;
@@ -195,7 +198,11 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
       const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
-        officeOf(log, assignment, lease, keeping, (error) => noteFault(post, error)),
+        officeOf(log, assignment, lease, {
+          keeping,
+          onFailure: (error) => noteFault(post, error),
+          snapshotted: () => snapshotted(session),
+        }),
       );
       // What came before is in the history; what came since is told.
       post.wakes = post.told.length;
@@ -295,8 +302,11 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  keeping: Keeping,
-  onFailure: (error: unknown) => void,
+  {
+    keeping,
+    onFailure,
+    snapshotted,
+  }: { keeping: Keeping; onFailure: (error: unknown) => void; snapshotted: () => Promise<void> },
 ): Office {
   let traceId = lastTrace(before);
   const noted = async <T>(work: Promise<T>): Promise<T> => {
@@ -315,6 +325,7 @@ function officeOf(
     },
     emit: (delta) => log.live.emit(delta),
     keep: (step) => keeping.keep(step, traceId),
+    snapshotted,
   };
 }
 

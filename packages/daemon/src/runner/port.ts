@@ -57,6 +57,8 @@ export interface Office {
   emit(delta: Delta): void;
   /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;
+  /** Resolves when what ended in the session's workspace by now is kept in a snapshot, or could not be. */
+  snapshotted(): Promise<void>;
 }
 
 export interface Running {

@@ -29,7 +29,10 @@ test("an erased session leaves neither words, nor processes, nor files, and noth
   const { session, log, removal } = daemon;
   const other = await daemon.another();
   await ran(daemon, session);
-  expect(leftIn(daemon)).toEqual({ workspaces: [session.id, `${session.id}.json`], environments: 1 });
+  expect(leftIn(daemon)).toEqual({
+    workspaces: [session.id, `${session.id}.index`, `${session.id}.json`],
+    environments: 1,
+  });
   const { length } = await session.events();
 
   await removal.erase(session.id, by);
@@ -90,5 +93,5 @@ test("files of a removed session that a crash left behind are swept, and no othe
   await daemon.stop();
   await log.erase(session.id, by);
   await removal.sweep(new AbortController().signal);
-  expect(leftIn(daemon)).toMatchObject({ workspaces: [other.id, `${other.id}.json`] });
+  expect(leftIn(daemon)).toMatchObject({ workspaces: [other.id, `${other.id}.index`, `${other.id}.json`] });
 });

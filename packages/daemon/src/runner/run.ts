@@ -32,7 +32,7 @@ export interface HostedRun extends Running {
 export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
   const bell = new Bell();
   const { repository, limits, egress } = assignment;
-  const place = { ...world, repository, limits, egress };
+  const place = { ...world, repository, limits, egress, snapshotted: () => office.snapshotted() };
   const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),

@@ -8,7 +8,14 @@ import {
   type EnvironmentDrivers,
   planOf,
 } from "../environments/index.ts";
-import { openInPlace, prepareWorkspace, sparesFolder, type Workspace, workspaceFolder } from "../workspaces/index.ts";
+import {
+  forkPack,
+  openInPlace,
+  prepareWorkspace,
+  sparesFolder,
+  type Workspace,
+  workspaceFolder,
+} from "../workspaces/index.ts";
 import { SetupRun } from "./setup.ts";
 
 /**
@@ -57,6 +64,12 @@ export class SessionSurroundings implements Surroundings {
     const found = await this.#find();
     if (found.kind === "none") return found;
     return { kind: found.kind, results: found.kind === "open" ? found.environment.shell : found.results };
+  }
+
+  /** An interrupt is not held up by it. */
+  async kept(): Promise<void> {
+    const { signal } = this.#desk;
+    await Promise.race([this.#world.snapshotted(), abortOf(signal)]);
   }
 
   /** A person has no more patience with the set-up. */
@@ -132,6 +145,8 @@ export class SessionSurroundings implements Surroundings {
     const driver = this.#world.drivers.of(wish.kind);
     const workspace = await this.#workspace(driver);
     await this.#clearing;
+    // Files that are being restored are no place to lay walls around.
+    await this.#world.snapshotted();
     const environment = await driver.open(
       planOf({
         id: newId("environment"),
@@ -186,6 +201,7 @@ export class SessionSurroundings implements Surroundings {
     const { history, session } = this.#desk;
     const { home, repository } = this.#world;
     const branch = `corral/${session}`;
+    const fork = history.settings?.fork;
     if (history.settings?.workspace === "in-place") return openInPlace(repository, { branch, owner });
     return prepareWorkspace({
       repo: repository,
@@ -193,6 +209,7 @@ export class SessionSurroundings implements Surroundings {
       branch,
       from: history.settings?.base,
       start: history.leftAt,
+      fork: fork === undefined ? undefined : { commit: fork.commit, pack: forkPack(home, session) },
       extras: history.settings?.copyList,
       spares: sparesFolder(home),
       owner,
@@ -207,6 +224,15 @@ export interface SurroundingsWorld {
   readonly drivers: EnvironmentDrivers;
   /** The folder with the socket of the session's proxy, where its network is `allow`. */
   readonly egress?: string | undefined;
+  /** Resolves when what ended in the workspace by now is kept. */
+  readonly snapshotted: () => Promise<void>;
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise;
 }
 
 type Found =

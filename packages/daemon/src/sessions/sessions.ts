@@ -14,6 +14,7 @@ import {
   type SessionView,
   type SettingValues,
   type SetupAnswer,
+  type SnapshotId,
 } from "@corral/protocol";
 import { type By, historyOf, type Log, type Row } from "../log/index.ts";
 import { foldHistory } from "./history.ts";
@@ -48,6 +49,11 @@ export interface SessionTerms {
   defaults(project: ProjectId): Promise<SessionDefaults>;
   /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
   environment(asked: EnvironmentAsked): Promise<EnvironmentWish>;
+  /** Makes ready what a session begins with that begins from a snapshot. Throws `not-found`. */
+  fork?(
+    snapshot: SnapshotId,
+    to: { readonly project: ProjectId; readonly session: SessionId },
+  ): Promise<{ readonly commit: string }>;
 }
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
@@ -60,7 +66,8 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
       const environment = await terms.environment(wish.environment);
-      const settings = { title: "", model, mode, environment, workspace, turnLimit, ...beginning(wish, defaults) };
+      const begins = { ...beginning(wish, defaults), ...(await forked(wish, id)) };
+      const settings = { title: "", model, mode, environment, workspace, turnLimit, ...begins };
       const make = () =>
         log.append({
           stream: id,
@@ -133,6 +140,14 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     },
   };
 
+  async function forked({ projectId: project, workspace, base }: CreateSession, session: SessionId) {
+    if (typeof base !== "object") return {};
+    if (workspace === "in-place") throw noForkInPlace();
+    const made = await terms.fork?.(base.snapshot, { project, session });
+    if (made === undefined) throw missing("snapshot", base.snapshot);
+    return { fork: { snapshotId: base.snapshot, commit: made.commit } };
+  }
+
   /** Of sessions that work in the project's own folder there is one at a time. */
   async function alone(project: ProjectId, make: () => Promise<unknown>): Promise<void> {
     const mine = making.then(async () => {
@@ -172,10 +187,20 @@ function beginning({ workspace, base }: CreateSession, defaults: SessionDefaults
   const command = defaults["workspace.setup"] ?? "";
   const copyList = [...(defaults["workspace.copy"] ?? [])];
   return {
-    ...(base === undefined ? {} : { base }),
+    ...(typeof base === "string" ? { base } : {}),
     ...(copyList.length === 0 ? {} : { copyList }),
     ...(command === "" ? {} : { setup: { command, onFailure: defaults["workspace.setupFailure"] ?? "stop" } }),
   };
+}
+
+function noForkInPlace(): CorralError {
+  return new CorralError(
+    "workspace.unsuitable",
+    "Your own folder is as it is: only a copy can begin from a snapshot.",
+    {
+      hint: "Leave out --workspace in-place",
+    },
+  );
 }
 
 function folderTaken(other: SessionId): CorralError {

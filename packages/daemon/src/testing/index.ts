@@ -4,6 +4,7 @@ export { engineFor } from "../environments/container/testing/podman.ts";
 export { jailOwner } from "../environments/jail/index.ts";
 export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
 export { openFolderStore } from "../storage/folder/index.ts";
+export { openStage as openSnapshotStage } from "../workspaces/snapshots/testing/stage.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";

@@ -1,6 +1,7 @@
 import { type CommandResult, type LimitHit, refusalIn } from "@corral/protocol";
 import { z } from "zod";
 import { type CommandResults, followWhole, mostInResult } from "../environments/index.ts";
+import { onlyReads } from "./reading.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 const defaultTimeoutMs = 120_000;
@@ -23,6 +24,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     "functions stay from call to call. Standard input is empty. Output is cut in the middle when it is long.",
   parameters,
   effect: "writes",
+  onlyReads: ({ command }) => onlyReads(command),
 
   async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput, place }) {
     const { shell } = await surroundings.environment();

@@ -8,6 +8,8 @@ export interface Tool<Arguments = unknown, Result = unknown> {
   readonly parameters: z.ZodType<Arguments>;
   /** Whether a call can change anything: one that only reads may simply run again after a crash. */
   readonly effect: "reads" | "writes";
+  /** Of one that writes: whether this call changes no file, so that nothing need be kept after it. */
+  onlyReads?(call: Arguments): boolean;
   /** Runs the call, or joins it when it runs already under the same id. What it throws becomes a result the model can read. */
   run(call: Arguments, context: ToolContext): Promise<Result>;
   /** After a crash, for a call that had started: what is known of it. Without this, `effect` decides. */
@@ -41,6 +43,8 @@ export interface ToolContext {
 export interface Surroundings {
   /** The open environment; prepared on first use. */
   environment(): Promise<Environment>;
+  /** Resolves when what earlier calls wrote is kept in a snapshot, or could not be; whoever is about to write waits for it. */
+  kept(): Promise<void>;
   /** The environment that a call of an earlier process ran in: whether it still stands, and what it wrote down. */
   earlier(): Promise<{ readonly kind: "open" | "gone"; readonly results: CommandResults } | { readonly kind: "none" }>;
 }

@@ -1,5 +1,5 @@
 import type { WorkspaceDiff } from "@corral/protocol";
-import type { UserRepo } from "./bring-back.ts";
+import type { GitAnswer, GitOptions } from "../git/index.ts";
 
 /** More than a person reads. */
 const mostCharacters = 4 * 2 ** 20;
@@ -7,9 +7,9 @@ const mostCharacters = 4 * 2 ** 20;
 /** Nothing but git itself makes the difference: no program of anybody's settings, no conversion. */
 const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"];
 
-/** What lies between two commits of the user's repo. */
+/** What lies between two commits, or trees, of a repository. */
 export async function difference(
-  user: UserRepo,
+  user: { git(args: readonly string[], options?: GitOptions): Promise<GitAnswer> },
   { base, tip }: { base: string; tip: string },
 ): Promise<Pick<WorkspaceDiff, "files" | "patch" | "truncated">> {
   const from =

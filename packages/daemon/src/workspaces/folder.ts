@@ -16,5 +16,5 @@ export async function removeWorkspace(home: string, session: SessionId): Promise
   for (const each of all) {
     if ((await lstat(each).catch(() => undefined)) !== undefined) await removeFolder(each);
   }
-  for (const file of [".json", ".depot.tip"]) await rm(`${folder}${file}`, { force: true });
+  for (const file of [".json", ".depot.tip", ".index"]) await rm(`${folder}${file}`, { force: true });
 }

@@ -1,11 +1,13 @@
 import { CorralError } from "@corral/protocol";
-import { lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { borrow, checkOut, commitWorktree, detachFrom, give, type Owner } from "./copy.ts";
 import { copyExtras } from "./extras.ts";
 import { pointHead } from "./layout.ts";
+import { type Fork, unpackFork } from "./snapshots/fork.ts";
 import { inspect, type Remote, type Source, type SourceNotes } from "./source.ts";
 import { takeSpare } from "./spare.ts";
 import type { Skipped } from "./staging.ts";
@@ -22,6 +24,8 @@ export interface WorkspaceWish {
   readonly from?: "head" | "dirty" | undefined;
   /** A commit to begin from instead, which the repo has: where earlier work was left. */
   readonly start?: string | undefined;
+  /** A snapshot to begin from instead. */
+  readonly fork?: Fork | undefined;
   /** Patterns of files that git does not know and the work needs; copied from the user's folder. */
   readonly extras?: readonly string[] | undefined;
   /** The folder with copies that are kept ready. */
@@ -72,6 +76,8 @@ export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> 
   const { destination: path, branch } = wish;
   const { head, remotes, notes, variables } = source;
   const workspace = { path, branch, head, readable, variables, remotes, notes, ...filled };
+  // As it is before anybody works there: by it the first snapshot knows what is unchanged.
+  await copyFile(join(beside, ".git/index"), `${path}.index`, constants.COPYFILE_FICLONE).catch(noIndexYet);
   // The record first: a copy with its name has one.
   await writeFile(`${path}.json.new`, JSON.stringify(workspace), { mode: 0o600, flush: true });
   await rename(`${path}.json.new`, recordOf(path));
@@ -86,7 +92,9 @@ async function fill(source: Source, beside: string, wish: WorkspaceWish): Promis
   const spare = await readySpare(source, beside, wish);
   if (spare === undefined) await borrow(source, beside);
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
-  const base = dirty?.commit ?? wish.start ?? source.head;
+  const fork = dirty === undefined && wish.start === undefined ? wish.fork : undefined;
+  if (fork !== undefined) await unpackFork(beside, fork);
+  const base = dirty?.commit ?? wish.start ?? fork?.commit ?? source.head;
   const held = spare?.head;
   if (base !== "" && base !== held) await checkOut(beside, { from: held, to: base, owner }, { signal });
   await pointHead(join(beside, ".git"), branch, base);
@@ -114,6 +122,11 @@ function ownedAnew(beside: string, { isWhole, extras }: { isWhole: boolean; extr
     path.split("/").map((_, depth, names) => names.slice(0, depth + 1).join("/")),
   );
   return [".git", ...new Set(folders)].map((name) => join(beside, name));
+}
+
+/** In a repository without a commit. */
+function noIndexYet(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 /** Beside the copy, where no agent can write. */

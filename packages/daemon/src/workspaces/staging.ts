@@ -12,7 +12,14 @@ export interface GitAtFolder {
 
 export interface Skipped {
   readonly path: string;
-  readonly why: "nested repository" | "too large" | "neither file nor link" | "unreadable" | "odd name" | "too many";
+  readonly why:
+    | "nested repository"
+    | "too large"
+    | "too much"
+    | "neither file nor link"
+    | "unreadable"
+    | "odd name"
+    | "too many";
 }
 
 export interface StagingBounds {
@@ -20,6 +27,8 @@ export interface StagingBounds {
   readonly largestFile: number;
   /** Of more new and changed files than this, the rest is left out. */
   readonly mostFiles: number;
+  /** Of more bytes than this in new and changed files, the rest is left out. */
+  readonly mostBytes?: number;
 }
 
 const stagingBounds: StagingBounds = { largestFile: 100 * 2 ** 20, mostFiles: 200_000 };
@@ -30,20 +39,35 @@ export async function stage(at: GitAtFolder, bounds: StagingBounds = stagingBoun
   const others = await names(at, ["git", "ls-files", "--others", "--exclude-standard", "-z"]);
   const looked = await look(at, [...changed, ...others.filter((name) => !name.endsWith("/"))], bounds);
   const nested = others.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
-  const refused = await take(at, looked.taken);
+  const refused = looked.taken.length === 0 ? [] : (await take(at, looked.taken, updateIndex)).refused;
   return [...nested, ...looked.skipped, ...refused];
 }
 
+/** Takes what the names on its input have in the folder, or takes them out. */
+export const updateIndex = ["git", "update-index", "-z", "--add", "--remove", "--replace", "--stdin"] as const;
+
+export interface Taken {
+  readonly refused: readonly Skipped[];
+  readonly stdout: Uint8Array;
+}
+
 /** Some names cannot be in a tree; what git refuses is left out, one by one. */
-async function take(at: GitAtFolder, paths: readonly string[], patience = 50): Promise<Skipped[]> {
-  if (paths.length === 0) return [];
+export async function take(
+  at: GitAtFolder,
+  paths: readonly string[],
+  argv: readonly string[],
+  patience = 50,
+): Promise<Taken> {
   const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
-  const answer = await at.run(["git", "update-index", "-z", "--add", "--remove", "--replace", "--stdin"], input);
-  if (answer.ok) return [];
-  const refused = /fatal: Unable to process path (.*)/.exec(Buffer.from(answer.stderr, "utf8").toString("latin1"))?.[1];
+  const { ok, stdout, stderr } = await at.run(argv, input);
+  if (ok) return { refused: [], stdout };
+  const refused = /fatal: Unable to process path (.*)/s
+    .exec(Buffer.from(stderr, "utf8").toString("latin1"))?.[1]
+    ?.trimEnd();
   const rest = paths.filter((path) => path !== refused);
-  if (refused === undefined || patience === 0 || rest.length === paths.length) throw new Error(answer.stderr.trim());
-  return [skipped(refused, "odd name"), ...(await take(at, rest, patience - 1))];
+  if (refused === undefined || patience === 0 || rest.length === paths.length) throw new Error(stderr.trim());
+  const taken = await take(at, rest, argv, patience - 1);
+  return { ...taken, refused: [skipped(refused, "odd name"), ...taken.refused] };
 }
 
 async function names(at: GitAtFolder, argv: readonly string[]): Promise<string[]> {
@@ -63,22 +87,33 @@ async function look(at: GitAtFolder, all: readonly string[], bounds: StagingBoun
   const surplus = all.length > paths.length ? [skipped(`${all.length - paths.length} files`, "too many")] : [];
   if (paths.length === 0) return { taken: [], skipped: surplus };
   const input = Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1");
-  const { stdout } = await at.run(["xargs", "-0", "stat", "--printf=%f %s %n\\0", "--"], input);
+  const { stdout } = await at.run(["xargs", "-0", ...statEach], input);
+  const judged = judge(paths, Buffer.from(stdout).toString("latin1").split("\0"), bounds);
+  return { taken: judged.taken, skipped: [...surplus, ...judged.skipped] };
+}
+
+/** Tells kind and size of the files that follow it, each named from `./`. */
+export const statEach = ["stat", "--printf=%f %s %n\\0", "--"] as const;
+
+/** What of these may be taken, by what `statEach` said of them. */
+export function judge(paths: readonly string[], said: readonly string[], bounds: StagingBounds): Looked {
   const facts = new Map(
-    Buffer.from(stdout)
-      .toString("latin1")
-      .split("\0")
-      .filter(Boolean)
-      .map((line) => {
-        const [, mode = "0", size = "0", name = ""] = /^(\w+) (\d+) \.\/(.*)$/s.exec(line) ?? [];
-        return [name, { mode: Number.parseInt(mode, 16), size: Number(size) }] as const;
-      }),
+    said.filter(Boolean).map((line) => {
+      const [, mode = "0", size = "0", name = ""] = /^(\w+) (\d+) \.\/(.*)$/s.exec(line) ?? [];
+      return [name, { mode: Number.parseInt(mode, 16), size: Number(size) }] as const;
+    }),
   );
-  const judged = paths.map((path) => ({ path, why: objection(path, facts.get(path), bounds) }));
-  const out = judged.flatMap(({ path, why }) => (why === undefined ? [] : [skipped(path, why)]));
+  let room = bounds.mostBytes ?? Infinity;
+  const judged = paths.map((path) => {
+    const why = objection(path, facts.get(path), bounds);
+    const size = why === undefined ? (facts.get(path)?.size ?? 0) : 0;
+    if (size > room) return { path, why: "too much" as const };
+    room -= size;
+    return { path, why };
+  });
   return {
     taken: judged.filter(({ why }) => why === undefined).map(({ path }) => path),
-    skipped: [...surplus, ...out],
+    skipped: judged.flatMap(({ path, why }) => (why === undefined ? [] : [skipped(path, why)])),
   };
 }
 
@@ -101,6 +136,6 @@ function objection(
   return facts.size > largestFile ? "too large" : undefined;
 }
 
-function skipped(path: string, why: Skipped["why"]): Skipped {
+export function skipped(path: string, why: Skipped["why"]): Skipped {
   return { path: Buffer.from(path, "latin1").toString("utf8"), why };
 }

@@ -51,6 +51,8 @@ export interface Workspaces {
   remove(session: SessionId): Promise<void>;
   /** Removes what was kept long enough. Never rejects. */
   cleanUp(): Promise<void>;
+  /** Does something else with the session's workspace, after what was asked before. */
+  inTurn<T>(session: SessionId, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -72,7 +74,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { log, home, owner, spares, onDefect, terms, now = Date.now } = options;
   const enough = new AbortController();
   const lines = new Map<SessionId, Promise<unknown>>();
-  /** Sessions in an activity that has made no call. One that an earlier daemon began may have. */
+  /** Sessions in an activity that has made no call that could write. One that an earlier daemon began may have. */
   const idle = new Set<SessionId>();
   const unlisten = log.onCommit((events) => events.forEach(notice));
 
@@ -162,6 +164,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }
     },
 
+    inTurn: (session, work) => inLine(session, work),
+
     async close() {
       unlisten();
       enough.abort();
@@ -172,7 +176,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   function notice({ type, stream, data, traceId }: StoredEvent): void {
     const session = stream as SessionId;
     if (type === "activity.opened") idle.add(session);
-    else if (type === "call.started") idle.delete(session);
+    else if (type === "call.started" && data.reads !== true) idle.delete(session);
     else if (type === "activity.settled" && !idle.delete(session))
       bringSoon(session, { actor: "corral", ...(traceId !== undefined && { traceId }) });
     else if (type === "workspace.prepared" && data.way !== "in place") void refill(session);
@@ -339,6 +343,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       "record.json": `${folder}.json`,
       depot: `${folder}.depot`,
       "depot.tip": `${folder}.depot.tip`,
+      index: `${folder}.index`,
       workspace: folder,
     };
   }

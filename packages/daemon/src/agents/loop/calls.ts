@@ -10,7 +10,8 @@ import type { Desk } from "../port.ts";
  * 1. The environment is open, and `call.started` is durable, before the tool starts: an environment that closes
  *    after a call started may have taken the call with it, and no other may.
  * 2. A call that had started before a crash is never simply run again: the tool is asked what is known.
- * 3. What a tool throws is the call's end, not the turn's.
+ * 3. A call that can write waits until what earlier ones wrote is kept; that is asked for before it counts as running itself.
+ * 4. What a tool throws is the call's end, not the turn's.
  */
 
 /** Records a call as the model made it and takes it to its end. */
@@ -56,9 +57,17 @@ async function runCall(desk: Desk, toolbox: Toolbox, call: Call, attempt: number
   );
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   if (trouble !== undefined) return fail(desk, call, messageOf(trouble), codeOf(trouble));
-  desk.record(event("call.started", { id: call.id, attempt }));
+  const reads = changesNothing(desk, tool, call);
+  const kept = reads ? undefined : desk.surroundings.kept();
+  desk.record(event("call.started", { id: call.id, attempt, ...(reads ? { reads } : {}) }));
   await desk.durable();
+  await kept;
   await perform(desk, tool, call, contextFor(desk, call, attempt));
+}
+
+function changesNothing(desk: Desk, tool: Tool, call: Call): boolean {
+  const isReadOnly = desk.history.settings?.environment.access === "read";
+  return isReadOnly || tool.effect === "reads" || tool.onlyReads?.(call.arguments) === true;
 }
 
 async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext): Promise<void> {

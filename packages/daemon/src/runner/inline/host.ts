@@ -54,5 +54,6 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
     promote: (activity) => (isClosed() ? refused() : office.promote(activity)),
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
     keep: (step) => (isClosed() ? refused() : office.keep(step)),
+    snapshotted: () => (isClosed() ? refused() : office.snapshotted()),
   };
 }

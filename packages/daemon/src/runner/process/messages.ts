@@ -32,6 +32,7 @@ export type FromRunner =
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
   | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
+  | { readonly say: "snapshotted"; readonly run: number; readonly request: number }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   /** The answer to `open`. */
   | { readonly say: "opened"; readonly run: number; readonly request: number; readonly problem?: Problem }

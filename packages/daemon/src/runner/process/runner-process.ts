@@ -167,6 +167,8 @@ export class RunnerProcess {
           kept?.then((artifact) => ({ artifact })),
         );
       }
+      case "snapshotted":
+        return this.#answer(message, this.#runs.get(message.run)?.office.snapshotted());
       case "deltas":
         for (const delta of message.deltas) this.#runs.get(message.run)?.office.emit(delta);
         return;

@@ -100,6 +100,10 @@ class RemoteOffice implements Office {
     return artifact;
   }
 
+  async snapshotted(): Promise<void> {
+    await this.#ask((request) => ({ say: "snapshotted", run: this.#run, request }));
+  }
+
   /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */
   emit(delta: Delta): void {
     if (this.#deltas.length === 0) setImmediate(() => this.#flushDeltas());

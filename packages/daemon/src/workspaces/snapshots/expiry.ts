@@ -1,0 +1,66 @@
+import { event, type SessionId, type SnapshotId } from "@corral/protocol";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fault } from "../../faults/index.ts";
+import type { Log, Row } from "../../log/index.ts";
+import type { Digest, Store } from "../../storage/index.ts";
+import { keepOnly, noteOnly, notePack, packsNoted, packTogether, storePack } from "./packs.ts";
+import type { Shelf } from "./shelf.ts";
+
+export interface Expiring {
+  readonly log: Log;
+  readonly shelf: Shelf;
+  readonly store: Store;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Lets go of a session's old snapshots, but never of its last, and of all that only those needed. What is left is packed anew and
+ * safe before they go; cut off afterwards, what is too much stays until the next time.
+ */
+export async function expireOf(
+  session: SessionId,
+  { days, most }: { readonly days: number | null; readonly most: number },
+  { log, shelf, store, now, signal }: Expiring,
+): Promise<void> {
+  const all = await log.rows("snapshots", { where: { session }, orderBy: "seq" });
+  const isOld = (row: Row) => days !== null && now - Date.parse(row["at"] as string) > days * dayMs;
+  const gone = all.slice(0, -1).filter((row, at) => isOld(row) || at < all.length - most);
+  if (gone.length === 0) return;
+  const repository = await shelf.open(session);
+  const kept = all.filter((row) => !gone.includes(row)).map((row) => row["tree"] as string);
+  const file = await packTogether(repository, kept);
+  const packs = file === undefined ? [] : [await storePack(store, file, signal)];
+  const before = await packsNoted(repository.folder);
+  for (const pack of packs) await notePack(repository.folder, pack);
+  const events = gone.map((row, at) =>
+    event("snapshot.expired", {
+      snapshotId: row["key"] as SnapshotId,
+      ...(at === gone.length - 1 ? { packs } : {}),
+    }),
+  );
+  await shelf.append(session, { actor: "corral" }, ...events);
+  fault("snapshot.expired");
+  await keepOnly(repository, file === undefined ? "nothing" : "new.pack");
+  await noteOnly(repository.folder, packs);
+  for (const digest of before) if (!packs.includes(digest)) await store.remove(digest);
+}
+
+/** Removes what was stored and never came on record, or was to be removed and is not. */
+export async function sweepStore(home: string, { log, store, now, signal }: Expiring): Promise<void> {
+  const folders = await readdir(join(home, "snapshots")).catch((): string[] => []);
+  // Of a session whose repository is gone all are needed to bring it back, and only the log knows which.
+  for (const { key } of await log.rows("last_snapshots")) if (!folders.includes(key as string)) return;
+  const needed = new Set<Digest>();
+  for (const name of folders) for (const pack of await packsNoted(join(home, "snapshots", name))) needed.add(pack);
+  let after: Digest | undefined;
+  do {
+    const { objects, more } = await store.list(after === undefined ? {} : { after });
+    for (const { digest, storedAt } of objects)
+      if (!needed.has(digest) && now - storedAt > dayMs) await store.remove(digest);
+    after = more ? objects.at(-1)?.digest : undefined;
+  } while (after !== undefined && !signal.aborted);
+}

@@ -1,0 +1,3 @@
+export { forkPack } from "./places.ts";
+export { snapshotProjections } from "./projection.ts";
+export { openSnapshots, type Snapshots } from "./snapshots.ts";

@@ -1,0 +1,12 @@
+import type { SessionId } from "@corral/protocol";
+import { workspaceFolder } from "../folder.ts";
+
+/** Where prepared copies leave the index of their checkout, before anybody works in them. */
+export function indexBeside(home: string, session: SessionId): string {
+  return `${workspaceFolder(home, session)}.index`;
+}
+
+/** Where what a forked session begins with is. */
+export function forkPack(home: string, session: SessionId): string {
+  return `${workspaceFolder(home, session)}.fork.pack`;
+}

@@ -1,0 +1,183 @@
+import {
+  type CallId,
+  CorralError,
+  event,
+  type EventData,
+  newId,
+  type NewEvent,
+  type SessionId,
+  type SnapshotId,
+} from "@corral/protocol";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fault } from "../../faults/index.ts";
+import { insideGitJail } from "../../git/index.ts";
+import { type By, historyOf, type Log } from "../../log/index.ts";
+import type { Digest, Store } from "../../storage/index.ts";
+import type { Owner } from "../copy.ts";
+import { workspaceFolder } from "../folder.ts";
+import { type OnRecord, onRecord } from "../projection.ts";
+import { inspect, type Source } from "../source.ts";
+import { loadPacks, notePack, storePack } from "./packs.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import type { TakenTree } from "./take.ts";
+
+/**
+ * Where each session's snapshots are: what the log says of its workspace, its repository, and how a snapshot gets on record.
+ * Whoever uses it is alone with the session.
+ */
+export interface Shelf {
+  /** Throws `not-found`. */
+  known(session: SessionId): Promise<OnRecord>;
+  /** The workspace it has, or had last. */
+  everPrepared(session: SessionId): Promise<Prepared | undefined>;
+  /** The session's repository. One that is gone comes back from storage. */
+  open(session: SessionId): Promise<Repository>;
+  last(session: SessionId): Promise<{ readonly id: SnapshotId; readonly tree: string } | undefined>;
+  /** Puts a snapshot on record, after its objects are safe. */
+  keep(session: SessionId, taken: TakenTree, why: Why & { readonly previous: SnapshotId | null }): Promise<SnapshotId>;
+  append(session: SessionId, by: By, ...events: readonly NewEvent[]): Promise<void>;
+  owner(record: OnRecord): Promise<Owner | undefined>;
+  /** Lets go of what is remembered of it. */
+  forget(session: SessionId): void;
+}
+
+export type Prepared = EventData<"workspace.prepared">;
+
+/** Why a snapshot is taken. */
+export interface Why {
+  readonly reason: EventData<"snapshot.taken">["reason"];
+  readonly calls: readonly CallId[];
+  readonly by: By;
+}
+
+export interface ShelfOptions {
+  readonly log: Log;
+  readonly home: string;
+  readonly owner: Owner | undefined;
+  readonly store: Store;
+  readonly signal: AbortSignal;
+  readonly longestMs: number;
+}
+
+export function openShelf({ log, home, store, signal, longestMs, ...options }: ShelfOptions): Shelf {
+  const sources = new Map<SessionId, Promise<GitTerms | undefined>>();
+
+  return { known, everPrepared, open, last, keep, append, owner, forget: (session) => void sources.delete(session) };
+
+  async function known(session: SessionId): Promise<OnRecord> {
+    const row = await log.row("workspaces", session);
+    if (row === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
+    return onRecord(row);
+  }
+
+  async function everPrepared(session: SessionId): Promise<Prepared | undefined> {
+    const { prepared } = await known(session);
+    if (prepared !== undefined) return prepared;
+    const found = (await historyOf(log, session)).findLast(({ type }) => type === "workspace.prepared");
+    return found?.type === "workspace.prepared" ? found.data : undefined;
+  }
+
+  async function open(session: SessionId): Promise<Repository> {
+    const record = await known(session);
+    const prepared = await everPrepared(session);
+    const folder = shelfFolder(home, session);
+    const wasThere = await isThere(join(folder, "ready"));
+    const readable = await existing(prepared?.readable ?? []);
+    const ownObjects = record.kind === "in-place" ? [`${insideGitJail.workspace}/.git/objects`] : [];
+    const repository = await openRepository((await gitTerms(session, record)) ?? withoutUser, {
+      folder,
+      workspace: prepared?.path ?? workspaceFolder(home, session),
+      objects: [...ownObjects, ...readable],
+      readable,
+      owner: await owner(record),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
+    });
+    if (!wasThere && (await last(session)) !== undefined)
+      await loadPacks(repository, store, packsOf(await historyOf(log, session)));
+    return repository;
+  }
+
+  async function last(session: SessionId) {
+    const row = await log.row("last_snapshots", session);
+    return row === undefined ? undefined : { id: row["snapshot"] as SnapshotId, tree: row["tree"] as string };
+  }
+
+  async function keep(
+    session: SessionId,
+    { pack: file, skipped, ...figures }: TakenTree,
+    { by, calls, ...why }: Why & { readonly previous: SnapshotId | null },
+  ): Promise<SnapshotId> {
+    const snapshotId = newId("snapshot");
+    const pack = file === undefined ? undefined : await storePack(store, file, signal);
+    if (pack !== undefined) await notePack(shelfFolder(home, session), pack);
+    fault("snapshot.stored");
+    const data: EventData<"snapshot.taken"> = {
+      snapshotId,
+      ...figures,
+      ...why,
+      calls: [...calls],
+      commands: [],
+      skipped: skipped.slice(0, mostTold).map((each) => ({ ...each })),
+      ...(pack === undefined ? {} : { pack }),
+    };
+    await append(session, by, event("snapshot.taken", data));
+    return snapshotId;
+  }
+
+  async function append(session: SessionId, by: By, ...events: readonly NewEvent[]): Promise<void> {
+    // Nothing is said of a session that is gone by now.
+    const guards = [{ table: "workspaces", key: session, is: {} }];
+    await log.append({ stream: session, ...by, events, guards });
+  }
+
+  /** The user's own folder is looked at as whoever it belongs to. */
+  async function owner({ kind, prepared }: OnRecord): Promise<Owner | undefined> {
+    if (kind !== "in-place" || prepared === undefined) return options.owner;
+    const { uid, gid } = await stat(prepared.path);
+    return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
+  }
+
+  /** Asked once: it takes several programs to tell. */
+  function gitTerms(session: SessionId, { worktree, project }: OnRecord): Promise<GitTerms | undefined> {
+    const asked = sources.get(session) ?? ask(worktree, project).catch(() => undefined);
+    sources.set(session, asked);
+    return asked;
+  }
+
+  async function ask(worktree: string | undefined, project: string): Promise<GitTerms> {
+    const path = worktree ?? ((await log.row("projects", project))?.["path"] as string | undefined) ?? "";
+    return inspect(path, signal);
+  }
+}
+
+type GitTerms = Pick<Source, "objectFormat" | "excludes">;
+
+/** Where the user's repository is gone, what was made before goes on with what it has. */
+const withoutUser: GitTerms = { objectFormat: "sha1", excludes: "" };
+
+const mostTold = 100;
+
+/** No jail of a session sees it. */
+export function shelfFolder(home: string, session: SessionId): string {
+  return join(home, "snapshots", session);
+}
+
+/** All packs that hold something of what is left. */
+function packsOf(events: readonly NewEvent[]): readonly Digest[] {
+  let packs: readonly Digest[] = [];
+  for (const { type, data } of events) {
+    if (type === "snapshot.taken" && data.pack !== undefined) packs = [...packs, data.pack];
+    if (type === "snapshot.expired" && data.packs !== undefined) packs = data.packs;
+  }
+  return packs;
+}
+
+async function existing(folders: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(folders.map(isThere));
+  return folders.filter((_, at) => found[at]);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}

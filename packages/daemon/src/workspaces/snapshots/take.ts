@@ -1,0 +1,154 @@
+import { insideGitJail } from "../../git/index.ts";
+import { findOdd, meetsHazard, type Odd, oddOf } from "../hazards.ts";
+import { judge, type Skipped, skipped, type StagingBounds, statEach, take, updateIndex } from "../staging.ts";
+import type { Repository } from "./repository.ts";
+
+export interface TakeWish {
+  /** The tree that it is compared with. */
+  readonly before: string;
+  /** Patterns, as in a `.gitignore`, of ignored files that are taken all the same. */
+  readonly ignored: readonly string[];
+  readonly bounds: StagingBounds;
+}
+
+export interface TakenTree {
+  readonly tree: string;
+  /** Against `before`. */
+  readonly files: number;
+  readonly insertions: number;
+  readonly deletions: number;
+  readonly skipped: readonly Skipped[];
+  /** The file with the objects that are new, as a pack; none when nothing is. */
+  readonly pack: string | undefined;
+}
+
+/**
+ * Takes what the workspace holds: what is tracked or was before, what is new, and what the rule names of the ignored. The
+ * repository's index remembers what files looked like, so that only those are read that were touched.
+ */
+export async function takeTree(repository: Repository, wish: TakeWish): Promise<TakenTree> {
+  const seen = await look(repository, wish);
+  const judged = judge(
+    seen.names.filter((name) => !name.endsWith("/")),
+    seen.facts,
+    wish.bounds,
+  );
+  const nested = seen.names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
+  const surplus = seen.count - seen.names.length;
+  const { covered } = seen.odd;
+  const at = {
+    run: ([script = "", ...args]: readonly string[], input?: Uint8Array) =>
+      repository.run(script, args, { covered, ...(input && { input }) }),
+  };
+  const written = await take(at, judged.taken, [write, wish.before]);
+  const [tree = "", ...numbers] = Buffer.from(written.stdout).toString("latin1").split("\0");
+  const lines = numbers.filter((line) => /^(\d+|-)\t/.test(line));
+  const total = (column: number) => lines.reduce((all, line) => all + (Number(line.split("\t")[column]) || 0), 0);
+  return {
+    tree,
+    files: lines.length,
+    insertions: total(0),
+    deletions: total(1),
+    skipped: [
+      ...(surplus > 0 ? [skipped(`${surplus} files`, "too many")] : []),
+      ...nested,
+      ...seen.odd.skipped,
+      ...judged.skipped,
+      ...written.refused,
+    ],
+    pack: tree === wish.before ? undefined : `${repository.folder}/new.pack`,
+  };
+}
+
+interface Seen {
+  readonly odd: Odd;
+  /** All that was found, also what is more than the bounds allow. */
+  readonly count: number;
+  readonly names: readonly string[];
+  readonly facts: readonly string[];
+}
+
+async function look(repository: Repository, { ignored, bounds }: TakeWish): Promise<Seen> {
+  const args = [String(bounds.mostFiles), ...ignored.map((pattern) => `--exclude=!${pattern}`)];
+  const first = await repository.run(lookFirst, args);
+  if (first.ok) return seenIn(first.stdout);
+  if (!first.stderr.includes(hazardWord)) throw new Error(first.stderr.trim());
+  const [folders = [], all = []] = sections(first.stdout);
+  const odd = oddOf(all, (path) => folders.includes(`./${path}`));
+  const second = await repository.run(lookCovered, args, { covered: odd.covered });
+  if (!second.ok) throw new Error(second.stderr.trim());
+  return { ...seenIn(second.stdout), odd };
+}
+
+function seenIn(stdout: Buffer): Seen {
+  const [[count = "0"] = [], odd = [], names = [], facts = []] = sections(stdout);
+  return { odd: oddOf(odd, () => false), count: Number(count), names, facts };
+}
+
+/** Lists of names, each name ended and each list ended once more. */
+function sections(stdout: Buffer): string[][] {
+  const found: string[][] = [[]];
+  for (const record of stdout.toString("latin1").split("\0")) {
+    if (record === "") found.push([]);
+    else found.at(-1)!.push(record);
+  }
+  return found;
+}
+
+const hazardWord = "corral: hazard";
+
+/** Both at once: each goes over all of the workspace. */
+const list = `
+git diff-files --name-only --ignore-submodules=all -z >/tmp/changed & changed=$!
+git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!`;
+
+const tell = `
+cat /tmp/changed /tmp/others | head -z -n "$most" >/tmp/names
+cat /tmp/changed /tmp/others | tr -cd '\\0' | wc -c | tr -d ' \\n'; printf '\\0\\0'
+cat /tmp/odd; printf '\\0'
+cat /tmp/names; printf '\\0'
+sed -z 's/^/.\\//' </tmp/names | xargs -0 -r ${statEach.map((word) => `'${word}'`).join(" ")} 2>/dev/null
+exit 0`;
+
+/**
+ * What git must not meet is looked for at the same time: git may wait for it, and is then not waited for. The search has its own
+ * time: one that is not through by then has seen enough to tell.
+ */
+const lookFirst = `
+most=$1; shift
+timeout 20 ${findOdd} >/tmp/odd 2>/dev/null & odd=$!
+${list}
+wait $odd
+if ${meetsHazard} </tmp/odd; then
+  kill -9 $changed $others
+  xargs -0 sh -c 'for each do [ -d "$each" ] && [ ! -L "$each" ] && printf "%s\\0" "$each"; done; exit 0' sh </tmp/odd
+  printf '\\0'
+  cat /tmp/odd
+  echo '${hazardWord}' >&2
+  exit 9
+fi
+wait $changed && wait $others || exit 1
+${tell}`;
+
+/** The same where what git must not meet is covered. */
+const lookCovered = `
+most=$1; shift
+: >/tmp/odd
+${list}
+wait $changed && wait $others || exit 1
+${tell}`;
+
+const inDepot = (name: string) => `${insideGitJail.depot}/${name}`;
+
+/** Says the tree, and how each file differs from the tree before; leaves the objects that are new as a pack. */
+const write = `
+${updateIndex.join(" ")} || exit 1
+tree=$(git write-tree) || exit 1
+printf '%s\\0' "$tree"
+[ "$tree" = "$1" ] && exit 0
+git diff-tree -r --numstat --no-renames --no-ext-diff --no-textconv -z "$1" "$tree" || exit 1
+{
+  echo "$tree"
+  git diff-tree -r -t --no-renames --no-abbrev "$1" "$tree" |
+    sed -n -e '/^:[0-7]* 160000 /d' -e 's/^:[0-7]* [0-7]* [0-9a-f]* \\([0-9a-f]*\\) .*/\\1/p' | grep -v '^0*$'
+} | git pack-objects --local --delta-base-offset -q --stdout >${inDepot("new.pack")}`;
