@@ -37,7 +37,7 @@ export async function beginFrom(repository: Repository, wish: Beginning): Promis
 /** An index that says of no file that it is as in the tree: whatever there is, is read once. */
 export async function forgetFiles(repository: Repository, tree: string): Promise<void> {
   await rm(join(repository.folder, "index"), { force: true });
-  const { ok, stderr } = await repository.run('git read-tree --reset "$1"', [tree]);
+  const { ok, stderr } = await repository.run(`git read-tree --reset "$1" && ${split}`, [tree]);
   if (!ok) throw new Error(stderr.trim());
 }
 
@@ -53,6 +53,9 @@ async function seed({ folder }: Repository, { index, owner }: Beginning): Promis
   return false;
 }
 
+/** Of a large index only what changed is written, each time. */
+const split = "git update-index --split-index";
+
 const begin = `
 base=$1
 if [ -z "$base" ]; then
@@ -67,4 +70,5 @@ fi
 if [ "$4" = index ]; then
   git read-tree --reset "$base" 2>/dev/null || { rm -f "$GIT_INDEX_FILE"; git read-tree --reset "$base"; } || exit 1
 fi
+${split} || exit 1
 exec git rev-parse "$base^{tree}"`;

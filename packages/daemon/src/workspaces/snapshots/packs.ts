@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { appendFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { insideGitJail } from "../../git/index.ts";
-import type { Digest, Store } from "../../storage/index.ts";
+import { type Digest, isDigest, type Store } from "../../storage/index.ts";
 import type { Repository } from "./repository.ts";
 
 /**
@@ -45,7 +45,7 @@ const noteOf = (folder: string) => join(folder, "packs");
 
 export async function packsNoted(folder: string): Promise<Digest[]> {
   const text = await readFile(noteOf(folder), "utf8").catch(() => "");
-  return [...new Set(text.split("\n").filter((line) => /^[0-9a-f]{64}$/.test(line)))];
+  return [...new Set(text.split("\n").filter(isDigest))];
 }
 
 export async function notePack(folder: string, digest: Digest): Promise<void> {

@@ -165,10 +165,10 @@ export function shelfFolder(home: string, session: SessionId): string {
 
 /** All packs that hold something of what is left. */
 function packsOf(events: readonly NewEvent[]): readonly Digest[] {
-  let packs: readonly Digest[] = [];
+  const packs: Digest[] = [];
   for (const { type, data } of events) {
-    if (type === "snapshot.taken" && data.pack !== undefined) packs = [...packs, data.pack];
-    if (type === "snapshot.expired" && data.packs !== undefined) packs = data.packs;
+    if (type === "snapshot.taken" && data.pack !== undefined) packs.push(data.pack);
+    if (type === "snapshot.expired" && data.packs !== undefined) packs.splice(0, packs.length, ...data.packs);
   }
   return packs;
 }

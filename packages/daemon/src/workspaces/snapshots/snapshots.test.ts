@@ -145,7 +145,7 @@ test("nothing planted is obeyed or waited for, and what cannot be kept is told",
   expect(inSnapshots("cat-file", "blob", `${tree}:file.txt`)).toBe("$Id$\r\n");
 });
 
-test("more files than are kept are counted, and the rest is there", async () => {
+test("a file that is larger than allowed is named, and the rest is there", async () => {
   stage.terms = { ...stage.terms, largestFile: 10 };
   await session.call(() => session.write({ "small.txt": "small\n", "large.txt": "larger than ten\n" }));
   expect((await session.taken()).at(-1)).toMatchObject({

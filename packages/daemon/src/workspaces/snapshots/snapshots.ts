@@ -312,7 +312,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     try {
       return await takeTree(repository, wish);
     } catch (error) {
-      if (signal.aborted || !/index (file|uses)|bad (signature|index)/.test(String(error))) throw error;
+      if (signal.aborted || !/index (file|uses)|bad (signature|index)|broken index/.test(String(error))) throw error;
       // What a loss of power left of the index is of no use.
       await forgetFiles(repository, before);
       return takeTree(repository, wish);

@@ -28,13 +28,11 @@ export interface TakenTree {
  */
 export async function takeTree(repository: Repository, wish: TakeWish): Promise<TakenTree> {
   const seen = await look(repository, wish);
-  const judged = judge(
-    seen.names.filter((name) => !name.endsWith("/")),
-    seen.facts,
-    wish.bounds,
-  );
-  const nested = seen.names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
-  const surplus = seen.count - seen.names.length;
+  const names = seen.names.slice(0, wish.bounds.mostFiles);
+  const files = names.filter((name) => !name.endsWith("/"));
+  const nested = names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
+  const judged = judge(files, seen.facts, wish.bounds);
+  const surplus = seen.names.length - names.length;
   const { covered } = seen.odd;
   const at = {
     run: ([script = "", ...args]: readonly string[], input?: Uint8Array) =>
@@ -63,7 +61,6 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
 interface Seen {
   readonly odd: Odd;
   /** All that was found, also what is more than the bounds allow. */
-  readonly count: number;
   readonly names: readonly string[];
   readonly facts: readonly string[];
 }
@@ -81,8 +78,8 @@ async function look(repository: Repository, { ignored, bounds }: TakeWish): Prom
 }
 
 function seenIn(stdout: Buffer): Seen {
-  const [[count = "0"] = [], odd = [], names = [], facts = []] = sections(stdout);
-  return { odd: oddOf(odd, () => false), count: Number(count), names, facts };
+  const [odd = [], names = [], facts = []] = sections(stdout);
+  return { odd: oddOf(odd, () => false), names, facts };
 }
 
 /** Lists of names, each name ended and each list ended once more. */
@@ -103,11 +100,11 @@ git diff-files --name-only --ignore-submodules=all -z >/tmp/changed & changed=$!
 git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!`;
 
 const tell = `
-cat /tmp/changed /tmp/others | head -z -n "$most" >/tmp/names
-cat /tmp/changed /tmp/others | tr -cd '\\0' | wc -c | tr -d ' \\n'; printf '\\0\\0'
-cat /tmp/odd; printf '\\0'
-cat /tmp/names; printf '\\0'
-sed -z 's/^/.\\//' </tmp/names | xargs -0 -r ${statEach.map((word) => `'${word}'`).join(" ")} 2>/dev/null
+printf '\\0' >/tmp/end
+cat /tmp/odd /tmp/end /tmp/changed /tmp/others /tmp/end
+[ -s /tmp/changed ] || [ -s /tmp/others ] || exit 0
+cat /tmp/changed /tmp/others | head -z -n "$most" | sed -z 's/^/.\\//' |
+  xargs -0 ${statEach.map((word) => `'${word}'`).join(" ")} 2>/dev/null
 exit 0`;
 
 /**
@@ -119,7 +116,7 @@ most=$1; shift
 timeout 20 ${findOdd} >/tmp/odd 2>/dev/null & odd=$!
 ${list}
 wait $odd
-if ${meetsHazard} </tmp/odd; then
+if [ -s /tmp/odd ] && ${meetsHazard} </tmp/odd; then
   kill -9 $changed $others
   xargs -0 sh -c 'for each do [ -d "$each" ] && [ ! -L "$each" ] && printf "%s\\0" "$each"; done; exit 0' sh </tmp/odd
   printf '\\0'
@@ -150,5 +147,5 @@ git diff-tree -r --numstat --no-renames --no-ext-diff --no-textconv -z "$1" "$tr
 {
   echo "$tree"
   git diff-tree -r -t --no-renames --no-abbrev "$1" "$tree" |
-    sed -n -e '/^:[0-7]* 160000 /d' -e 's/^:[0-7]* [0-7]* [0-9a-f]* \\([0-9a-f]*\\) .*/\\1/p' | grep -v '^0*$'
+    sed -n -e '/^:[0-7]* \\(160000\\|000000\\) /d' -e 's/^:[0-7]* [0-7]* [0-9a-f]* \\([0-9a-f]*\\) .*/\\1/p'
 } | git pack-objects --local --delta-base-offset -q --stdout >${inDepot("new.pack")}`;
