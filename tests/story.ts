@@ -17,8 +17,8 @@ export interface Stage extends AsyncDisposable {
   readonly model: ScriptedModel;
   /** What programs on this stage are started with. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Starts `corral serve --json`. */
-  serve(): Promise<ServedDaemon>;
+  /** Starts `corral serve --json`; `fault`: the point at which it is to die, or a runner of its. */
+  serve(wish?: { readonly fault?: string }): Promise<ServedDaemon>;
   /** Starts the command line in the repository. */
   corral(...args: readonly string[]): CommandLine;
   corralIn(folder: string, ...args: readonly string[]): CommandLine;
@@ -34,6 +34,8 @@ export interface ServedDaemon {
   runners(): readonly number[];
   /** kill -9, and waits until the process is gone. */
   kill(): Promise<void>;
+  /** When the process is gone. */
+  readonly gone: Promise<unknown>;
   /** Sends the signal and waits for the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -75,8 +77,9 @@ export async function setStage({
     NO_COLOR: "1",
     ...variables,
   };
-  const start = (args: readonly string[], cwd = repository) => {
-    const child = spawn(process.execPath, [join(programs, "cli.js"), ...args], { cwd, env, stdio: "pipe" });
+  const start = (args: readonly string[], { cwd = repository, more = {} }: Starting = {}) => {
+    const options = { cwd, env: { ...env, ...more }, stdio: "pipe" } as const;
+    const child = spawn(process.execPath, [join(programs, "cli.js"), ...args], options);
     children.add(child);
     return child;
   };
@@ -85,9 +88,10 @@ export async function setStage({
     repository,
     model,
     variables: env,
-    serve: () => serve(start(["serve", "--json"])),
+    serve: ({ fault } = {}) =>
+      serve(start(["serve", "--json"], { more: fault === undefined ? {} : { CORRAL_FAULT: fault } })),
     corral: (...args) => commandLine(start(args)),
-    corralIn: (cwd, ...args) => commandLine(start(args, cwd)),
+    corralIn: (cwd, ...args) => commandLine(start(args, { cwd })),
     client: () => clientFor(home),
     async [Symbol.asyncDispose]() {
       const closed = model.close();
@@ -102,6 +106,11 @@ export async function setStage({
   };
 }
 
+interface Starting {
+  readonly cwd?: string;
+  readonly more?: Readonly<Record<string, string>>;
+}
+
 async function serve(child: ChildProcess): Promise<ServedDaemon> {
   if (child.stdout === null) throw new Error("no standard output");
   let complaints = "";
@@ -113,6 +122,7 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
   return {
     info,
     line: first.value,
+    gone: once(child, "exit"),
     runners: () => childrenOf(info.pid),
     async kill() {
       const gone = once(child, "exit");

@@ -3,5 +3,6 @@ export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
 export { placesInside } from "./keeper.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
+export { identify, isAlive } from "./process-identity.ts";
 export { removeFolder } from "./remove-folder.ts";
 export { shellWishOf, wishOf } from "./wish.ts";
