@@ -86,6 +86,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));
           if (row["discarded"] !== null && row["prepared"] === null) await finishDiscard(session);
         }
+        // Their calls were started under another daemon.
+        for (const row of await log.rows("sessions", { where: { open: 1 } })) touched.add(row["key"] as SessionId);
       } catch (error) {
         onDefect("workspaces that were discarded or merged are left in the middle", error);
       }
