@@ -86,7 +86,13 @@ async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<S
   };
   const [modules, attributes] = await Promise.all([read(".gitmodules"), read(".gitattributes")]);
   const submodules = [...modules.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path);
-  return { submodules, lfs: /\bfilter=lfs\b/.test(attributes) };
+  return { submodules, lfs: /\bfilter=lfs\b/.test(attributes) || (await usesLfs(repo, signal)) };
+}
+
+/** Attributes may be in any folder. Who uses LFS has it in the repo's own settings, or has fetched nothing of it. */
+async function usesLfs(repo: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const asked = ["grep", "--quiet", "--extended-regexp", "filter=lfs( |$)", "HEAD", "--", ":(glob)**/.gitattributes"];
+  return (await git(repo, asked, { signal })).ok;
 }
 
 function remotesIn(settings: ReadonlyMap<string, string>): Remote[] {
