@@ -80,19 +80,22 @@ function packedRefs(listed: string): string {
 }
 
 async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<SourceNotes> {
-  const read = async (file: string) => {
-    const { ok, stdout } = await git(repo, ["cat-file", "blob", `HEAD:./${file}`], { signal });
-    return ok ? stdout : "";
-  };
-  const [modules, attributes] = await Promise.all([read(".gitmodules"), read(".gitattributes")]);
-  const submodules = [...modules.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path);
-  return { submodules, lfs: /\bfilter=lfs\b/.test(attributes) || (await usesLfs(repo, signal)) };
-}
-
-/** Attributes may be in any folder. Who uses LFS has it in the repo's own settings, or has fetched nothing of it. */
-async function usesLfs(repo: string, signal: AbortSignal | undefined): Promise<boolean> {
-  const asked = ["grep", "--quiet", "--extended-regexp", "filter=lfs( |$)", "HEAD", "--", ":(glob)**/.gitattributes"];
-  return (await git(repo, asked, { signal })).ok;
+  // Attributes may be in any folder.
+  const attributes = [
+    "grep",
+    "--quiet",
+    "--extended-regexp",
+    "filter=lfs( |$)",
+    "HEAD",
+    "--",
+    ":(top,glob)**/.gitattributes",
+  ];
+  const [modules, lfs] = await Promise.all([
+    git(repo, ["cat-file", "blob", "HEAD:.gitmodules"], { signal }),
+    git(repo, attributes, { signal }),
+  ]);
+  const paths = modules.ok ? modules.stdout.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm) : [];
+  return { submodules: [...paths].map(([, path = ""]) => path), lfs: lfs.ok };
 }
 
 function remotesIn(settings: ReadonlyMap<string, string>): Remote[] {

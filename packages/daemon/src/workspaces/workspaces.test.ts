@@ -404,6 +404,7 @@ const stand = [
     table: "sessions",
     version: 1,
     columns: { open: "integer" },
+    indexes: [["open"]],
     changes: ({ type, stream }: { type: string; stream: string }) =>
       type === "activity.opened" || type === "activity.settled"
         ? [{ key: stream, set: { open: type === "activity.opened" ? 1 : 0 } }]
