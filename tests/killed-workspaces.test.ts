@@ -105,7 +105,7 @@ const holds: Record<Deed, (stage: Stage, session: SessionId) => Promise<void>> =
     // It is either undone or as if it had never been said.
     const isBack = await say(stage, session, "undo").then(
       () => "said again",
-      (error: { code?: string }) => error.code,
+      (error: unknown) => (error as { code?: string }).code,
     );
     expect(["said again", "workspace.none"]).toContain(isBack);
     expect(existsSync(join(stage.home, "workspaces", session, ".git"))).toBe(true);

@@ -29,7 +29,7 @@ import {
 import { openSessions, sessionProjections } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
-import { openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
+import { openRoom, openSpares, openWorkspaces, sparesFolder, workspaceProjections } from "./workspaces/index.ts";
 
 /** The parts a daemon is put together from; `main.ts` chooses the drivers. */
 export interface DaemonParts {
@@ -122,11 +122,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     limits: () => limitsFrom(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
+  const room = openRoom({
+    home: home.folder,
+    most: () => bytesOf(config.values["workspace.totalMb"]),
+  });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
-    async environment(asked) {
+    async environment(asked, workspace) {
       const wish = wishOf(asked);
       await mustOpen(parts.drivers, wish.kind);
+      if (workspace === "copy") await room.mustBeLeft();
       return wish;
     },
   });
@@ -265,6 +270,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     lock.release();
     stopped.resolve();
   }
+}
+
+function bytesOf(mebibytes: number | null): number | null {
+  return mebibytes === null ? null : mebibytes * 2 ** 20;
 }
 
 /** How much is written may be changed while the daemon runs. */

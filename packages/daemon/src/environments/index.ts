@@ -1,5 +1,6 @@
 export { BridgeKeeping } from "./bridge.ts";
 export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
+export { measure } from "./limits/index.ts";
 export { placesInside } from "./keeper.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";

@@ -2,5 +2,6 @@ export { removeWorkspace, workspaceFolder } from "./folder.ts";
 export { openInPlace } from "./in-place.ts";
 export { prepareWorkspace, type Workspace } from "./prepare.ts";
 export { workspaceProjections } from "./projection.ts";
+export { openRoom } from "./room.ts";
 export { openSpares, sparesFolder } from "./spare.ts";
 export { openWorkspaces, type Workspaces } from "./workspaces.ts";

@@ -37,7 +37,7 @@ export async function reclaimLocks({ folders, locks, since }: LeftLocks): Promis
 export async function orphansEnded(folders: readonly string[]): Promise<void> {
   const mine = startedBy(process.pid);
   const deadline = performance.now() + orphanMs;
-  const isOrphan = ({ variables }: AtWork) => variables.some((each) => /^CORRAL_GIT=/.test(each) && each !== mine);
+  const isOrphan = ({ variables }: AtWork) => variables.some((each) => each.startsWith("CORRAL_GIT=") && each !== mine);
   while ((await gitsIn(folders)).some(isOrphan) && performance.now() < deadline) await pause(stepMs);
 }
 
@@ -83,7 +83,7 @@ async function gitsIn(folders: readonly string[]): Promise<AtWork[]> {
   const found = await Promise.all(
     pids.map(async (pid) => {
       const of = (name: string) => join("/proc", pid, name);
-      if (!/^git/.test(await readFile(of("comm"), "latin1").catch(() => ""))) return [];
+      if (!(await readFile(of("comm"), "latin1").catch(() => "")).startsWith("git")) return [];
       const at = await readlink(of("cwd")).catch(() => "");
       if (!folders.some((folder) => at === folder || at.startsWith(`${folder}/`))) return [];
       const variables = (await readFile(of("environ"), "latin1").catch(() => "")).split("\0");

@@ -152,11 +152,11 @@ async function isLeft(lock: string): Promise<boolean> {
 }
 
 /** What that daemon's git still does, and the locks of the branch that one left. */
-async function endLeft({ source, git }: UserRepo, since: number): Promise<void> {
-  const { worktree, gitFolder, commonFolder } = source;
+async function endLeft(user: UserRepo, since: number): Promise<void> {
+  const { worktree, gitFolder, commonFolder } = user.source;
   const folders = [worktree, gitFolder, commonFolder];
   await orphansEnded(folders);
-  const branch = (await git(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
+  const branch = (await user.git(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
   const locks = [join(gitFolder, "HEAD.lock"), ...(branch === "" ? [] : [join(commonFolder, `${branch}.lock`)])];
   await reclaimLocks({ folders, locks, since });
   for (const name of await readdir(gitFolder)) if (isOurs(name)) await rm(join(gitFolder, name), { force: true });

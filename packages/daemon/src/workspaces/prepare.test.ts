@@ -267,6 +267,18 @@ test("remotes are known without credentials, the user's branches as local ones, 
   expect(readFileSync(join(place, "copies/one/.git/config"), "utf8")).not.toMatch(/hunter2|ghp_secret|:pw/);
 });
 
+test("remotes are fetched from in the copy, and nothing is pushed to them", async () => {
+  commit({ "file.txt": "content" });
+  const upstream = makeRepository(join(place, "upstream"));
+  git("remote", "add", "upstream", upstream);
+  await prepare();
+  inCopy("fetch", "--quiet", "upstream");
+  expect(inCopy("log", "--format=%s", "upstream/main")).toBe("first\n");
+  const push = ["-C", join(place, "copies/one"), "push", "upstream", "HEAD:refs/heads/pushed"];
+  expect(spawnSync("git", push, { encoding: "utf8" }).stderr).toContain("no push from here, Corral brings commits");
+  expect(execFileSync("git", ["-C", upstream, "for-each-ref", "refs/heads/pushed"], { encoding: "utf8" })).toBe("");
+});
+
 test("a real submodule is an empty folder in the copy, a file of Git LFS its pointer; both are told and come back as they were", async () => {
   commit({ "file.txt": "content" });
   const library = makeRepository(join(place, "library"), { "lib.c": "int x;\n" });

@@ -65,7 +65,7 @@ export class Guard {
     const otherwise = isUsers ? "leave" : "cover";
     return [
       git,
-      ...(isOpen ? this.#surveyGit({ fd: git.entry!.fd, path: ".git" }) : []),
+      ...(isOpen ? this.#surveyGit({ fd: git.entry.fd, path: ".git" }) : []),
       ...namesIn(protectedNames).map((name) => this.#point(workspace, name, { otherwise, linkMayStay: true })),
       ...namesIn(protectedWhenThere).map((name) =>
         this.#point(workspace, name, { otherwise: "leave", linkMayStay: true }),
