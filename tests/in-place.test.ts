@@ -55,7 +55,7 @@ test("in place an agent works in the user's own folder, alone, and cannot touch 
   expect(git(stage, "fsck", "--strict", "--no-dangling")).toBe("");
   await rests(stage, session!);
   await daemon.end("SIGTERM");
-}, 90_000);
+}, 180_000);
 
 /** What the commands say of a session in place, once it has come to rest. */
 async function rests(stage: Stage, session: SessionId): Promise<void> {
