@@ -2,6 +2,7 @@ import {
   type CommandResult,
   commandResult,
   type Delta,
+  type EventData,
   type Gap,
   isKnown,
   type StoredEvent,
@@ -45,6 +46,9 @@ export class Transcript {
         return;
       case "turn.attempt-failed":
         return this.#line(dim(`request failed: ${shown(event.data.error.message)}`, this.#out));
+      case "workspace.prepared":
+        for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
+        return;
       case "call.requested":
         return this.#call(event.data.id, headingOf(event.data.tool, event.data.arguments));
       case "call.settled":
@@ -109,6 +113,21 @@ export class Transcript {
     this.#out.write(text);
     this.#atLineStart = text.endsWith("\n");
   }
+}
+
+/** What the user has and the agent does not: better known before the work than after it. */
+function lackings({ lacks, skipped = [] }: EventData<"workspace.prepared">): string[] {
+  const { submodules = [], lfs = false } = lacks ?? {};
+  const left = skipped.map(({ path, why }) => `${path} (${why})`);
+  return [
+    ...(submodules.length > 0 ? [`submodules are not in the copy: ${listed(submodules)}`] : []),
+    ...(lfs ? ["files kept by Git LFS are in the copy as pointers, without their content"] : []),
+    ...(left.length > 0 ? [`uncommitted files that did not come along: ${listed(left)}`] : []),
+  ];
+}
+
+function listed(all: readonly string[]): string {
+  return all.length > 5 ? `${all.slice(0, 5).join(", ")} and ${all.length - 5} more` : all.join(", ");
 }
 
 function headingOf(tool: string, args: Readonly<Record<string, unknown>>): string {

@@ -35,6 +35,7 @@ import { keepScrollbacks, openSessionTerminals, terminalProjections } from "./te
 import type { Store } from "./storage/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import {
+  openRoom,
   openSnapshots,
   openSpares,
   openWorkspaces,
@@ -152,11 +153,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     snapshotted: (session) => snapshots.settled(session),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
+  const room = openRoom({
+    home: home.folder,
+    most: () => bytesOf(config.values["workspace.totalMb"]),
+  });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
-    async environment(asked) {
+    async environment(asked, workspace) {
       const wish = wishOf(asked, usualContainer(config.values));
       await mustOpen(parts.drivers, wish);
+      if (workspace === "copy") await room.mustBeLeft();
       return wish;
     },
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
@@ -356,6 +362,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     lock.release();
     stopped.resolve();
   }
+}
+
+function bytesOf(mebibytes: number | null): number | null {
+  return mebibytes === null ? null : mebibytes * 2 ** 20;
 }
 
 /** How much is written may be changed while the daemon runs. */

@@ -81,6 +81,16 @@ export const settings = {
     "Files that git ignores and snapshots keep all the same, as patterns like those of .gitignore.",
     { default: [], scope: "project", takesEffect: "now" },
   ),
+  "workspace.maxMb": setting(
+    z.int().min(1).max(1_000_000_000).nullable(),
+    "How large a workspace may become, in MiB: what would make it larger is stopped; null: as large as there is room.",
+    { default: 20_480, scope: "machine", takesEffect: "next-session" },
+  ),
+  "workspace.totalMb": setting(
+    z.int().min(1).max(1_000_000_000).nullable(),
+    "How large all workspaces may become together, discarded and spare ones too, in MiB, before no session gets a new one; null: as large as there is room.",
+    { default: null, scope: "machine", takesEffect: "now" },
+  ),
   "gateway.host": setting(z.string().min(1).max(255), "The address that the daemon listens at.", {
     default: "127.0.0.1",
     scope: "machine",

@@ -90,6 +90,8 @@ export const environmentLimits = z.object({
   cpus: z.number().positive(),
   /** What it may add to the disk: workspace and spool together. */
   diskBytes: z.int().positive(),
+  /** What workspace and spool may take altogether, what was there before included. Without: any amount. */
+  workspaceBytes: z.int().positive().optional(),
   /** What one command may write to its output before it is ended. */
   outputBytes: z.int().positive(),
 });

@@ -64,6 +64,7 @@ export const errorStatus = {
   "workspace.foreign": 422,
   "workspace.conflict": 409,
   "workspace.overlap": 409,
+  "workspace.full": 507,
   "workspace.unsuitable": 422,
   "workspace.setup-failed": 409,
   "workspace.failed": 500,

@@ -7,16 +7,18 @@ const mebibyte = 2 ** 20;
 
 /** What an environment may use by the settings, with what suits this machine where they leave that open. */
 export function limitsFrom(values: Pick<SettingValues, LimitKey>): EnvironmentLimits {
+  const most = values["workspace.maxMb"];
   return {
     pids: values["limits.pids"],
     memoryBytes: values["limits.memoryMb"] * mebibyte || Math.min(4096 * mebibyte, Math.floor(totalmem() / 2)),
     cpus: values["limits.cpus"] || Math.min(4, Math.max(1, availableParallelism() - 0.5)),
     diskBytes: values["limits.diskMb"] * mebibyte,
     outputBytes: values["limits.outputMb"] * mebibyte,
+    ...(most === null ? {} : { workspaceBytes: most * mebibyte }),
   };
 }
 
-type LimitKey = Extract<keyof SettingValues, `limits.${string}`>;
+type LimitKey = Extract<keyof SettingValues, `limits.${string}`> | "workspace.maxMb";
 
 /** What an environment may use when nobody said otherwise: plenty for builds and tests, too little to hurt the machine. */
 export const defaultLimits: EnvironmentLimits = limitsFrom({
@@ -25,6 +27,7 @@ export const defaultLimits: EnvironmentLimits = limitsFrom({
   "limits.cpus": settings["limits.cpus"].default,
   "limits.diskMb": settings["limits.diskMb"].default,
   "limits.outputMb": settings["limits.outputMb"].default,
+  "workspace.maxMb": settings["workspace.maxMb"].default,
 });
 
 /** A plan in which everything that is not named is as closed as can be worked in. */

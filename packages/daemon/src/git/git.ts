@@ -77,6 +77,11 @@ export async function userSettings(repo: string, names: RegExp): Promise<Map<str
 
 const basic = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0" };
 
+/** A variable by which a git is known as one that the process with this number started. */
+export function startedBy(pid: number): string {
+  return `CORRAL_GIT=${pid}`;
+}
+
 /** Variables with which git asks neither the user's nor the system's settings. */
 export const inert = {
   ...basic,
@@ -85,9 +90,19 @@ export const inert = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_ATTR_NOSYSTEM: "1",
   GIT_OPTIONAL_LOCKS: "0",
+  CORRAL_GIT: String(process.pid),
 };
 
-const quiet = { "core.hooksPath": "/dev/null", "safe.directory": "*", "core.fsmonitor": "false", "gc.auto": "0" };
+/** Others are at work in a user's repo, too, and hold its locks for moments. In milliseconds. */
+const patient = { "core.filesRefLockTimeout": "3000", "core.packedRefsTimeout": "5000" };
+
+const quiet = {
+  "core.hooksPath": "/dev/null",
+  "safe.directory": "*",
+  "core.fsmonitor": "false",
+  "gc.auto": "0",
+  ...patient,
+};
 
 function run(
   args: readonly string[],

@@ -1,2 +1,10 @@
-export { git, type GitAnswer, type GitOptions, gitReading, userSettings } from "./git.ts";
-export { type Covered, type GitJail, insideGitJail, type JailedAnswer, runJailed, startJailed } from "./jailed.ts";
+export { git, type GitAnswer, type GitOptions, gitReading, startedBy, userSettings } from "./git.ts";
+export {
+  type Covered,
+  type GitJail,
+  insideGitJail,
+  type JailedAnswer,
+  runJailed,
+  startJailed,
+  systemProgram,
+} from "./jailed.ts";

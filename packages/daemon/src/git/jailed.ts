@@ -207,7 +207,7 @@ function systemFolders(): string[][] {
 }
 
 /** PATH is not asked: whoever can change it could put a fake one first. */
-function systemProgram(name: string): string | undefined {
+export function systemProgram(name: string): string | undefined {
   return ["/usr/bin", "/bin", "/usr/local/bin"]
     .map((place) => `${place}/${name}`)
     .find((path) => {

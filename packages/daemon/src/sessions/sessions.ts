@@ -24,7 +24,7 @@ import { type Admission, admit } from "./inbox.ts";
 export interface Sessions {
   /**
    * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had, `environment.unkept` for what
-   * no such environment keeps. With the id of a session that was made before, it is that one.
+   * no such environment keeps, `workspace.full` where copies take too much already. With the id of a session that was made before, it is that one.
    */
   create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
@@ -48,7 +48,7 @@ export interface SessionTerms {
   /** What a session of the project gets where nothing else is asked for. */
   defaults(project: ProjectId): Promise<SessionDefaults>;
   /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
-  environment(asked: EnvironmentAsked): Promise<EnvironmentWish>;
+  environment(asked: EnvironmentAsked, workspace: CreateSession["workspace"]): Promise<EnvironmentWish>;
   /** Makes ready what a session begins with that begins from a snapshot. Throws `not-found`. */
   fork?(
     snapshot: SnapshotId,
@@ -65,7 +65,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       if ((await log.row("sessions", id)) !== undefined) return view(id);
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
-      const environment = await terms.environment(wish.environment);
+      const environment = await terms.environment(wish.environment, workspace);
       const begins = { ...beginning(wish, defaults), ...(await forked(wish, id)) };
       const settings = { title: "", model, mode, environment, workspace, turnLimit, ...begins };
       const make = () =>

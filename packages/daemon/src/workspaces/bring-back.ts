@@ -1,9 +1,11 @@
 import { CorralError } from "@corral/protocol";
-import { lstat, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fault } from "../faults/index.ts";
 import { git, gitReading, type GitOptions } from "../git/index.ts";
 import type { Owner } from "./copy.ts";
 import { type Depot, openDepot } from "./depot.ts";
+import { reclaimLocks } from "./left-locks.ts";
 import { inspect, type Source } from "./source.ts";
 import { type Skipped, stage } from "./staging.ts";
 
@@ -75,15 +77,20 @@ async function bring(wish: BringingBack): Promise<Brought | { readonly kind: "no
   const work = { ...wish, before: (await lastMoved(user, wish)) ?? wish.before };
   const depot = await openDepot(source, { ...work, folder: work.depot });
   const { tip, leftovers, skipped } = await gather(depot, work);
-  if (tip === "" || tip === (work.before ?? work.base)) return { kind: "nothing-new" };
+  fault("bring.gathered");
+  const isTold = work.before === wish.before;
+  if (tip === "" || (isTold && tip === (work.before ?? work.base))) return { kind: "nothing-new" };
   await carry(depot, user, { tip, known: [work.head, work.before ?? ""].filter(Boolean) });
+  fault("bring.carried");
   await writeFile(intentOf(work), tip, { flush: true });
+  fault("bring.intended");
   const branch = await moveBranch(user, { name: work.branch, before: work.before, tip });
+  fault("bring.moved");
   return {
     kind: "brought",
     branch,
     commit: tip,
-    before: work.before,
+    before: wish.before,
     leftovers,
     skipped,
     ...(await sum(depot, work, tip)),
@@ -110,7 +117,18 @@ async function lastMoved(user: UserRepo, work: BringingBack): Promise<string | u
     "refs/heads/corral/",
   ]);
   const ours = new RegExp(`^${refOf(work.branch)}(-\\d+)?$`, "m");
+  if (work.before !== intended) await reclaimLeft(user, work);
   return ours.test(stdout) ? intended : undefined;
+}
+
+/** Those of its branches: it was about to move one when it was cut off. */
+async function reclaimLeft({ source }: UserRepo, work: BringingBack): Promise<void> {
+  const { worktree, commonFolder } = source;
+  const folder = join(commonFolder, dirname(refOf(work.branch)));
+  const ours = new RegExp(`^${basename(work.branch)}(-\\d+)?\\.lock$`);
+  const locks = (await readdir(folder).catch(() => [])).filter((name) => ours.test(name));
+  const { mtimeMs: since } = await stat(intentOf(work));
+  await reclaimLocks({ folders: [worktree, commonFolder], locks: locks.map((name) => join(folder, name)), since });
 }
 
 /** Beside the depot, where no agent's doing reaches. */

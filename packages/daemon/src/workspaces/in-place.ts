@@ -23,7 +23,7 @@ export async function openInPlace(
         hint: "Work on a copy (--workspace copy), or give the folder to an ordinary user.",
       },
     );
-  const { worktree: path, head, remotes, notes, variables } = source;
+  const { worktree: path, head, remotes, variables } = source;
   const objects = join(source.commonFolder, "objects");
   // A linked worktree has its objects elsewhere.
   const readable = objects.startsWith(`${path}/`) ? [] : [objects];
@@ -35,7 +35,8 @@ export async function openInPlace(
     readable,
     variables,
     remotes,
-    notes,
+    // What is in the folder is there.
+    notes: { submodules: [], lfs: false },
     way: "in place",
     extras: [],
     skipped: [],

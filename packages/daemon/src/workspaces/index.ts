@@ -3,5 +3,6 @@ export { openInPlace } from "./in-place.ts";
 export { prepareWorkspace, type Workspace } from "./prepare.ts";
 export { workspaceProjections } from "./projection.ts";
 export { forkPack, openSnapshots, snapshotProjections, type Snapshots } from "./snapshots/index.ts";
+export { openRoom } from "./room.ts";
 export { openSpares, sparesFolder } from "./spare.ts";
 export { openWorkspaces, type Workspaces } from "./workspaces.ts";

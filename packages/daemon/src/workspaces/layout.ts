@@ -43,11 +43,16 @@ function config(objectFormat: string, remotes: readonly Remote[]): string {
     ...remotes.flatMap(({ name, url }) => [
       `[remote "${name}"]`,
       `\turl = ${quoted(url, "always")}`,
+      // Git says it when asked to push: nothing in a jail has the user's keys, and a branch comes by itself.
+      `\tpushurl = ${quoted(noPush, "always")}`,
       `\tfetch = +refs/heads/*:refs/remotes/${name}/*`,
     ]),
     "",
   ].join("\n");
 }
+
+/** A place that is none. */
+const noPush = "/dev/null/no push from here, Corral brings commits into the user's repository";
 
 function quoted(text: string, when: "always" | "needed" = "needed"): string {
   if (when === "needed" && !/^["#]|\n/.test(text)) return text;

@@ -1,8 +1,11 @@
-import { CorralError, type MergeWorkspace, type WorkspaceMerge } from "@corral/protocol";
-import { constants } from "node:fs";
-import { copyFile, open, readFile, rename, rm } from "node:fs/promises";
+import { CorralError, type MergeWorkspace, type ProcessIdentity, type WorkspaceMerge } from "@corral/protocol";
+import { randomUUID } from "node:crypto";
+import { copyFile, link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { identify, isAlive } from "../environments/index.ts";
+import { fault } from "../faults/index.ts";
 import type { UserRepo } from "./bring-back.ts";
+import { orphansEnded, reclaimLocks } from "./left-locks.ts";
 
 /**
  * Merges a branch into what the user has checked out.
@@ -86,7 +89,8 @@ async function reallyChanged(user: UserRepo, from: string, paths: readonly strin
 export async function carryOut(user: UserRepo, { from, to, branch }: WorkspaceMerge): Promise<void> {
   const { gitFolder } = user.source;
   const [index, lock] = [join(gitFolder, "index"), join(gitFolder, "index.lock")];
-  await takeLock(lock);
+  await takeLock(user, lock);
+  fault("merge.locked");
   const next = join(gitFolder, "index.corral");
   try {
     const head = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
@@ -99,32 +103,68 @@ export async function carryOut(user: UserRepo, { from, to, branch }: WorkspaceMe
     // Files were held to be the one or the other, so none is lost by being replaced.
     const args = ["read-tree", "--reset", "-u", ...(head === to ? [to] : [from, to])];
     text(await user.git(args, { variables, settings }));
+    fault("merge.filled");
     const words = ["-m", `corral: merge ${branch}`];
     if (head !== to) text(await user.git(["update-ref", ...words, "HEAD", to, from]));
+    fault("merge.moved");
     await user.git(["update-index", "-q", "--refresh"], { variables });
     await rename(next, index);
+    fault("merge.indexed");
   } finally {
     await rm(next, { force: true });
     await rm(lock, { force: true });
   }
 }
 
-/** What is written in the lock while it is ours: one that a killed daemon left is known by it. */
-const mark = "corral\n";
-
-async function takeLock(lock: string): Promise<void> {
-  if ((await readFile(lock, "utf8").catch(() => "")) === mark) await rm(lock, { force: true });
+/** Whose it is stands in the lock from the beginning: one that a killed daemon left is known by it. */
+async function takeLock(user: UserRepo, lock: string): Promise<void> {
+  const before = await lstat(lock).catch(() => undefined);
+  if (before !== undefined && (await isLeft(lock))) {
+    await endLeft(user, before.mtimeMs);
+    await rm(lock, { force: true });
+  }
+  const made = join(user.source.gitFolder, `index.lock.${randomUUID()}`);
   try {
-    const file = await open(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644);
-    await file.writeFile(mark);
-    await file.close();
+    await writeFile(made, `${mark}${JSON.stringify(identify(process.pid))}\n`);
+    await link(made, lock);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new CorralError("workspace.busy", "Another git program is at work in your repository.", {
       retry: "later",
       hint: `Try again when it has ended; if none runs, remove ${lock}`,
     });
+  } finally {
+    await rm(made, { force: true });
   }
+}
+
+const mark = "corral ";
+
+/** It is Corral's, of a daemon that is no more. */
+async function isLeft(lock: string): Promise<boolean> {
+  const text = await readFile(lock, "utf8").catch(() => "");
+  if (!text.startsWith(mark)) return false;
+  try {
+    return !isAlive(JSON.parse(text.slice(mark.length)) as ProcessIdentity);
+  } catch {
+    return true;
+  }
+}
+
+/** What that daemon's git still does, and the locks of the branch that one left. */
+async function endLeft(user: UserRepo, since: number): Promise<void> {
+  const { worktree, gitFolder, commonFolder } = user.source;
+  const folders = [worktree, gitFolder, commonFolder];
+  await orphansEnded(folders);
+  const branch = (await user.git(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
+  const locks = [join(gitFolder, "HEAD.lock"), ...(branch === "" ? [] : [join(commonFolder, `${branch}.lock`)])];
+  await reclaimLocks({ folders, locks, since });
+  for (const name of await readdir(gitFolder)) if (isOurs(name)) await rm(join(gitFolder, name), { force: true });
+}
+
+/** What is beside the lock while it is taken. */
+function isOurs(name: string): boolean {
+  return /^index\.lock\.[0-9a-f-]{36}$/.test(name);
 }
 
 /** Each file in question is as it was before or as it is to be. */

@@ -1,5 +1,5 @@
 import { newId } from "@corral/protocol";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -15,11 +15,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { planOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
+import { makeRepository } from "../testing/repository.ts";
+import { bringBack } from "./bring-back.ts";
 import { prepareWorkspace } from "./prepare.ts";
 
+const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 let place: string;
 let repo: string;
@@ -263,6 +267,78 @@ test("remotes are known without credentials, the user's branches as local ones, 
   expect(readFileSync(join(place, "copies/one/.git/config"), "utf8")).not.toMatch(/hunter2|ghp_secret|:pw/);
 });
 
+test("remotes are fetched from in the copy, and nothing is pushed to them", async () => {
+  commit({ "file.txt": "content" });
+  const upstream = makeRepository(join(place, "upstream"));
+  git("remote", "add", "upstream", upstream);
+  await prepare();
+  inCopy("fetch", "--quiet", "upstream");
+  expect(inCopy("log", "--format=%s", "upstream/main")).toBe("first\n");
+  const push = ["-C", join(place, "copies/one"), "push", "upstream", "HEAD:refs/heads/pushed"];
+  expect(spawnSync("git", push, { encoding: "utf8" }).stderr).toContain("no push from here, Corral brings commits");
+  expect(execFileSync("git", ["-C", upstream, "for-each-ref", "refs/heads/pushed"], { encoding: "utf8" })).toBe("");
+});
+
+test("a real submodule is an empty folder in the copy, a file of Git LFS its pointer; both are told and come back as they were", async () => {
+  commit({ "file.txt": "content" });
+  const library = makeRepository(join(place, "library"), { "lib.c": "int x;\n" });
+  git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "libs/a b");
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 12345\n`;
+  mkdirSync(join(repo, "art"));
+  writeFileSync(join(repo, "art/.gitattributes"), "*.psd filter=lfs diff=lfs merge=lfs -text\n");
+  writeFileSync(join(repo, "art/cat.psd"), pointer);
+  git("add", "--all");
+  git("commit", "--quiet", "--message=with both");
+  // With the filter as `git lfs install` sets it up; what it would do is not done.
+  for (const [name, command] of Object.entries({ clean: "false", smudge: "false", process: "false", required: "true" }))
+    git("config", `filter.lfs.${name}`, command);
+  const { notes, path: workspace, readable, base, head, branch, variables } = await prepare({ owner: jailOwner() });
+  expect(notes).toEqual({ submodules: ["libs/a b"], lfs: true });
+  expect(readdirSync(join(place, "copies/one/libs/a b"))).toEqual([]);
+  expect(readFileSync(join(place, "copies/one/art/cat.psd"), "utf8")).toBe(pointer);
+  const work = { repo, workspace, readable, base, head, branch, variables, owner: jailOwner(), message: "left\n" };
+  const bring = () => bringBack({ ...work, depot: join(place, "copies/one.depot"), before: undefined });
+  expect(await bring()).toEqual({ kind: "nothing-new" });
+  writeFileSync(join(workspace, "file.txt"), "changed");
+  expect(await bring()).toMatchObject({ kind: "brought", files: 1 });
+  expect(git("ls-tree", "-r", "corral/one", "libs").split(/\s/).slice(0, 2)).toEqual(["160000", "commit"]);
+});
+
+test("twenty copies prepared at once, while the user commits and collects garbage, are whole and leave the repo so", async () => {
+  for (let nth = 0; nth < 20; nth++) commit({ [`file-${nth}.txt`]: `${nth}\n` });
+  const busy = new AbortController();
+  const user = (async () => {
+    let commits = 0;
+    while (!busy.signal.aborted) {
+      await run("git", ["-C", repo, "commit", "--quiet", "--allow-empty", `--message=${++commits}`]);
+      await run("git", ["-C", repo, "gc", "--quiet", "--prune=now"]);
+    }
+    return commits;
+  })();
+  const names = Array.from({ length: 20 }, (_, nth) => `many-${nth}`);
+  const copies = await Promise.all(
+    names.map((name) =>
+      prepareWorkspace({
+        repo,
+        destination: join(place, "copies", name),
+        branch: `corral/${name}`,
+        owner: jailOwner(),
+      }),
+    ),
+  );
+  busy.abort();
+  expect(await user).toBeGreaterThan(0);
+  for (const { path, base } of copies) {
+    const at = (...args: string[]) =>
+      execFileSync("git", ["-c", "safe.directory=*", "-C", path, ...args], { encoding: "utf8" });
+    expect(at("status", "--porcelain")).toBe("");
+    expect(at("rev-parse", "HEAD").trim()).toBe(base);
+    expect(at("fsck", "--strict", "--no-dangling")).toBe("");
+  }
+  expect(git("fsck", "--strict", "--no-dangling")).toBe("");
+  expect(git("for-each-ref", "refs/heads/corral")).toBe("");
+}, 60_000);
+
 test("files of the copy list come along, links and what is outside do not", async () => {
   commit({ "file.txt": "content", ".gitignore": ".env*\nlinked\n" });
   writeFileSync(join(place, "secret"), "secret");
@@ -321,7 +397,8 @@ test.skipIf(!isRoot)("a repo of another user is copied (needs root)", async () =
 
 test("an agent in a jail commits in the copy under the user's name, and the repo stays as it was", async () => {
   commit({ "file.txt": "content" });
-  const { path, readable, variables } = await prepare({ owner: jailOwner() });
+  const destination = join(place, "home/workspaces/one");
+  const { path, readable, variables } = await prepare({ owner: jailOwner(), destination });
   const plan = planOf({ id: newId("environment"), workspace: path, readable, variables });
   const jail = await openJailDriver({ home: join(place, "home") }).open(plan);
   try {

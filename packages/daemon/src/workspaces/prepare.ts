@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
+import { fault } from "../faults/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { borrow, checkOut, commitWorktree, detachFrom, give, type Owner } from "./copy.ts";
 import { copyExtras } from "./extras.ts";
@@ -81,7 +82,9 @@ export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> 
   // The record first: a copy with its name has one.
   await writeFile(`${path}.json.new`, JSON.stringify(workspace), { mode: 0o600, flush: true });
   await rename(`${path}.json.new`, recordOf(path));
+  fault("prepare.recorded");
   await rename(beside, path);
+  fault("prepare.done");
   return workspace;
 }
 
@@ -91,12 +94,14 @@ async function fill(source: Source, beside: string, wish: WorkspaceWish): Promis
   const { owner, branch, hidden = placesInside, signal } = wish;
   const spare = await readySpare(source, beside, wish);
   if (spare === undefined) await borrow(source, beside);
+  fault("prepare.borrowed");
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
   const fork = dirty === undefined && wish.start === undefined ? wish.fork : undefined;
   if (fork !== undefined) await unpackFork(beside, fork);
   const base = dirty?.commit ?? wish.start ?? fork?.commit ?? source.head;
   const held = spare?.head;
   if (base !== "" && base !== held) await checkOut(beside, { from: held, to: base, owner }, { signal });
+  fault("prepare.checked-out");
   await pointHead(join(beside, ".git"), branch, base);
   if (spare === undefined) await detachFrom(beside, hidden, { signal });
   const extras = await copyExtras(source.worktree, beside, wish.extras ?? []);

@@ -80,13 +80,22 @@ function packedRefs(listed: string): string {
 }
 
 async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<SourceNotes> {
-  const read = async (file: string) => {
-    const { ok, stdout } = await git(repo, ["cat-file", "blob", `HEAD:./${file}`], { signal });
-    return ok ? stdout : "";
-  };
-  const [modules, attributes] = await Promise.all([read(".gitmodules"), read(".gitattributes")]);
-  const submodules = [...modules.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path);
-  return { submodules, lfs: /\bfilter=lfs\b/.test(attributes) };
+  // Attributes may be in any folder.
+  const attributes = [
+    "grep",
+    "--quiet",
+    "--extended-regexp",
+    "filter=lfs( |$)",
+    "HEAD",
+    "--",
+    ":(top,glob)**/.gitattributes",
+  ];
+  const [modules, lfs] = await Promise.all([
+    git(repo, ["cat-file", "blob", "HEAD:.gitmodules"], { signal }),
+    git(repo, attributes, { signal }),
+  ]);
+  const paths = modules.ok ? modules.stdout.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm) : [];
+  return { submodules: [...paths].map(([, path = ""]) => path), lfs: lfs.ok };
 }
 
 function remotesIn(settings: ReadonlyMap<string, string>): Remote[] {

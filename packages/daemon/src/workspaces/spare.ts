@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { placesInside } from "../environments/index.ts";
+import { fault } from "../faults/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { borrow, checkOut, type Owner } from "./copy.ts";
 import { inspect, type Source } from "./source.ts";
@@ -108,6 +109,7 @@ export async function takeSpare(
     const made = JSON.parse(await readFile(join(to, record), "utf8")) as { head: string; owner: number | null };
     if (made.owner !== (owner?.uid ?? null)) throw new Error("it is somebody else's");
     await rm(join(to, record));
+    fault("spare.taken");
     await borrow(source, to);
     return { head: made.head };
   } catch {

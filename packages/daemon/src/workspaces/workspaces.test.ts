@@ -1,13 +1,24 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { event, newId, type SessionId } from "@corral/protocol";
+import { event, type EventData, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { jailOwner } from "../environments/jail/index.ts";
 import { historyOf, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { makeRepository } from "../testing/repository.ts";
+import { bringBack } from "./bring-back.ts";
 import { workspaceFolder } from "./folder.ts";
 import { prepareWorkspace } from "./prepare.ts";
 import { workspaceProjections } from "./projection.ts";
@@ -156,7 +167,7 @@ test("a merge that was cut off anywhere is finished at the next start, and its l
   const merge = { branch: `corral/${session}`, commit: to, worktree: repo, from, to, how: "fast-forward" as const };
   const states: (() => void)[] = [
     () => undefined,
-    () => writeFileSync(join(repo, ".git/index.lock"), "corral\n"),
+    () => writeFileSync(join(repo, ".git/index.lock"), lockOfTheDead),
     () => writeFileSync(join(repo, "file.txt"), "two\n"),
     () => rmSync(join(repo, "other.txt")),
     () => writeFileSync(join(repo, "new.txt"), "new\n"),
@@ -180,6 +191,100 @@ test("a merge that was cut off anywhere is finished at the next start, and its l
   expect(await until("workspace.merge-given-up")).toEqual({ reason: expect.stringContaining("file.txt") as string });
   expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("mine since\n");
   expect(defects.splice(0)).toEqual([expect.stringContaining("was given up")]);
+});
+
+/** Whose process number is anybody's by now. */
+const lockOfTheDead = `corral ${JSON.stringify({ pid: 1, startTime: "never", bootId: "before" })}\n`;
+
+test("two sessions that are merged at once wait for each other", async () => {
+  write({ "file.txt": "two\n" });
+  const first = session;
+  session = await begin();
+  write({ "second.txt": "second\n" });
+  const merged = await Promise.all([workspaces.merge(first, {}, by), workspaces.merge(session, {}, by).catch(retried)]);
+  expect(merged).toMatchObject([{ kind: "merged" }, { kind: "merged" }]);
+  expect(inRepo("status", "--porcelain")).toBe("");
+  expect(readFileSync(join(repo, "file.txt"), "utf8") + readFileSync(join(repo, "second.txt"), "utf8")).toBe(
+    "two\nsecond\n",
+  );
+});
+
+/** The other one was first, and the branch is another by then. */
+async function retried(error: { readonly code: string }): Promise<unknown> {
+  expect(error).toMatchObject({ code: "workspace.busy", retry: "now" });
+  return workspaces.merge(session, {}, by);
+}
+
+test("locks that a killed git of Corral's left are reclaimed: of the index, of HEAD, of the branch", async () => {
+  write({ "file.txt": "two\n" });
+  await workspaces.bring(session, by);
+  const [from, to] = [inRepo("rev-parse", "main").trim(), inRepo("rev-parse", `corral/${session}`).trim()];
+  const merge = { branch: `corral/${session}`, commit: to, worktree: repo, from, to, how: "fast-forward" as const };
+  await append(event("workspace.merge-begun", merge));
+  for (const [name, text] of [
+    ["index.lock", lockOfTheDead],
+    ["HEAD.lock", ""],
+    ["refs/heads/main.lock", `${to}\n`],
+    ["index.corral.lock", "half"],
+  ] as const)
+    writeFileSync(join(repo, ".git", name), text);
+  expect(() => inRepo("commit", "--allow-empty", "--message=refused")).toThrow(/index.lock/);
+  await workspaces.mend();
+  expect(await until("workspace.merged")).toEqual(merge);
+  expect(locksIn(repo)).toEqual([]);
+  inRepo("commit", "--quiet", "--allow-empty", "--message=goes again");
+});
+
+test("so are those of a branch that was being moved or dropped, and nobody else's", async () => {
+  write({ "file.txt": "two\n" });
+  const { commit, branch } = (await workspaces.bring(session, by)) as { commit: string; branch: string };
+  write({ "file.txt": "three\n" });
+  writeFileSync(`${workspaceFolder(place, session)}.depot.tip`, "a".repeat(40));
+  writeFileSync(join(repo, `.git/refs/heads/${branch}.lock`), "");
+  expect(await workspaces.bring(session, by)).toMatchObject({ kind: "brought", branch, before: commit });
+  expect(locksIn(repo)).toEqual([]);
+  const tip = inRepo("rev-parse", branch).trim();
+  await append(event("workspace.discarded", { folder: join(place, "discarded", `${session}-x`), branch, commit: tip }));
+  mkdirSync(join(place, "discarded", `${session}-x`), { recursive: true });
+  inRepo("pack-refs", "--all");
+  for (const name of [`refs/heads/${branch}.lock`, "packed-refs.lock", "packed-refs.new"]) {
+    mkdirSync(join(repo, ".git", name, ".."), { recursive: true });
+    writeFileSync(join(repo, ".git", name), "");
+  }
+  const soon = new Date(Date.now() + 50);
+  renameSync(workspaceFolder(place, session), join(place, "discarded", `${session}-x`, "workspace"));
+  for (const name of [`refs/heads/${branch}.lock`, "packed-refs.lock", "packed-refs.new"])
+    utimesSync(join(repo, ".git", name), soon, soon);
+  writeFileSync(join(repo, ".git/refs/heads/main.lock"), "");
+  await workspaces.mend();
+  expect(inRepo("branch", "--list", "corral/*")).toBe("");
+  expect(locksIn(repo)).toEqual(["refs/heads/main.lock"]);
+});
+
+function locksIn(folder: string): string[] {
+  const all = readdirSync(join(folder, ".git"), { recursive: true, encoding: "utf8" });
+  return all.filter((name) => /\.lock|\.new$|index\./.test(name));
+}
+
+test("what was brought and not told is told the next time", async () => {
+  write({ "file.txt": "two\n" });
+  const brought = (await workspaces.bring(session, by)) as { commit: string };
+  expect(await workspaces.bring(session, by)).toEqual({ kind: "nothing-new" });
+  const untold = await begin();
+  const { path, base, readable, variables } = (await historyOf(log, untold)).find(
+    ({ type }) => type === "workspace.prepared",
+  )!.data as EventData<"workspace.prepared">;
+  expect(brought.commit).toMatch(/^[0-9a-f]{40}$/);
+  writeFileSync(join(path, "file.txt"), "three\n");
+  const at = { repo, workspace: path, depot: `${path}.depot`, readable, owner: jailOwner(), variables };
+  const cut = { ...at, head: base, base, branch: `corral/${untold}`, before: undefined, message: "left\n" };
+  const first = await bringBack(cut);
+  expect(await workspaces.bring(untold, by)).toMatchObject({
+    kind: "brought",
+    branch: `corral/${untold}`,
+    commit: first.kind === "brought" ? first.commit : "",
+  });
+  expect(await workspaces.bring(untold, by)).toEqual({ kind: "nothing-new" });
 });
 
 test("a lock of somebody else's is respected", async () => {
@@ -311,6 +416,7 @@ const stand = [
     table: "sessions",
     version: 1,
     columns: { open: "integer" },
+    indexes: [["open"]],
     changes: ({ type, stream }: { type: string; stream: string }) =>
       type === "activity.opened" || type === "activity.settled"
         ? [{ key: stream, set: { open: type === "activity.opened" ? 1 : 0 } }]

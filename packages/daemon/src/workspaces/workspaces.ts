@@ -13,11 +13,13 @@ import {
 } from "@corral/protocol";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { fault } from "../faults/index.ts";
 import type { By, Log } from "../log/index.ts";
-import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf } from "./bring-back.ts";
+import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf, type UserRepo } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
 import { difference } from "./difference.ts";
 import { removeWorkspace, workspaceFolder } from "./folder.ts";
+import { reclaimLocks } from "./left-locks.ts";
 import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
 import { inspect } from "./source.ts";
@@ -28,7 +30,7 @@ import { emptyTrash, setOut } from "./trash.ts";
  * What becomes of the work in workspaces.
  *
  * 1. After each activity it is brought into the user's repo; what a stopped daemon did not get to is brought at the next start.
- * 2. For one session one thing is done at a time, in the order asked.
+ * 2. For one session one thing is done at a time, in the order asked; into one folder of the user's one merge at a time.
  * 3. What changes the user's folder is on record before it begins, and finished or given up at the next start.
  * 4. Nothing is removed that was not brought back, and what is discarded is moved, not removed.
  */
@@ -73,7 +75,7 @@ export interface WorkspacesOptions {
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { log, home, owner, spares, onDefect, terms, now = Date.now } = options;
   const enough = new AbortController();
-  const lines = new Map<SessionId, Promise<unknown>>();
+  const lines = new Map<string, Promise<unknown>>();
   /** Sessions in an activity that has made no call that could write. One that an earlier daemon began may have. */
   const idle = new Set<SessionId>();
   const unlisten = log.onCommit((events) => events.forEach(notice));
@@ -129,6 +131,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         if (plan.kind === "nothing-to-merge") return plan;
         const { kind: _, ...merge } = plan;
         await append(session, by, event("workspace.merge-begun", merge));
+        fault("merge.begun");
         await carryOutOrGiveUp(session, merge, by);
         return { kind: "merged", ...merge };
       }),
@@ -255,12 +258,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   async function carryOutOrGiveUp(session: SessionId, merge: EventData<"workspace.merged">, by: By): Promise<void> {
     try {
       const user = await repoOf(await inspect(merge.worktree));
-      await carryOut(user, merge);
+      await inLine(merge.worktree, () => carryOut(user, merge));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       await append(session, by, event("workspace.merge-given-up", { reason }));
       throw error instanceof CorralError ? error : new CorralError("workspace.failed", reason, { cause: error });
     }
+    fault("merge.done");
     await append(session, by, event("workspace.merged", merge));
   }
 
@@ -278,6 +282,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const folder = join(home, "discarded", `${session}-${now().toString(36)}`);
     const kept = { ...(branch === undefined ? {} : { branch }), ...(commit === undefined ? {} : { commit }) };
     await append(session, by, event("workspace.discarded", { folder, ...kept }));
+    fault("discard.begun");
     await finishDiscard(session);
     return { kind: "discarded", ...kept };
   }
@@ -287,16 +292,36 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const { folder, branch, commit } = record.discarded!;
     if (await isThere(workspaceFolder(home, session))) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const [name, from] of Object.entries(partsOf(session))) await move(from, join(folder, name));
+      for (const [name, from] of Object.entries(partsOf(session))) {
+        await move(from, join(folder, name));
+        fault("discard.moved");
+      }
     }
-    if (branch !== undefined && commit !== undefined) await dropBranch(record, { branch, commit });
+    if (branch !== undefined && commit !== undefined) await dropBranch(record, { folder, branch, commit });
   }
 
   /** The user's, if they went on with it or have it checked out, and then it stays. */
-  async function dropBranch(record: OnRecord, { branch, commit }: { branch: string; commit: string }): Promise<void> {
+  async function dropBranch(record: OnRecord, { folder, branch, commit }: Dropped): Promise<void> {
     const user = await repoOf(await inspect(await repoPath(record)));
     const ref = refOf(branch);
-    if (!(await checkedOut(user)).has(ref)) await user.git(["update-ref", "--no-deref", "-d", ref, commit]);
+    const at = await user.git(["rev-parse", "--verify", "--quiet", ref]);
+    if (at.stdout.trim() !== commit || (await checkedOut(user)).has(ref)) return;
+    const drop = () => user.git(["update-ref", "--no-deref", "-d", ref, commit]);
+    const dropped = await drop();
+    if (!dropped.ok && (await reclaimDropped(user, { folder, ref }))) await drop();
+    fault("discard.dropped");
+  }
+
+  /** The last of the files is moved aside right before the branch is dropped. */
+  async function reclaimDropped(
+    { source }: UserRepo,
+    { folder, ref }: { folder: string; ref: string },
+  ): Promise<boolean> {
+    const since = (await stat(folder).catch(() => undefined))?.mtimeMs;
+    if (since === undefined) return false;
+    const { worktree, commonFolder } = source;
+    const locks = [`${ref}.lock`, "packed-refs.lock", "packed-refs.new"].map((name) => join(commonFolder, name));
+    return (await reclaimLocks({ folders: [worktree, commonFolder], locks, since })).length > 0;
   }
 
   async function restoreNow(session: SessionId, by: By): Promise<DiscardAnswer> {
@@ -311,12 +336,17 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const prepared = await lastPrepared(session);
     if (prepared === undefined) throw new CorralError("workspace.none", `${session} never had a workspace.`);
     // Cut off before it is on record, all of it is moved away again at the next start.
-    for (const [name, to] of Object.entries(partsOf(session))) await move(join(discarded.folder, name), to);
+    for (const [name, to] of Object.entries(partsOf(session))) {
+      await move(join(discarded.folder, name), to);
+      fault("undo.moved");
+    }
     const { commit } = discarded;
     const work = await workOn(session, record, prepared);
     const branch = commit === undefined ? undefined : await bringAgain(work, commit);
+    fault("undo.brought");
     const restored = { ...discarded, ...(branch === undefined ? {} : { branch }) };
     await append(session, by, event("workspace.restored", restored), event("workspace.prepared", prepared));
+    fault("undo.recorded");
     await rm(discarded.folder, { recursive: true, force: true });
     const { folder: _, ...rest } = restored;
     return { kind: "restored", ...rest };
@@ -383,16 +413,16 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     }
   }
 
-  function inLine<T>(session: SessionId, work: () => Promise<T>): Promise<T> {
-    const before = lines.get(session) ?? Promise.resolve();
+  function inLine<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const before = lines.get(what) ?? Promise.resolve();
     const done = before.then(work, work);
     const settled = done.then(
       () => undefined,
       () => undefined,
     );
-    lines.set(session, settled);
+    lines.set(what, settled);
     void settled.then(() => {
-      if (lines.get(session) === settled) lines.delete(session);
+      if (lines.get(what) === settled) lines.delete(what);
     });
     return done;
   }
@@ -424,6 +454,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const guards = [{ table: "workspaces", key: session, is: {} }];
     await log.append({ stream: session, ...by, events, guards });
   }
+}
+
+interface Dropped {
+  /** Where the files were moved to. */
+  readonly folder: string;
+  readonly branch: string;
+  readonly commit: string;
 }
 
 const dayMs = 86_400_000;

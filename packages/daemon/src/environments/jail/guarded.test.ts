@@ -265,6 +265,8 @@ describe("a workspace that is the user's own folder", () => {
         "echo x >.git/commondir",
         "echo x >.git/modules/x",
         "echo x >.git/worktrees/x",
+        "echo x >.git/refs/heads/x",
+        "git -c user.name=a -c user.email=a commit --quiet --allow-empty -m x 2>/dev/null",
       ];
       expect((await run(script(tries.map((text) => ({ path: text, text }))))).stdout).toBe("");
       expect(readdirSync(folder).toSorted()).toEqual([".git", ".vscode"]);

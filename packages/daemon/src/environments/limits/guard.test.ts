@@ -102,6 +102,15 @@ test("an environment is stopped when it has added more than it may, whatever was
   expect({ limit: await promise, left: held }).toEqual({ limit: "disk", left: [] });
 });
 
+test("an environment is stopped when its workspace is larger than it may be, however little it has added", async () => {
+  const held = [50_000_000, 50_100_000, 50_300_000];
+  const { promise, resolve } = Promise.withResolvers<LimitHit>();
+  const measure = () => Promise.resolve(held.shift());
+  const guarded = newGuarded({ ...limits, workspaceBytes: 50_200_000 });
+  new Guard({ free: shrinking(10_000_000), measure, everyMs: 2 }).watch(guarded, "command", resolve);
+  expect({ limit: await promise, left: held }).toEqual({ limit: "disk", left: [] });
+});
+
 test("one that has more than it may and makes room goes on", async () => {
   const held = [50_000_000, 52_000_000, 51_900_000, 51_800_000];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -124,16 +133,16 @@ const scarce: Free = { ...plenty, bytes: 1e8 };
 const nothing = () => Promise.resolve(0);
 
 /** An environment in which nothing is written. */
-function newGuarded(): Guarded {
+function newGuarded(of = limits): Guarded {
   const child = spawn("/bin/sleep", ["60"], { stdio: "ignore" });
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await once(child, "close");
   });
-  return new Guarded({ supervisor: identify(child.pid!)!, limits, folders: ["/var/tmp"], guardsMemory: false });
+  return new Guarded({ supervisor: identify(child.pid!)!, limits: of, folders: ["/var/tmp"], guardsMemory: false });
 }
 
-function shrinking(): () => Free {
+function shrinking(by = 500_000): () => Free {
   let bytes = plenty.bytes;
-  return () => ({ ...plenty, bytes: (bytes -= 500_000) });
+  return () => ({ ...plenty, bytes: (bytes -= by) });
 }

@@ -8,7 +8,7 @@ import { holdMore, processesOf, writtenBy } from "./processes.ts";
  * where there is no cgroup for it. It is not there between two looks, so these limits are soft.
  *
  * 1. A look costs one question to the file system. A walk through a workspace follows only when at least an eighth of
- *    what its environment may add has gone from the disk since the last one, whoever took it.
+ *    what its environment may add, or its workspace may hold, has gone from the disk since the last one, whoever took it.
  * 2. Below the reserve the environment that has written most is stopped, one at a time, whatever its own limit is.
  * 3. Nobody is stopped for the disk who does not add to it: a full one must not end work that needs no room, or makes some.
  * 4. A command that runs is stopped; what runs without one, in the background, ends with its environment.
@@ -80,8 +80,8 @@ export class Guard {
 
   async #keepDisk(watch: Watch): Promise<void> {
     const { guarded } = watch;
-    const { diskBytes } = guarded.limits;
-    if (guarded.gone < diskBytes / 8) return;
+    const { diskBytes, workspaceBytes = Infinity } = guarded.limits;
+    if (guarded.gone < Math.min(diskBytes, workspaceBytes) / 8) return;
     guarded.gone = 0;
     const written = writtenBy(processesOf(guarded.supervisor));
     const held = await this.#options.measure(guarded.folders);
@@ -89,7 +89,8 @@ export class Guard {
     guarded.atFirst ??= Math.max(0, held - written);
     const hasGrown = held > (guarded.held ?? guarded.atFirst);
     guarded.held = held;
-    if (hasGrown && held - guarded.atFirst > diskBytes) stop(watch, "disk");
+    const isTooMuch = held - guarded.atFirst > diskBytes || held > workspaceBytes;
+    if (hasGrown && isTooMuch) stop(watch, "disk");
   }
 }
 

@@ -15,7 +15,7 @@ import {
 
 /**
  * A workspace as a jail sees it, and what lies over it so that an agent cannot change it: `.git` bound over itself, which could be moved away
- * otherwise, in it what git obeys, and the other protected names.
+ * otherwise, in it what git obeys (of the user's own, all of it), and the other protected names.
  *
  * 1. An agent may have put links there, even while this runs: each step is opened from the step before without
  *    following any, and what is opened here is what gets bound.
@@ -79,12 +79,15 @@ export class Guard {
   }
 
   #survey(workspace: Place): Point[] {
-    const git = this.#point(workspace, ".git", { otherwise: "cover", access: "write" });
+    const isUsers = this.#whose === "user";
+    // In a copy `.git` is the agent's to commit with. The user's own is nobody's: Corral does the commits there.
+    const git = this.#point(workspace, ".git", { otherwise: "cover", access: isUsers ? "read" : "write" });
+    const isOpen = !isUsers && git.entry?.kind === "folder" && !isMissing(git);
     // In the user's own folder what they may want to make at any time is left to them.
-    const otherwise = this.#whose === "user" ? "leave" : "cover";
+    const otherwise = isUsers ? "leave" : "cover";
     return [
       git,
-      ...(git.entry?.kind === "folder" && !isMissing(git) ? this.#surveyGit({ fd: git.entry.fd, path: ".git" }) : []),
+      ...(isOpen ? this.#surveyGit({ fd: git.entry.fd, path: ".git" }) : []),
       ...namesIn(protectedNames).map((name) => this.#point(workspace, name, { otherwise, linkMayStay: true })),
       ...namesIn(protectedWhenThere).map((name) =>
         this.#point(workspace, name, { otherwise: "leave", linkMayStay: true }),
@@ -93,13 +96,12 @@ export class Guard {
   }
 
   #surveyGit(git: Place): Point[] {
-    const { folders, files, whenThere, whenTheUsers } = protectedOfGit;
-    const optional = [...Object.keys(whenThere), ...(this.#whose === "user" ? Object.keys(whenTheUsers) : [])];
+    const { folders, files, whenThere } = protectedOfGit;
     return [
       ...Object.keys(folders).map((name) => this.#point(git, name, { otherwise: "cover" })),
       ...Object.entries(files).map(([name, { content }]) => this.#point(git, name, { otherwise: { content } })),
       ...this.#surveyObjects(git),
-      ...optional.map((name) => this.#point(git, name, { otherwise: "leave", linkMayStay: true })),
+      ...Object.keys(whenThere).map((name) => this.#point(git, name, { otherwise: "leave", linkMayStay: true })),
     ];
   }
 

@@ -32,7 +32,7 @@ export const protectedWhenThere: Readonly<Record<string, readonly string[]>> = {
   "an agent takes hooks, servers and permissions from it": ["opencode.json", "opencode.jsonc", "crush.json"],
 };
 
-/** What git obeys in a repository's own folder, whoever runs it there. The rest of the folder is the agent's to commit with. */
+/** What git obeys in a copy's own folder, whoever runs it there. The rest of the folder is the agent's to commit with. */
 export const protectedOfGit = {
   folders: {
     hooks: "git runs what is in it",
@@ -56,9 +56,4 @@ export const protectedOfGit = {
   },
   /** Obeyed where it is there: it cannot be put to use without a change to `config`. */
   whenThere: { "config.worktree": "more config" },
-  /** In the user's own repository; in a copy they can only be the agent's own. */
-  whenTheUsers: {
-    modules: "config and hooks of submodules",
-    worktrees: "which repository the user's other worktrees belong to",
-  },
 } as const;

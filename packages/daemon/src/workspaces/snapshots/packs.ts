@@ -2,7 +2,8 @@ import { createReadStream } from "node:fs";
 import { appendFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { insideGitJail } from "../../git/index.ts";
-import { type Digest, isDigest, type Store } from "../../storage/index.ts";
+import type { Digest, Store } from "../../storage/index.ts";
+import { isDigest } from "../../storage/port.ts";
 import type { Repository } from "./repository.ts";
 
 /**
