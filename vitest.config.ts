@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { inMemory } from "./scripts/in-memory.ts";
 
 /** About the sources, not about what is shipped. */
 const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
@@ -11,6 +12,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", ...ofSources],
+          globalSetup: ["scripts/in-memory.ts"],
+          env: { TMPDIR: inMemory },
           maxWorkers: 2,
           testTimeout: 15_000,
           hookTimeout: 30_000,

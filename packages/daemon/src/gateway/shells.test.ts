@@ -67,7 +67,8 @@ test("whoever follows a command gets all of its output, undamaged, and then its 
 
 test("what a command left in the background and writes for ever keeps nobody from its end", async () => {
   const { body } = await openShell();
-  const address = await start(body.id, "yes & yes >&2 & (exit 3)");
+  const drip = "while :; do echo y; sleep 0.05; done";
+  const address = await start(body.id, `(${drip}) & (${drip}) >&2 & (exit 3)`);
   const stream = await (await gate.request(`${address}?follow=1`)).text();
   const news = stream.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
   const end = news.at(-1);
