@@ -164,6 +164,7 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "rehearsal.scripts"
           | "logs.level";
         value: unknown;
         origin:
@@ -224,6 +225,7 @@ export interface Api {
         | "limits.outputMb"
         | "container.image"
         | "container.volumes"
+        | "rehearsal.scripts"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
@@ -260,6 +262,7 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "rehearsal.scripts"
           | "logs.level";
         value: unknown;
         origin:

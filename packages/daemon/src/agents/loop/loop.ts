@@ -71,6 +71,7 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
   const target = resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
+  const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
   const system = systemPrompt(desk.history.settings?.environment) + workspaceNotes(desk.history);
   const request = buildRequest(target.model, system, earlier, parts.toolbox);
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
@@ -79,7 +80,7 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
     desk.record(event("turn.dispatched", { id: turn.id, attempt }));
     await desk.durable();
     try {
-      await listen(desk, turn, target.provider, request, parts.toolbox);
+      await listen(desk, turn, target.provider, { ...request, place: { turn: number, attempt } }, parts.toolbox);
       return undefined;
     } catch (error) {
       if (error instanceof RunOver) throw error;
