@@ -17,8 +17,8 @@ export interface Stage extends AsyncDisposable {
   readonly model: ScriptedModel;
   /** What programs on this stage are started with. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Starts `corral serve --json`. */
-  serve(): Promise<ServedDaemon>;
+  /** Starts `corral serve --json`, with more variables. */
+  serve(more?: Readonly<Record<string, string>>): Promise<ServedDaemon>;
   /** Starts the command line in the repository. */
   corral(...args: readonly string[]): CommandLine;
   corralIn(folder: string, ...args: readonly string[]): CommandLine;
@@ -30,6 +30,8 @@ export interface ServedDaemon {
   readonly info: DaemonInfo;
   /** The line that was printed, as it was printed. */
   readonly line: string;
+  /** Resolves when it has ended, of itself too. */
+  readonly gone: Promise<void>;
   /** Runner processes under it. */
   runners(): readonly number[];
   /** kill -9, and waits until the process is gone. */
@@ -75,8 +77,12 @@ export async function setStage({
     NO_COLOR: "1",
     ...variables,
   };
-  const start = (args: readonly string[], cwd = repository) => {
-    const child = spawn(process.execPath, [join(programs, "cli.js"), ...args], { cwd, env, stdio: "pipe" });
+  const start = (args: readonly string[], cwd = repository, more: Readonly<Record<string, string>> = {}) => {
+    const child = spawn(process.execPath, [join(programs, "cli.js"), ...args], {
+      cwd,
+      env: { ...env, ...more },
+      stdio: "pipe",
+    });
     children.add(child);
     return child;
   };
@@ -85,7 +91,7 @@ export async function setStage({
     repository,
     model,
     variables: env,
-    serve: () => serve(start(["serve", "--json"])),
+    serve: (more) => serve(start(["serve", "--json"], repository, more)),
     corral: (...args) => commandLine(start(args)),
     corralIn: (cwd, ...args) => commandLine(start(args, cwd)),
     client: () => clientFor(home),
@@ -104,6 +110,7 @@ export async function setStage({
 
 async function serve(child: ChildProcess): Promise<ServedDaemon> {
   if (child.stdout === null) throw new Error("no standard output");
+  const exited = once(child, "exit");
   let complaints = "";
   child.stderr?.on("data", (piece) => (complaints += String(piece)));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
@@ -113,16 +120,15 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
   return {
     info,
     line: first.value,
+    gone: exited.then(() => undefined),
     runners: () => childrenOf(info.pid),
     async kill() {
-      const gone = once(child, "exit");
       process.kill(info.pid, "SIGKILL");
-      await gone;
+      await exited;
     },
     async end(signal) {
-      const gone = once(child, "exit");
       process.kill(info.pid, signal);
-      const [code] = await gone;
+      const [code] = await exited;
       return code as number | null;
     },
   };
