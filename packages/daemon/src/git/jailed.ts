@@ -82,8 +82,25 @@ export function startJailed(
     stdio: ["pipe", "pipe", "pipe"],
     signal: bound,
     killSignal: "SIGKILL",
+    // A group of its own, for `endGroup`.
+    detached: true,
   });
+  const end = () => endGroup(child.pid);
+  bound.addEventListener("abort", end, { once: true });
+  child.once("close", () => bound.removeEventListener("abort", end));
   return Object.assign(child, { ended: endOf(child) });
+}
+
+/**
+ * Both halves of a bubblewrap: the inner one is not told of the other's end before it has its namespaces, and would wait
+ * for ever. Until then it is of the same group.
+ */
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 /** A workspace that keeps git busy for longer is not worth more of it. */

@@ -13,6 +13,7 @@ import {
 } from "@corral/protocol";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { endLeftJails } from "../git/index.ts";
 import type { By, Log } from "../log/index.ts";
 import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
@@ -79,6 +80,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     async mend() {
       try {
+        endLeftJails(home);
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));
