@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Client, createClient } from "@corral/client";
+import { type Client, createClient, type FollowOptions } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
 import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
 
@@ -34,7 +34,7 @@ export interface ServedDaemon {
   readonly gone: Promise<void>;
   /** Runner processes under it. */
   runners(): readonly number[];
-  /** kill -9, and waits until the process is gone. */
+  /** kill -9, unless it has ended by then, and waits until the process is gone. */
   kill(): Promise<void>;
   /** Sends the signal and waits for the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -121,9 +121,9 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
     info,
     line: first.value,
     gone: exited.then(() => undefined),
-    runners: () => childrenOf(info.pid),
+    runners: () => childrenOf(info.pid).filter((pid) => wordsOf(pid).includes("runner.js")),
     async kill() {
-      process.kill(info.pid, "SIGKILL");
+      if (isRunning(info.pid)) process.kill(info.pid, "SIGKILL");
       await exited;
     },
     async end(signal) {
@@ -187,6 +187,32 @@ export async function eventsUntil(
   return events;
 }
 
+/** Hears everything, wherever the daemon is. */
+export function listen(stage: Stage, options: Pick<FollowOptions, "over" | "signal">) {
+  const client = stage.client();
+  const events: WireEvent[] = [];
+  const onBreak = () => {
+    // A daemon that is about to start has not written down yet where it is.
+    if (existsSync(join(stage.home, "daemon.json"))) client.moveTo(stage.client().endpoint);
+  };
+  const read = async () => {
+    for await (const news of client.follow({ ...options, after: 0, onBreak }))
+      if (news.kind === "event") events.push(news.event);
+  };
+  return { events, types: () => events.map(({ type }) => type), end: read() };
+}
+
+/** All that the log has. */
+export async function everything(client: Client): Promise<readonly WireEvent[]> {
+  const found: WireEvent[] = [];
+  for (let after = 0; ;) {
+    const { events, next } = await client.events({ after });
+    found.push(...events);
+    if (next === after) return found;
+    after = next;
+  }
+}
+
 /** The processes whose parent this is. */
 function childrenOf(parent: number): readonly number[] {
   return readdirSync("/proc")
@@ -199,6 +225,15 @@ function childrenOf(parent: number): readonly number[] {
 export function isRunning(pid: number): boolean {
   const [state] = statusOf(pid) ?? [];
   return state !== undefined && state !== "Z";
+}
+
+/** What a process was started with; nothing when it has ended. */
+export function wordsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
 }
 
 function parentOf(pid: number): number | undefined {
