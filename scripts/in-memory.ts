@@ -11,9 +11,12 @@ const tmpfs = 0x01021994;
  */
 export const inMemory = hasRoom("/dev/shm") ? join("/dev/shm", `corral-tests-${process.pid}`) : tmpdir();
 
-export default function setUp(): () => void {
+export function setup(): void {
   mkdirSync(inMemory, { recursive: true, mode: 0o755 });
-  return () => inMemory === tmpdir() || rmSync(inMemory, { recursive: true, force: true });
+}
+
+export function teardown(): void {
+  if (inMemory !== tmpdir()) rmSync(inMemory, { recursive: true, force: true });
 }
 
 function hasRoom(folder: string): boolean {

@@ -1,15 +1,15 @@
 import { execFile, type ExecFileOptions } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type * as sdk from "@corral/client";
-import type { Client, Followed, FollowOptions } from "@corral/client";
+import type { Client } from "@corral/client";
 import { openDaemonLog } from "@corral/daemon/testing";
-import { newId, type SessionId, type WireEvent } from "@corral/protocol";
+import { newId, type SessionId } from "@corral/protocol";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { browserIsMissing, openBrowser } from "./browser.ts";
-import { dist, eventsUntil, setStage, type Stage } from "./story.ts";
+import { dist, eventsUntil, everything, listen, setStage, type Stage } from "./story.ts";
 
 const node = (words: readonly string[], options: ExecFileOptions) =>
   promisify(execFile)(process.execPath, words, options);
@@ -172,31 +172,6 @@ async function bundled(): Promise<string> {
 function programVariables(stage: Stage): NodeJS.ProcessEnv {
   const { url, token } = stage.client().endpoint;
   return { ...process.env, CORRAL_URL: url, CORRAL_TOKEN: token };
-}
-
-/** Hears everything, wherever the daemon is. */
-function listen(stage: Stage, options: Pick<FollowOptions, "over" | "signal">) {
-  const client = stage.client();
-  const events: WireEvent[] = [];
-  const take = (news: Followed) => news.kind === "event" && events.push(news.event);
-  const onBreak = () => {
-    // A daemon that is about to start has not written down yet where it is.
-    if (existsSync(join(stage.home, "daemon.json"))) client.moveTo(stage.client().endpoint);
-  };
-  const read = async () => {
-    for await (const news of client.follow({ ...options, after: 0, onBreak })) take(news);
-  };
-  return { events, types: () => events.map(({ type }) => type), end: read() };
-}
-
-async function everything(client: Client): Promise<readonly WireEvent[]> {
-  const found: WireEvent[] = [];
-  for (let after = 0; ;) {
-    const { events, next } = await client.events({ after });
-    found.push(...events);
-    if (next === after) return found;
-    after = next;
-  }
 }
 
 async function newSession(client: Client, { repository }: Stage): Promise<SessionId> {

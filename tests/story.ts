@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Client, createClient } from "@corral/client";
+import { type Client, createClient, type FollowOptions } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
 import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
 
@@ -17,8 +17,8 @@ export interface Stage extends AsyncDisposable {
   readonly model: ScriptedModel;
   /** What programs on this stage are started with. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Starts `corral serve --json`; `fault`: the point at which it is to die, or a runner of its. */
-  serve(wish?: { readonly fault?: string }): Promise<ServedDaemon>;
+  /** Starts `corral serve --json`; `fault`: the point at which it is to die, or a runner of its; `more`: variables. */
+  serve(wish?: { readonly fault?: string; readonly more?: Readonly<Record<string, string>> }): Promise<ServedDaemon>;
   /** Starts the command line in the repository. */
   corral(...args: readonly string[]): CommandLine;
   corralIn(folder: string, ...args: readonly string[]): CommandLine;
@@ -30,12 +30,12 @@ export interface ServedDaemon {
   readonly info: DaemonInfo;
   /** The line that was printed, as it was printed. */
   readonly line: string;
+  /** Resolves when it has ended, of itself too. */
+  readonly gone: Promise<void>;
   /** Runner processes under it. */
   runners(): readonly number[];
-  /** kill -9, and waits until the process is gone. */
+  /** kill -9, unless it has ended by then, and waits until the process is gone. */
   kill(): Promise<void>;
-  /** When the process is gone. */
-  readonly gone: Promise<unknown>;
   /** Sends the signal and waits for the exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -88,8 +88,8 @@ export async function setStage({
     repository,
     model,
     variables: env,
-    serve: ({ fault } = {}) =>
-      serve(start(["serve", "--json"], { more: fault === undefined ? {} : { CORRAL_FAULT: fault } })),
+    serve: ({ fault, more = {} } = {}) =>
+      serve(start(["serve", "--json"], { more: { ...more, ...(fault === undefined ? {} : { CORRAL_FAULT: fault }) } })),
     corral: (...args) => commandLine(start(args)),
     corralIn: (cwd, ...args) => commandLine(start(args, { cwd })),
     client: () => clientFor(home),
@@ -113,6 +113,7 @@ interface Starting {
 
 async function serve(child: ChildProcess): Promise<ServedDaemon> {
   if (child.stdout === null) throw new Error("no standard output");
+  const exited = once(child, "exit");
   let complaints = "";
   child.stderr?.on("data", (piece) => (complaints += String(piece)));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
@@ -122,17 +123,15 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
   return {
     info,
     line: first.value,
-    gone: once(child, "exit"),
-    runners: () => childrenOf(info.pid),
+    gone: exited.then(() => undefined),
+    runners: () => childrenOf(info.pid).filter((pid) => wordsOf(pid).includes("runner.js")),
     async kill() {
-      const gone = once(child, "exit");
-      process.kill(info.pid, "SIGKILL");
-      await gone;
+      if (isRunning(info.pid)) process.kill(info.pid, "SIGKILL");
+      await exited;
     },
     async end(signal) {
-      const gone = once(child, "exit");
       process.kill(info.pid, signal);
-      const [code] = await gone;
+      const [code] = await exited;
       return code as number | null;
     },
   };
@@ -191,6 +190,32 @@ export async function eventsUntil(
   return events;
 }
 
+/** Hears everything, wherever the daemon is. */
+export function listen(stage: Stage, options: Pick<FollowOptions, "over" | "signal">) {
+  const client = stage.client();
+  const events: WireEvent[] = [];
+  const onBreak = () => {
+    // A daemon that is about to start has not written down yet where it is.
+    if (existsSync(join(stage.home, "daemon.json"))) client.moveTo(stage.client().endpoint);
+  };
+  const read = async () => {
+    for await (const news of client.follow({ ...options, after: 0, onBreak }))
+      if (news.kind === "event") events.push(news.event);
+  };
+  return { events, types: () => events.map(({ type }) => type), end: read() };
+}
+
+/** All that the log has. */
+export async function everything(client: Client): Promise<readonly WireEvent[]> {
+  const found: WireEvent[] = [];
+  for (let after = 0; ;) {
+    const { events, next } = await client.events({ after });
+    found.push(...events);
+    if (next === after) return found;
+    after = next;
+  }
+}
+
 /** The processes whose parent this is. */
 function childrenOf(parent: number): readonly number[] {
   return readdirSync("/proc")
@@ -203,6 +228,15 @@ function childrenOf(parent: number): readonly number[] {
 export function isRunning(pid: number): boolean {
   const [state] = statusOf(pid) ?? [];
   return state !== undefined && state !== "Z";
+}
+
+/** What a process was started with; nothing when it has ended. */
+export function wordsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
 }
 
 function parentOf(pid: number): number | undefined {

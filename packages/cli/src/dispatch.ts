@@ -21,6 +21,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   artifacts: async () => (await import("./commands/artifacts.ts")).artifacts,
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
+  rehearsal: async () => (await import("./commands/rehearsal.ts")).rehearsal,
   network: async () => (await import("./commands/network.ts")).network,
   audit: async () => (await import("./commands/audit.ts")).audit,
   token: async () => (await import("./commands/token.ts")).token,

@@ -59,6 +59,11 @@ export const commands = {
     summary: "print what happened, as JSON lines",
     example: "corral events --follow",
   },
+  rehearsal: {
+    group: "work",
+    summary: "write down what the model said in a session, so that a script can say it again without cost",
+    example: "corral rehearsal record > play.json",
+  },
   network: {
     group: "work",
     summary: "show which hosts agents have reached or were refused, or let them reach one",

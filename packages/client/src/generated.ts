@@ -170,6 +170,7 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "rehearsal.scripts"
           | "logs.level";
         value: unknown;
         origin:
@@ -236,6 +237,7 @@ export interface Api {
         | "limits.outputMb"
         | "container.image"
         | "container.volumes"
+        | "rehearsal.scripts"
         | "logs.level";
       value: unknown;
       layer?: "user" | "project" | "local" | undefined;
@@ -278,6 +280,7 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "rehearsal.scripts"
           | "logs.level";
         value: unknown;
         origin:

@@ -63,7 +63,7 @@ export interface DaemonParts {
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
   /** What is, or was, wrong with the database. */
   databaseTroubles(file: string): DaemonStatus["database"];
-  openHost(settings: { readonly size: number; readonly level: string }): RunnerHost;
+  openHost(settings: { readonly size: number; readonly level: string; readonly rehearsals: string }): RunnerHost;
   readonly drivers: EnvironmentDrivers;
   /** The store of this name, which is for one slice alone. */
   openStore(name: string): Promise<Store>;
@@ -121,7 +121,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
     onDefect: onConfigDefect,
   });
-  const host = parts.openHost({ size: config.values.runners, level: config.values["logs.level"] });
+  const host = parts.openHost({
+    size: config.values.runners,
+    level: config.values["logs.level"],
+    rehearsals: config.values["rehearsal.scripts"],
+  });
   followLevel(config, (level) => {
     parts.setLevel(level);
     host.setLevel(level);

@@ -63,11 +63,12 @@ try {
         onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
       }),
     databaseTroubles,
-    openHost: (settings) =>
+    openHost: ({ rehearsals, ...settings }) =>
       openProcessHost({
         entry: runnerEntry(),
         home,
         ...settings,
+        variables: { CORRAL_REHEARSALS: rehearsals },
         onDefect: (what) => logger.error({ component: "runner" }, what),
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,

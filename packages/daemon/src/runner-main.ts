@@ -8,6 +8,7 @@ import { openLocalDriver } from "./environments/local/index.ts";
 import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
+import { rehearsalDriver } from "./providers/rehearsal/index.ts";
 import { openLifeline, serveRuns } from "./runner/process/index.ts";
 import { openToolbox, shellTool } from "./tools/index.ts";
 
@@ -18,7 +19,7 @@ if (home === undefined) throw new Error("a runner needs --home");
 const lifeline = openLifeline();
 const logging = loggerTo((line) => lifeline.send({ say: "log", line }), process.env);
 const logger = logging.logger.child({ component: "runner" });
-const providers = openProviders(process.env, [anthropic]);
+const providers = openProviders(process.env, [anthropic, rehearsalDriver({ home })]);
 
 void warmUp();
 

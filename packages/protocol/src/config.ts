@@ -183,6 +183,14 @@ export const settings = {
     "Volumes of the container engine by the path where each one is seen in every container.",
     { default: {}, scope: "machine", takesEffect: "next-session" },
   ),
+  "rehearsal.scripts": setting(
+    z
+      .string()
+      .max(4096)
+      .regex(/^(\/|$)/, "expected an absolute path"),
+    "The folder with the scripts that models named rehearsal/NAME follow; empty: rehearsals in Corral's home.",
+    { default: "", scope: "machine", takesEffect: "restart", variable: "CORRAL_REHEARSALS" },
+  ),
   "logs.level": setting(
     z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     "The least important of the daemon's own log lines that is written.",

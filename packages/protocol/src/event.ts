@@ -171,6 +171,8 @@ export const eventData = {
     id: turnId,
     attempt: z.int().positive(),
     error: z.object({ code: z.string(), message: z.string() }),
+    /** The pause before the next attempt, where one follows. */
+    againInMs: z.int().nonnegative().optional(),
   }),
   /** A whole text or reasoning part of the reply; its deltas came before on the live lane. `cut`: it ended early. */
   "turn.said": z.object({

@@ -214,6 +214,15 @@ export {
   trustView,
 } from "./project.ts";
 export {
+  holdName,
+  rehearsalJsonSchema,
+  type RehearsalScript,
+  rehearsalScript,
+  type RehearsedFailure,
+  type RehearsedPart,
+  type RehearsedTurn,
+} from "./rehearsal.ts";
+export {
   type CreateSession,
   createSession,
   type DecideRecovery,

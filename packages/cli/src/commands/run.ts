@@ -15,6 +15,7 @@ import { environmentIn, unsafe } from "../environment.ts";
 import { lostOutcome } from "../lost-outcome.ts";
 import { type Outcome, OutcomeOf } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
+import { modelNamed } from "../rehearsal/model.ts";
 import { UsageError } from "../flags.ts";
 import { persistently } from "../resume.ts";
 import { jsonLine, shown } from "../terminal.ts";
@@ -79,7 +80,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const session = await client.sessions.create({
       projectId: project.id,
       worktree: project.worktree,
-      model: args.model,
+      model: modelNamed(args.model, world.cwd),
       environment,
       workspace,
       base,

@@ -1,19 +1,23 @@
 import { spawnSync } from "node:child_process";
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 
 const passing = `
-  import { fault } from ${JSON.stringify(new URL("fault.ts", import.meta.url).href)};
+  import { fault, faultWith } from ${JSON.stringify(new URL("fault.ts", import.meta.url).href)};
   process.on("exit", () => console.log("tidied up"));
   for (const point of ["merge.moved", "merge.recorded", "merge.moved"]) {
     fault(point);
     console.log(point);
   }
+  faultWith("desk.sending", [{ type: "turn.prepared" }, { type: "turn.attempt-failed" }]);
 `;
 
-const passed = (wish?: string) => {
+const passed = (wish?: string, more: Record<string, string> = {}) => {
   const { CORRAL_FAULT: _, ...variables } = process.env;
   const { stdout, signal } = spawnSync(process.execPath, ["--input-type=module", "-e", passing], {
-    env: { ...variables, ...(wish === undefined ? {} : { CORRAL_FAULT: wish }) },
+    env: { ...variables, ...more, ...(wish === undefined ? {} : { CORRAL_FAULT: wish }) },
     encoding: "utf8",
   });
   return { lines: stdout.trim().split("\n"), signal };
@@ -21,6 +25,19 @@ const passed = (wish?: string) => {
 
 test("a process dies without a word the Nth time it passes the point named", () => {
   expect(passed("merge.moved:2")).toEqual({ lines: ["merge.moved", "merge.recorded"], signal: "SIGKILL" });
+});
+
+test("each event that passes a place has a point of its own", () => {
+  const lines = ["merge.moved", "merge.recorded", "merge.moved"];
+  expect(passed("desk.sending.turn.attempt-failed:1")).toEqual({ lines, signal: "SIGKILL" });
+});
+
+test("of several processes one alone dies when that is asked for", () => {
+  const folder = mkdtempSync(join(tmpdir(), "corral-fault-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const once = { CORRAL_FAULT_ONCE: join(folder, "died") };
+  expect(passed("merge.recorded:1", once).signal).toBe("SIGKILL");
+  expect(passed("merge.recorded:1", once).signal).toBeNull();
 });
 
 test.each([undefined, "", "merge.moved", "merge.moved:3", "merge.other:1"])("with %s it goes on", (wish) => {

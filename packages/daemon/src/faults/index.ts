@@ -1,1 +1,1 @@
-export { fault } from "./fault.ts";
+export { fault, faultWith } from "./fault.ts";

@@ -8,3 +8,4 @@ export {
   startJailed,
   systemProgram,
 } from "./jailed.ts";
+export { endLeftJails } from "./leftovers.ts";

@@ -93,7 +93,12 @@ export function startJailed(
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     signal: bound,
     killSignal: "SIGKILL",
+    // A group of its own, for `endGroup`.
+    detached: true,
   }) as ChildProcessByStdio<Writable, Readable, Readable>;
+  const end = () => endGroup(child.pid);
+  bound.addEventListener("abort", end, { once: true });
+  child.once("close", () => bound.removeEventListener("abort", end));
   const covers = child.stdio[coversAt] as unknown as Writable;
   covers.on("error", () => undefined);
   covers.end(coversOf(jail));
@@ -111,6 +116,18 @@ function coversOf({ covered }: GitJail): Buffer {
     ...covered.files.flatMap((path) => ["--ro-bind", Buffer.from(covered.empty).toString("latin1"), at(path)]),
   ];
   return Buffer.from(options.map((option) => `${option}\0`).join(""), "latin1");
+}
+
+/**
+ * Both halves of a bubblewrap: the inner one is not told of the other's end before it has its namespaces, and would wait
+ * for ever. Until then it is of the same group.
+ */
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 /** A workspace that keeps git busy for longer is not worth more of it. */

@@ -15,7 +15,7 @@ export interface Providers {
 export function openProviders(variables: Variables, drivers: readonly ProviderDriver[]): Providers {
   const configured = new Map(
     drivers
-      .filter(({ keyVariable }) => (variables[keyVariable]?.trim() ?? "") !== "")
+      .filter(({ keyVariable }) => keyVariable === undefined || (variables[keyVariable]?.trim() ?? "") !== "")
       .map((driver) => [driver.name, driver.open(variables)]),
   );
   return {
@@ -41,7 +41,7 @@ export function parseModel(named: string): { readonly provider: string; readonly
 
 function missing(name: string, drivers: readonly ProviderDriver[]): CorralError {
   const driver = drivers.find((each) => each.name === name);
-  if (driver !== undefined)
+  if (driver?.keyVariable !== undefined)
     return refused(`There is no key for the provider ${name}.`, `Set ${driver.keyVariable} where the daemon starts.`);
   return new CorralError("model.unknown", `There is no provider called "${name}".`, {
     hint: `Known are: ${drivers.map((each) => each.name).join(", ")}.`,

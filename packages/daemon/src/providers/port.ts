@@ -18,8 +18,8 @@ export interface Provider {
 export interface ProviderDriver {
   /** The provider's name. */
   readonly name: string;
-  /** The variable that holds its key. Without a key it is not opened. */
-  readonly keyVariable: string;
+  /** The variable that holds its key, without which it is not opened; undefined when it needs none. */
+  readonly keyVariable: string | undefined;
   open(variables: Variables): Provider;
 }
 
@@ -32,6 +32,13 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolOffer[];
+  readonly place?: RequestPlace;
+}
+
+/** Where a request stands in its conversation, counted from 1 and from the log: after a crash it is the same place. */
+export interface RequestPlace {
+  readonly turn: number;
+  readonly attempt: number;
 }
 
 /** A tool as the model sees it. */

@@ -1,5 +1,6 @@
 import type { ArtifactNamed, Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
 import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../agents/index.ts";
+import { faultWith } from "../faults/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
@@ -98,8 +99,12 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     const after = this.#afterUnsent;
     this.#unsent = [];
     this.#afterUnsent = [];
+    faultWith("desk.sending", events);
     const appended = this.#office.append(events).then(
-      () => after.forEach((then) => then()),
+      () => {
+        faultWith("desk.durable", events);
+        for (const then of after) then();
+      },
       (cause: unknown) => void this.#end(cause),
     );
     this.#sent = Promise.all([this.#sent, appended]).then(() => undefined);

@@ -8,6 +8,7 @@ import {
 } from "@corral/protocol";
 import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits } from "../environments/index.ts";
+import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote } from "../sessions/index.ts";
 import { Keeping } from "./keeping.ts";
@@ -316,14 +317,19 @@ function officeOf(
   return {
     async append(events) {
       const by = { actor: agentOf(session), ...traced(traceId) };
+      faultWith("office.appending", events);
       await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
+      faultWith("office.appended", events);
     },
     async promote(place) {
       const promotion = await noted(promote(log, lease, place));
       if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
       return promotion;
     },
-    emit: (delta) => log.live.emit(delta),
+    emit(delta) {
+      fault("office.delta");
+      log.live.emit(delta);
+    },
     keep: (step) => keeping.keep(step, traceId),
     snapshotted,
   };

@@ -66,6 +66,8 @@ export interface Turn {
   attempt: number;
   /** Attempts known to have failed. */
   failedAttempt: number;
+  /** What is to be waited before the next attempt. */
+  pauseMs: number;
   readonly said: Said[];
   readonly calls: Call[];
   /** The reply came to its end. */
@@ -236,9 +238,11 @@ function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewE
   switch (type) {
     case "turn.dispatched":
       turn.attempt = data.attempt;
+      turn.pauseMs = 0;
       return;
     case "turn.attempt-failed":
       turn.failedAttempt = data.attempt;
+      turn.pauseMs = data.againInMs ?? 0;
       return;
     case "turn.said":
       turn.said.push({
@@ -327,6 +331,7 @@ function newTurn(data: EventData<"turn.prepared">): Turn {
     requestHash: data.requestHash,
     attempt: 0,
     failedAttempt: 0,
+    pauseMs: 0,
     said: [],
     calls: [],
     replied: false,

@@ -10,6 +10,7 @@ import {
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
+import { fault } from "../faults/index.ts";
 import type { By, Guard, Lease, Log, Row } from "../log/index.ts";
 
 /**
@@ -34,6 +35,7 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, by:
   const known = await log.row("inputs", input.id);
   if (known !== undefined) return again(known, session, input);
   const { id, text, attachments, delivery } = input;
+  fault("inbox.admitting");
   try {
     const [stored] = await log.append({
       stream: session,
@@ -44,6 +46,7 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, by:
         { table: "sessions", key: session, is: {} },
       ],
     });
+    fault("inbox.admitted");
     return {
       kind: "admitted",
       seq: stored?.seq ?? 0,
@@ -78,6 +81,7 @@ export async function promote(log: Log, lease: Lease, place: PromotionPlace): Pr
   const activityId = open ?? newId("activity");
   const ids = eligible.map((row) => row["key"] as InputId);
   const traceId = eligible.at(-1)?.["trace_id"] as string | null | undefined;
+  fault("inbox.promoting");
   const opening: NewEvent[] = open === undefined ? [event("activity.opened", { id: activityId })] : [];
   const events = await log.append({
     stream: lease.stream,
@@ -87,6 +91,7 @@ export async function promote(log: Log, lease: Lease, place: PromotionPlace): Pr
     events: [...opening, ...ids.map((id) => event("input.promoted", { id, activityId }))],
     guards: ids.map((id): Guard => ({ table: "inputs", key: id, is: { state: "waiting" } })),
   });
+  fault("inbox.promoted");
   return { events, inputs: eligible.map(toView) };
 }
 

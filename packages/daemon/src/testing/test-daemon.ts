@@ -19,6 +19,7 @@ import { openLoop } from "../agents/loop/index.ts";
 import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
+import type { Append } from "../log/port.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
@@ -33,7 +34,7 @@ import {
   terminalProjections,
 } from "../terminals/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
-import { openToolbox, shellTool } from "../tools/index.ts";
+import { openToolbox, shellTool, type Tool } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
@@ -52,6 +53,8 @@ export interface TestDaemon extends AsyncDisposable {
   /** What the foreman found wrong. */
   readonly defects: readonly string[];
   another(wish?: Partial<CreateSession>): Promise<TestSession>;
+  /** One that was there before. */
+  known(id: SessionId): TestSession;
   /** Stops as `corral stop` does, keeping everything on disk. */
   stop(): Promise<void>;
 }
@@ -73,6 +76,11 @@ export async function startTestDaemon(
     attempts?: number;
     settings?: Partial<SettingValues>;
     artifactTerms?: Partial<ArtifactTerms>;
+    /** Besides the shell. */
+    tools?: readonly Tool[];
+    backoffMs?: (attempt: number) => number;
+    /** What the first version of Corral had recorded when it ended. */
+    past?: (repository: string) => readonly Pick<Append, "stream" | "events">[];
   } = {},
 ): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
@@ -80,7 +88,9 @@ export async function startTestDaemon(
   const repository = makeRepository(join(folder, "repository"));
   const model = await startScriptedModel();
   const projections = [...projectProjections, ...sessionProjections, ...terminalProjections, ...artifactProjections];
-  const log = await openSqliteLog({ file: join(folder, "corral.db"), projections });
+  const file = join(folder, "corral.db");
+  if (options.past !== undefined) await record(file, options.past(repository));
+  const log = await openSqliteLog({ file, projections });
   const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
   const defects: string[] = [];
   const drivers = driversOf(openJailDriver({ home }));
@@ -89,8 +99,8 @@ export async function startTestDaemon(
     drivers,
     agent: openLoop({
       findModel: (named) => providers.find(named),
-      toolbox: openToolbox([shellTool]),
-      backoffMs: () => 0,
+      toolbox: openToolbox([shellTool, ...(options.tools ?? [])]),
+      backoffMs: options.backoffMs ?? (() => 0),
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
     }),
   });
@@ -143,6 +153,7 @@ export async function startTestDaemon(
     terminals,
     defects,
     another,
+    known: (id) => testSession(log, sessions, id),
     stop,
     async [Symbol.asyncDispose]() {
       const closed = model.close();
@@ -162,6 +173,17 @@ async function openTestSession(
   wish: Partial<CreateSession>,
 ): Promise<TestSession> {
   const { id } = await sessions.create(createSession.parse({ projectId, ...wish }), { actor: "person:test" });
+  return testSession(log, sessions, id);
+}
+
+/** Stored as a program stores it in which no type has changed yet. */
+async function record(file: string, past: readonly Pick<Append, "stream" | "events">[]): Promise<void> {
+  const log = await openSqliteLog({ file, projections: [], lifts: {} });
+  for (const each of past) await log.append({ ...each, actor: "person:test" });
+  await log.close();
+}
+
+function testSession(log: Log, sessions: Sessions, id: SessionId): TestSession {
   return {
     id,
     prompt: (text, more = {}, traceId) =>

@@ -14,6 +14,7 @@ import {
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fault } from "../faults/index.ts";
+import { endLeftJails } from "../git/index.ts";
 import type { By, Log } from "../log/index.ts";
 import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf, type UserRepo } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
@@ -83,6 +84,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     async mend() {
       try {
+        endLeftJails(home);
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));

@@ -1,4 +1,5 @@
 import { CorralError, event, newId } from "@corral/protocol";
+import { fault } from "../../faults/index.ts";
 import type { Call, Turn } from "../../sessions/index.ts";
 import type { Tool, Toolbox, ToolContext } from "../../tools/index.ts";
 import { artifactPlace } from "../artifact-place.ts";
@@ -72,7 +73,9 @@ function changesNothing(desk: Desk, tool: Tool, call: Call): boolean {
 
 async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext): Promise<void> {
   try {
+    fault("call.performing");
     const result = await tool.run(call.arguments, context);
+    fault("call.performed");
     desk.record(event(desk.signal.aborted ? "call.interrupted" : "call.settled", { id: call.id, result }));
     desk.afterDurable(() => void tool.forget?.(context).catch(() => undefined));
   } catch (error) {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CorralError, event, newId, type PartId } from "@corral/protocol";
+import { fault } from "../../faults/index.ts";
 import {
   type ModelRequest,
   type Provider,
@@ -71,29 +72,38 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
   const target = resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
+  const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
   const system = systemPrompt(desk.history.settings?.environment) + workspaceNotes(desk.history);
   const request = buildRequest(target.model, system, earlier, parts.toolbox);
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
+    // A pause that a crash cut short is taken anew: whoever asked for it still wants it.
+    if (turn.pauseMs > 0) await delay(turn.pauseMs, undefined, { signal: desk.signal }).catch(() => undefined);
     if (desk.signal.aborted) return undefined;
     desk.record(event("turn.dispatched", { id: turn.id, attempt }));
     await desk.durable();
     try {
-      await listen(desk, turn, target.provider, request, parts.toolbox);
+      await listen(desk, turn, target.provider, { ...request, place: { turn: number, attempt } }, parts.toolbox);
       return undefined;
     } catch (error) {
       if (error instanceof RunOver) throw error;
       if (desk.signal.aborted) return undefined;
       failure = asFailure(error);
     }
-    const told = { code: failure.code, message: failure.message };
-    desk.record(event("turn.attempt-failed", { id: turn.id, attempt, error: told }));
+    const error = { code: failure.code, message: failure.message };
+    const isLast = turn.calls.length > 0 || failure.retry === "never" || attempt === attempts;
+    const again = isLast ? {} : { againInMs: pauseAfter(failure, backoffMs(attempt)) };
+    desk.record(event("turn.attempt-failed", { id: turn.id, attempt, error, ...again }));
     if (turn.calls.length > 0) return undefined;
-    if (failure.retry === "never") return failure;
-    const pause = Math.max(backoffMs(attempt), failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0);
-    if (attempt < attempts) await delay(pause, undefined, { signal: desk.signal }).catch(() => undefined);
+    if (isLast) break;
   }
   return failure;
+}
+
+/** No shorter than the provider asks for. */
+function pauseAfter(failure: CorralError, usualMs: number): number {
+  const asked = failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0;
+  return Math.ceil(Math.max(usualMs, asked));
 }
 
 /** Takes one reply in: deltas go out live, whole parts are recorded, calls start as soon as they are complete. */
@@ -147,6 +157,7 @@ function grow(
     const { id, kind, text } = part;
     desk.emit({ kind, session: desk.session, part: id, offset: text.length, text: piece.text });
     part.text += piece.text;
+    fault("turn.streaming");
     return;
   }
   open.delete(piece.part);

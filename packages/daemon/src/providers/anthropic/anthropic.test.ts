@@ -1,11 +1,31 @@
 import { inspect } from "node:util";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { fails, type ScriptedModel, says, startScriptedModel, thinks } from "../../testing/scripted-model/index.ts";
-import { describeProvider } from "../conformance.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  cuts,
+  fails,
+  type ReplyStream,
+  type ScriptedModel,
+  says,
+  startScriptedModel,
+  thinks,
+} from "../../testing/scripted-model/index.ts";
+import { describeProvider, type ProviderStage } from "../conformance.ts";
 import type { Message, ModelRequest, ReplyPiece } from "../port.ts";
 import { openAnthropic } from "./anthropic.ts";
 
-describeProvider("anthropic", (baseUrl) => openAnthropic({ apiKey: "key", baseUrl }));
+describeProvider("anthropic", async (): Promise<ProviderStage> => {
+  const scripted = await startScriptedModel();
+  const last = () => scripted.requests.at(-1);
+  return {
+    provider: openAnthropic({ apiKey: "key", baseUrl: scripted.url }),
+    script: (reply) => scripted.script([reply]),
+    waits: () => vi.waitUntil(() => last() !== undefined).then(() => undefined),
+    closed: async () => last()?.closed,
+    requests: () => scripted.requests.length,
+    vanish: () => scripted.close(),
+    [Symbol.asyncDispose]: () => scripted.close(),
+  };
+});
 
 let model: ScriptedModel;
 beforeEach(async () => {
@@ -20,6 +40,31 @@ async function ask(messages: readonly Message[], more: Partial<ModelRequest> = {
   for await (const piece of provider.ask(request, new AbortController().signal)) pieces.push(piece);
   return pieces;
 }
+
+test("a connection closed without an answer may pass", async () => {
+  model.script([cuts()]);
+  await expect(ask([{ role: "user", text: "hi" }])).rejects.toMatchObject({
+    code: "provider.unavailable",
+    retry: "later",
+  });
+});
+
+const broken: readonly (readonly [string, (reply: ReplyStream) => void])[] = [
+  ["a body without its closing events", (reply) => reply.endEarly()],
+  ["an event that is not JSON", (reply) => reply.raw("event: ping\ndata: {oops\n\n")],
+];
+describe.each(broken)("%s", (_, breaks) => {
+  test.each([
+    ["after what came", "par"],
+    ["before anything came", ""],
+  ])("is a failure that may pass, %s", async (_when, came) => {
+    const asking = ask([{ role: "user", text: "hi" }]);
+    const reply = (await model.nextRequest()).stream();
+    if (came !== "") reply.text(came);
+    breaks(reply);
+    await expect(asking).rejects.toMatchObject({ code: "provider.unavailable", retry: "later" });
+  });
+});
 
 test("warming up asks nobody and leaves the provider as it was", async () => {
   await openAnthropic({ apiKey: "secret-key", baseUrl: model.url }).warmUp?.();

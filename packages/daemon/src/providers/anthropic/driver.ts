@@ -1,13 +1,13 @@
-import type { ProviderDriver } from "../port.ts";
+import type { ProviderDriver, Variables } from "../port.ts";
 import { openAnthropic } from "./anthropic.ts";
 
 /** Configured by the vendor's own variables. */
-export const anthropic: ProviderDriver = {
+export const anthropic = {
   name: "anthropic",
   keyVariable: "ANTHROPIC_API_KEY",
-  open(variables) {
+  open(variables: Variables) {
     const apiKey = variables["ANTHROPIC_API_KEY"]?.trim() ?? "";
     const baseUrl = variables["ANTHROPIC_BASE_URL"]?.trim() ?? "";
     return openAnthropic(baseUrl === "" ? { apiKey } : { apiKey, baseUrl });
   },
-};
+} satisfies ProviderDriver;

@@ -10,6 +10,8 @@ export interface RunnerProcessOptions {
   readonly home: string;
   /** How much runners say of themselves, until they are told otherwise. */
   readonly level: string;
+  /** What runners have in their environment besides what the daemon has in its. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly onDefect: (what: string) => void;
   /** A line of a runner's log. */
   readonly onLine: (line: string) => void;
@@ -111,12 +113,12 @@ export class RunnerProcess {
     this.#onDefect(`the runner process ${this.#child?.pid} was killed and has not ended`);
   }
 
-  #launch({ entry, home, level, onWords, runtime }: RunnerProcessOptions): ChildProcess | undefined {
+  #launch({ entry, home, level, variables, onWords, runtime }: RunnerProcessOptions): ChildProcess | undefined {
     try {
       const child = fork(entry, ["--home", home], {
         stdio: ["ignore", "pipe", "pipe", "ipc"],
         execArgv: [...smallYoungHeap],
-        env: { ...process.env, CORRAL_LOG_LEVEL: level },
+        env: { ...process.env, ...variables, CORRAL_LOG_LEVEL: level },
         ...(runtime === undefined ? {} : { execPath: runtime }),
       });
       for (const stream of [child.stdout, child.stderr])

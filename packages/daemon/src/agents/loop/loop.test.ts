@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { callsTool, says, startTestDaemon, stops, type TestDaemon } from "../../testing/index.ts";
+import type { Tool } from "../../tools/index.ts";
+
+/** A call that ends when a file appears in its workspace. */
+const waitsFor = (file: string) => ({ command: `until test -e ${file}; do sleep 0.01; done; echo ${file} is there` });
+
+function put(daemon: TestDaemon, file: string): void {
+  const folder = join(daemon.home, "workspaces", daemon.session.id);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, file), "");
+}
+
+test("tools start as soon as their call is complete, and all settle before the next request", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  await session.prompt("go");
+  const reply = (await model.nextRequest()).stream();
+  reply.call("shell", { command: "echo early" });
+  await session.until("call.settled");
+  reply.call("shell", waitsFor("late"));
+  await session.until("call.started", 2);
+  reply.finish();
+  await session.until("turn.replied");
+  expect(model.requests).toHaveLength(1);
+  put(daemon, "late");
+  const next = await model.nextRequest();
+  expect(next.toolResults.map((result) => JSON.stringify(result))).toEqual([
+    expect.stringContaining("early"),
+    expect.stringContaining("late is there"),
+  ]);
+  next.answer(says("done"));
+  await session.until("activity.settled");
+});
+
+test("call ids that a provider repeats settle against their own message", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  const same = (word: string) => callsTool("shell", { command: `echo ${word}` }, { id: "same" });
+  model.script([[same("one"), same("two"), stops("tool_use")], same("three"), says("done")]);
+  await session.prompt("go");
+  await session.until("activity.settled");
+  const { messages } = model.requests.at(-1)!;
+  const blocks = messages.flatMap(({ content }) => (typeof content === "string" ? [] : content)) as {
+    type: string;
+    id?: string;
+    tool_use_id?: string;
+  }[];
+  const called = blocks.flatMap(({ type, id }) => (type === "tool_use" ? [id] : []));
+  const answered = blocks.flatMap(({ type, tool_use_id }) => (type === "tool_result" ? [tool_use_id] : []));
+  expect(new Set(called).size).toBe(3);
+  expect(answered).toEqual(called);
+  const results = blocks.filter(({ type }) => type === "tool_result").map((block) => JSON.stringify(block));
+  expect(results.map((text) => /one|two|three/.exec(text)?.[0])).toEqual(["one", "two", "three"]);
+});
+
+test("a provider that fails waits for the tools that have started", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  await session.prompt("go");
+  const reply = (await model.nextRequest()).stream();
+  reply.call("shell", waitsFor("late"));
+  await session.until("call.started");
+  reply.cut();
+  put(daemon, "late");
+  const next = await model.nextRequest();
+  expect(JSON.stringify(next.toolResults)).toContain("late is there");
+  next.answer(says("done"));
+  await session.until("activity.settled");
+  const order = (await session.events()).map(({ type }) => type);
+  expect(order.indexOf("call.settled")).toBeLessThan(order.indexOf("turn.settled"));
+  expect(order.filter((type) => type === "turn.dispatched")).toHaveLength(2);
+});
+
+test("a tool's defect becomes a result that the model can read", async () => {
+  const broken: Tool<object, never> = {
+    name: "broken",
+    description: "Breaks.",
+    parameters: z.object({}),
+    effect: "reads",
+    run: () => Promise.reject(new TypeError("x is not a function")),
+    describe: () => ({ outcome: "ok", text: "" }),
+  };
+  await using daemon = await startTestDaemon({ tools: [broken] });
+  const { session, model } = daemon;
+  model.script([callsTool("broken", {})]);
+  await session.prompt("go");
+  await session.until("call.failed");
+  const next = await model.nextRequest();
+  expect(JSON.stringify(next.toolResults)).toContain("x is not a function");
+  next.answer(says("I see"));
+  expect((await session.until("activity.settled")).data.outcome).toBe("done");
+});
+
+test("text and reasoning that a failure cut short are kept, and no later request has them", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  await session.prompt("talk");
+  const thinking = (await model.nextRequest()).stream();
+  thinking.thinking("half a thou");
+  thinking.cut();
+  const talking = (await model.nextRequest()).stream();
+  talking.text("half a sen");
+  talking.cut();
+  const last = await model.nextRequest();
+  expect(last.messages).toHaveLength(1);
+  last.answer(says("whole"));
+  await session.until("activity.settled");
+  const said = (await session.events()).flatMap((each) => (each.type === "turn.said" ? [each.data] : []));
+  expect(said.map(({ kind, text, cut }) => ({ kind, text, cut }))).toEqual([
+    { kind: "reasoning", text: "half a thou", cut: true },
+    { kind: "text", text: "half a sen", cut: true },
+    { kind: "text", text: "whole", cut: undefined },
+  ]);
+});
+
+test("an attempt more does not use up a turn, and its pause is told", async () => {
+  await using daemon = await startTestDaemon({ wish: { turnLimit: 1 }, backoffMs: (attempt) => attempt });
+  const { session, model } = daemon;
+  await session.prompt("hi");
+  (await model.nextRequest()).fail(529);
+  (await model.nextRequest()).fail(429, { retryAfter: 0.02 });
+  (await model.nextRequest()).answer(says("hello"));
+  expect((await session.until("activity.settled")).data.outcome).toBe("done");
+  const failed = (await session.events()).flatMap((each) => (each.type === "turn.attempt-failed" ? [each.data] : []));
+  expect(failed.map(({ attempt, againInMs }) => ({ attempt, againInMs }))).toEqual([
+    { attempt: 1, againInMs: 1 },
+    { attempt: 2, againInMs: 20 },
+  ]);
+});
+
+test("an attempt that is the last tells of no further one", async () => {
+  await using daemon = await startTestDaemon({ attempts: 1 });
+  const { session, model } = daemon;
+  await session.prompt("hi");
+  (await model.nextRequest()).fail(500);
+  await session.until("activity.settled");
+  expect((await session.until("turn.attempt-failed")).data).not.toHaveProperty("againInMs");
+});

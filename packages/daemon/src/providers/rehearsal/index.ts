@@ -1,0 +1,1 @@
+export { rehearsalDriver } from "./driver.ts";

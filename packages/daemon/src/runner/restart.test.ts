@@ -1,0 +1,112 @@
+import { event, type NewEvent } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { says, startTestDaemon } from "../testing/index.ts";
+import type { Tool } from "../tools/index.ts";
+
+const [project, id, activity, turn] = ["prj_1", "ses_1", "act_1", "trn_1"] as const;
+
+/** A daemon on the log of one that was killed when this much of a session was recorded. */
+async function restarted(events: readonly NewEvent[], tools: readonly Tool[] = []) {
+  const settings = { title: "", model: "anthropic/scripted", mode: "auto", workspace: "copy", turnLimit: 25 } as const;
+  const environment = { kind: "jail", network: "off" } as const;
+  const daemon = await startTestDaemon({
+    tools,
+    past: (path) => [
+      { stream: project, events: [event("project.registered", { id: project, path, name: "repository" })] },
+      { stream: id, events: [event("session.created", { projectId: project, environment, ...settings }), ...events] },
+    ],
+  });
+  return Object.assign(daemon, { taken: daemon.known(id) });
+}
+
+const admitted = (input: `inp_${string}`, delivery: "steer" | "queue", text: string) =>
+  event("input.admitted", { id: input, text, attachments: [], delivery });
+const asked = [
+  admitted("inp_1", "steer", "first"),
+  event("activity.opened", { id: activity }),
+  event("input.promoted", { id: "inp_1", activityId: activity }),
+  event("turn.prepared", { id: turn, activityId: activity, model: "anthropic/scripted", requestHash: "" }),
+  event("turn.dispatched", { id: turn, attempt: 1 }),
+];
+
+test("a person's stop is final: what was interrupted is ended by the next daemon and not taken up, and the queue stays parked", async () => {
+  await using daemon = await restarted([
+    ...asked,
+    admitted("inp_2", "queue", "second"),
+    event("activity.interrupt-requested", { id: activity }),
+  ]);
+  const { taken, model } = daemon;
+  expect((await taken.until("activity.settled")).data.outcome).toBe("interrupted");
+  await taken.prompt("and now this");
+  const request = await model.nextRequest();
+  expect(request.newInputs).toEqual(["first", "and now this"]);
+  request.answer(says("done"));
+  const queued = await model.nextRequest();
+  expect(queued.newInputs).toEqual(["second"]);
+  queued.answer(says("done"));
+  await taken.until("activity.settled", 3);
+  expect(model.requests).toHaveLength(2);
+});
+
+test("a budget of attempts counts those that daemons died in: used up, it ends the activity", async () => {
+  const attempts = [2, 3, 4, 5].map((attempt) => event("turn.dispatched", { id: turn, attempt }));
+  await using daemon = await restarted([...asked, ...attempts]);
+  const { taken, model } = daemon;
+  expect((await taken.until("activity.settled")).data).toMatchObject({
+    outcome: "failed",
+    error: { code: "provider.unavailable", message: "The model was asked 5 times without a reply." },
+  });
+  expect(model.requests).toHaveLength(0);
+});
+
+test("a pause that a provider asked for is kept by the next daemon", async () => {
+  const error = { code: "provider.unavailable", message: "429" };
+  const failed = (againInMs: number) => event("turn.attempt-failed", { id: turn, attempt: 1, error, againInMs });
+  await using daemon = await restarted([...asked, failed(600_000)]);
+  const { taken, model, sessions } = daemon;
+  // Whatever runs beside it shows that it would have asked by now.
+  await daemon.session.prompt("something else");
+  const request = await model.nextRequest();
+  expect(request.newInputs).toEqual(["something else"]);
+  request.answer(says("done"));
+  await daemon.session.until("activity.settled");
+  expect((await taken.events()).filter(({ type }) => type === "turn.dispatched")).toHaveLength(1);
+  await sessions.interrupt(id, { actor: "person:test" });
+  expect((await taken.until("activity.settled")).data.outcome).toBe("interrupted");
+});
+
+test("of calls that nobody can tell the end of, those that only read run again, and a person decides on the others", async () => {
+  const ran: string[] = [];
+  const tool = (name: string, effect: Tool["effect"]): Tool => ({
+    name,
+    description: name,
+    parameters: z.object({}),
+    effect,
+    run: () => Promise.resolve(ran.push(name)),
+    describe: () => ({ outcome: "ok", text: `${name} was done` }),
+  });
+  const calls = (["look", "change"] as const).flatMap((name) => [
+    event("call.requested", { id: `cal_${name}`, turnId: turn, providerCallId: name, tool: name, arguments: {} }),
+    event("call.started", { id: `cal_${name}`, attempt: 1 }),
+  ]);
+  await using daemon = await restarted([...asked, ...calls], [tool("look", "reads"), tool("change", "writes")]);
+  const { taken, model, sessions } = daemon;
+  await taken.until("activity.waiting");
+  expect(ran).toEqual(["look"]);
+  expect((await taken.until("call.unknown")).data.id).toBe("cal_change");
+  await sessions.decide(id, { call: "cal_change", decision: "retry" }, { actor: "person:test" });
+  const next = await model.nextRequest();
+  expect(ran).toEqual(["look", "change"]);
+  expect(next.toolResults.map((result) => /(\w+) was done/.exec(JSON.stringify(result))?.[1])).toEqual([
+    "look",
+    "change",
+  ]);
+  next.answer(says("done"));
+  await taken.until("activity.settled");
+  const starts = (await taken.events()).flatMap((each) => (each.type === "call.started" ? [each.data] : []));
+  expect(starts.slice(2)).toEqual([
+    { id: "cal_look", attempt: 2 },
+    { id: "cal_change", attempt: 2 },
+  ]);
+});

@@ -1,0 +1,143 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "@corral/client";
+import {
+  CorralError,
+  type InputId,
+  newId,
+  type RehearsalScript,
+  type SessionId,
+  type WireEvent,
+} from "@corral/protocol";
+import { expect, test } from "vitest";
+import { checkHistory, integrityTroubles, processesWith } from "./history-checker.ts";
+import { everything, isRunning, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
+
+const kills = 20;
+const sessionCount = 3;
+
+/** Now and then two commands side by side, now and then words; each command leaves a mark of its own. */
+const script: RehearsalScript = {
+  turns: Array.from({ length: 2_000 }, (_, turn) => ({
+    reply: [
+      { say: `Turn ${turn}.`, pieces: 3 },
+      { wait: turn % 7 },
+      ...(turn % 2 === 0 ? ["a", "b"] : []).map((one) => ({
+        call: "shell",
+        arguments: { command: `echo done >> mark-${turn}-${one}; sleep 0.0${turn % 5}` },
+      })),
+    ],
+  })),
+};
+
+test("under load, killed at random again and again, nothing accepted is lost and nothing is done twice", async () => {
+  const seed = Number(process.env["CORRAL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`torture: CORRAL_SEED=${seed}`);
+  const random = randomFrom(seed);
+  await using stage = await setStage();
+  mkdirSync(join(stage.home, "rehearsals"), { recursive: true });
+  writeFileSync(join(stage.home, "rehearsals", "load.json"), JSON.stringify(script));
+  let daemon = await stage.serve();
+  const leaving = new AbortController();
+  const { events: heard, end } = listen(stage, { signal: leaving.signal });
+  const project = await stage.client().projects.register({ path: stage.repository });
+  const enough = new AbortController();
+  const acknowledged: InputId[] = [];
+  const talks = Array.from({ length: sessionCount }, async (_, n) => {
+    const session = await persistently(stage, (client) =>
+      client.sessions.create({ projectId: project.id, model: "rehearsal/load" }),
+    );
+    await talk(stage, session.id, { heard, acknowledged, enough: enough.signal, delivery: n % 2 ? "queue" : "steer" });
+  });
+
+  for (let kill = 1; kill <= kills; kill++) {
+    // Something was got done since the last one, wherever that leaves everybody now.
+    await grown(heard, 1 + Math.floor(random() * 25));
+    await delay(random() * 20);
+    daemon = await killOne(stage, daemon, random);
+  }
+  enough.abort();
+  await Promise.all(talks);
+  let events: readonly WireEvent[] = [];
+  const caughtUp = async () => (events = await everything(stage.client())).length === heard.length;
+  await expect.poll(caughtUp, { timeout: 60_000 }).toBe(true);
+  leaving.abort();
+  await end;
+
+  const workspaceOf = (session: string) => join(stage.home, "workspaces", session);
+  expect(checkHistory({ events, heard, acknowledged, workspaceOf })).toEqual([]);
+  expect(integrityTroubles(join(stage.home, "corral.db"))).toEqual([]);
+  expect(events.filter(({ type }) => type === "call.unknown")).toEqual([]);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(sessionCount);
+  expect(await stage.corral("stop", "--now").exit).toBe(0);
+  await expect.poll(() => processesWith(dirname(stage.home)), { timeout: 30_000 }).toEqual([]);
+}, 180_000);
+
+/** The daemon, or, twice as often, one of its runners. */
+async function killOne(stage: Stage, daemon: ServedDaemon, random: () => number): Promise<ServedDaemon> {
+  const runners = daemon.runners();
+  const victim = runners[Math.floor(random() * 1.5 * runners.length)];
+  if (victim !== undefined) {
+    if (isRunning(victim)) process.kill(victim, "SIGKILL");
+    return daemon;
+  }
+  await daemon.kill();
+  return stage.serve();
+}
+
+interface Talk {
+  readonly heard: readonly WireEvent[];
+  readonly acknowledged: InputId[];
+  readonly enough: AbortSignal;
+  readonly delivery: "steer" | "queue";
+}
+
+/** Says one thing after the other, two at a time, and waits until what was said has been dealt with. */
+async function talk(stage: Stage, session: SessionId, { heard, acknowledged, enough, delivery }: Talk): Promise<void> {
+  while (!enough.aborted) {
+    const inputs = [newId("input"), newId("input")];
+    for (const id of inputs) {
+      await persistently(stage, (client) => client.sessions.admit(session, { id, text: "go on", delivery }));
+      acknowledged.push(id);
+    }
+    await expect.poll(() => inputs.every((id) => isOver(heard, id)), { timeout: 120_000, interval: 20 }).toBe(true);
+  }
+}
+
+function isOver(heard: readonly WireEvent[], input: InputId): boolean {
+  const promoted = heard.find(({ type, data }) => type === "input.promoted" && (data as { id: string }).id === input);
+  if (promoted === undefined) return false;
+  const { activityId } = promoted.data as { activityId: string };
+  return heard.some(({ type, data }) => type === "activity.settled" && (data as { id: string }).id === activityId);
+}
+
+async function grown(heard: readonly WireEvent[], by: number): Promise<void> {
+  const wanted = heard.length + by;
+  await expect.poll(() => heard.length, { timeout: 60_000, interval: 2 }).toBeGreaterThanOrEqual(wanted);
+}
+
+/** Asks whichever daemon there is, until one answers; only what asking again cannot mend is thrown. */
+async function persistently<T>(stage: Stage, ask: (client: Client) => Promise<T>): Promise<T> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    try {
+      return await ask(stage.client());
+    } catch (error) {
+      const isFinal = error instanceof CorralError && error.code !== "daemon.unreachable" && error.retry === "never";
+      if (isFinal || Date.now() > deadline) throw error;
+      await delay(20);
+    }
+  }
+}
+
+/** Mulberry32: small, and the same everywhere. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
