@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newId, type RehearsalScript, type WireEvent } from "@corral/protocol";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -20,6 +20,14 @@ const script: RehearsalScript = {
     { expectResult: "c", reply: [{ say: "All marked." }] },
     { expect: "once more", reply: [{ call: "shell", arguments: { command: "echo done >> mark-d; echo d" } }] },
     { reply: [{ say: "Done." }] },
+  ],
+};
+const stuck: RehearsalScript = {
+  turns: [
+    {
+      reply: [{ call: "shell", arguments: { command: "echo done >> mark-e; test -e unstuck || sleep 1000; echo on" } }],
+    },
+    { expectResult: "on", reply: [{ say: "Done." }] },
   ],
 };
 const marks = ["mark-a", "mark-b", "mark-c", "mark-d"];
@@ -57,9 +65,14 @@ const ofRunner = [
 let stage: Stage;
 beforeAll(async () => {
   stage = await setStage();
+  // One runner is enough, and a daemon with one starts sooner.
+  const settings = join(stage.variables["HOME"] ?? "", ".config", "corral");
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "config.json"), '{ "version": 1, "runners": 1 }');
   const folder = join(stage.home, "rehearsals");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "marks.json"), JSON.stringify(script));
+  writeFileSync(join(folder, "stuck.json"), JSON.stringify(stuck));
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -86,15 +99,67 @@ describe("a session goes on by itself, loses nothing and does nothing twice, whe
   });
 });
 
+test("a session whose daemon is killed again while it takes it up has one copy of everything all the same", async () => {
+  const point = "office.appending.call.settled:2";
+  const story = await begin(point);
+  await story.daemon.gone;
+  const died = markOfDeath(point, "-again");
+  // It may die before it has told anybody that it serves.
+  const second = stage.serve({ CORRAL_FAULT: "office.appending.call.settled:1", CORRAL_FAULT_ONCE: died });
+  await second.then(({ gone }) => gone).catch(() => undefined);
+  expect(existsSync(died)).toBe(true);
+  await serve();
+  await story.goOn();
+});
+
+test("what is queued survives a daemon that is asked to stop, and what it was in the middle of goes on", async () => {
+  const story = await begin(calm);
+  await eventsUntil(stage.client(), "call.started", { session: story.session });
+  expect(await story.daemon.end("SIGTERM")).toBe(0);
+  await serve();
+  await story.goOn();
+});
+
+test("a call whose jail is killed while nobody watches is done again when a person says so, and then alone", async () => {
+  const daemon = await serve();
+  const client = stage.client();
+  const project = await client.projects.register({ path: stage.repository });
+  const session = await client.sessions.create({ projectId: project.id, model: "rehearsal/stuck" });
+  const input = { id: newId("input"), text: "go" };
+  await client.sessions.admit(session.id, input);
+  const mark = join(workspaceOf(session.id), "mark-e");
+  await expect.poll(() => timesDone(mark), { timeout: 30_000 }).toBe(1);
+  const opened = (await eventsUntil(client, "environment.opened", { session: session.id })).at(-1);
+  await daemon.kill();
+  process.kill((opened?.data as { state: { supervisor: { pid: number } } }).state.supervisor.pid, "SIGKILL");
+  writeFileSync(join(workspaceOf(session.id), "unstuck"), "");
+  await serve();
+  const events = await eventsUntil(stage.client(), "activity.waiting", { session: session.id });
+  const unknown = events.find(({ type }) => type === "call.unknown")?.data as { id: `cal_${string}` };
+  await stage.client().sessions.recover(session.id, { call: unknown.id, decision: "retry" });
+  await eventsUntil(stage.client(), "activity.settled", { session: session.id });
+  const all = await everything(stage.client());
+  expect(checkHistory({ events: all, acknowledged: [input.id], workspaceOf })).toEqual([]);
+  expect(timesDone(mark)).toBe(2);
+});
+
 test("and once everything is stopped, nothing of it runs any more", async () => {
   await serve();
   expect(await stage.corral("stop", "--now").exit).toBe(0);
   await expect.poll(() => processesWith(dirname(stage.home)), { timeout: 20_000 }).toEqual([]);
 });
 
+/** Nobody passes it. */
+const calm = "nowhere.at-all:1";
+
+function markOfDeath(point: string, again = ""): string {
+  return join(stage.home, `died-of-${point.replace(":", "-")}${again}`);
+}
+
 /** A session that is given two inputs by somebody who says them until they are acknowledged. */
 async function begin(point: string) {
-  const died = join(stage.home, `died-of-${point}`);
+  const isCalm = point === calm;
+  const died = markOfDeath(point);
   const daemon = await serve({ CORRAL_FAULT: point, CORRAL_FAULT_ONCE: died });
   const project = await stage.client().projects.register({ path: stage.repository });
   const session = await stage.client().sessions.create({ projectId: project.id, model: "rehearsal/marks" });
@@ -104,19 +169,25 @@ async function begin(point: string) {
     { id: newId("input"), text: "mark it", delivery: "steer" as const },
     { id: newId("input"), text: "once more", delivery: "queue" as const },
   ];
+  const acknowledged = new Set<string>();
+  /** What was acknowledged before is not said again: losing it must show. */
   const say = async () => {
-    for (const input of inputs) await stage.client().sessions.admit(session.id, input);
+    for (const input of inputs.filter(({ id }) => !acknowledged.has(id))) {
+      await stage.client().sessions.admit(session.id, input);
+      acknowledged.add(input.id);
+    }
   };
   await say().catch(() => undefined);
   return {
     daemon,
+    session: session.id,
     async goOn() {
       await say();
       await eventsUntil(stage.client(), "activity.settled", { session: session.id, nth: 2 });
       const events = await allHeard(heard);
       leaving.abort();
       await end;
-      expect(readFileSync(died, "utf8")).toBe("");
+      expect(existsSync(died)).toBe(!isCalm);
       const own = events.filter(({ stream }) => stream === session.id);
       expect(integrityTroubles(join(stage.home, "corral.db"))).toEqual([]);
       expect(checkHistory({ events, heard, acknowledged: inputs.map(({ id }) => id), workspaceOf })).toEqual([]);
