@@ -105,7 +105,7 @@ test("a session whose daemon is killed again while it takes it up has one copy o
   await story.daemon.gone;
   const died = markOfDeath(point, "-again");
   // It may die before it has told anybody that it serves.
-  const second = stage.serve({ CORRAL_FAULT: "office.appending.call.settled:1", CORRAL_FAULT_ONCE: died });
+  const second = stage.serve({ more: { CORRAL_FAULT: "office.appending.call.settled:1", CORRAL_FAULT_ONCE: died } });
   await second.then(({ gone }) => gone).catch(() => undefined);
   expect(existsSync(died)).toBe(true);
   await serve();
