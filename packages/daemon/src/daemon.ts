@@ -133,14 +133,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     }),
     onDefect: complainingTo(parts.logger.child({ component: "artifacts" })),
   });
-  const foreman = openForeman({
-    log,
-    host,
-    egress,
-    artifacts,
-    limits: () => limitsFrom(config.values),
-    onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
-  });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
     async environment(asked) {
@@ -148,6 +140,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await mustOpen(parts.drivers, wish);
       return wish;
     },
+  });
+  const foreman = openForeman({
+    log,
+    host,
+    sessions,
+    egress,
+    artifacts,
+    limits: () => limitsFrom(config.values),
+    onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
   const shells = openShells({
     log,

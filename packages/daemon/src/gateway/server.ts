@@ -47,6 +47,7 @@ import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
+import { inputRoutes } from "./inputs.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 import { openSight } from "./sight.ts";
@@ -175,6 +176,7 @@ const nouns = [
   configRoutes,
   projectRoutes,
   sessionRoutes,
+  inputRoutes,
   shellRoutes,
   workspaceRoutes,
   artifactRoutes,

@@ -76,7 +76,7 @@ export function openRemoval({ log, drivers, removeFiles, onFailure }: RemovalOpt
 
   async function hasWork(session: SessionId): Promise<boolean> {
     const row = await log.row("sessions", session);
-    const waiting = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "seq", limit: 1 });
+    const waiting = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place", limit: 1 });
     return row === undefined || row["open"] === 1 || waiting.length > 0;
   }
 
