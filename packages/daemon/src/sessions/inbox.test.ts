@@ -1,56 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createSession, event, newId, type SessionId } from "@corral/protocol";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSession, type SessionId } from "@corral/protocol";
+import { beforeEach, describe, expect, test } from "vitest";
 import { historyOf, type Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
-import { sessionProjections } from "./projections.ts";
-import { openSessions, type Sessions } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
+import { by, input, openBench } from "./testing/bench.ts";
 
-const projects = {
-  table: "projects",
-  version: 1,
-  columns: { path: "text" as const },
-  changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
-};
-
-const by = { actor: "test" };
-
-let folder: string;
 let log: Log;
 let sessions: Sessions;
 let id: SessionId;
-
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "corral-inbox-"));
-  log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
-  sessions = openSessions(log, {
-    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
-    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
-  });
-  await log.append({
-    stream: "prj_1",
-    actor: "test",
-    events: [event("project.registered", { id: "prj_1", path: "/repo", name: "repo" })],
-  });
-  id = (await sessions.create(createSession.parse({ projectId: "prj_1" }), by)).id;
-});
-
-afterEach(async () => {
-  await log.close();
-  rmSync(folder, { recursive: true, force: true });
+  ({ log, sessions, id } = await openBench());
 });
 
 const anew = { activity: undefined };
-const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
-  id: newId("input"),
-  text,
-  attachments: [],
-  delivery,
-});
-
 test("of sessions in the project's own folder there is one at a time, until it is gone", async () => {
   const wish = createSession.parse({ projectId: "prj_1", workspace: "in-place" });
   const made = await Promise.allSettled(Array.from({ length: 5 }, () => sessions.create(wish, by)));
