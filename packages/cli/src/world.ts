@@ -10,6 +10,8 @@ export interface World {
   readonly traceId: TraceId;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Milliseconds since 1970. */
+  now(): number;
   readonly out: Output;
   readonly err: Output;
   /** Calls back for each Ctrl-C until the returned function is called. */

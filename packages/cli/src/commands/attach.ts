@@ -1,0 +1,95 @@
+import type { Client } from "@corral/client";
+import { type Delta, type Gap, isKnown, type SessionId, type WireEvent } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { UsageError } from "../flags.ts";
+import { persistently } from "../resume.ts";
+import { jsonLine } from "../terminal.ts";
+import { Transcript } from "../transcript.ts";
+import { sessionWords, whichSession } from "../which-session.ts";
+import type { World } from "../world.ts";
+
+export const attach = defineCommand({
+  name: "attach",
+  usage: "attach [SESSION] [--json [--deltas]]",
+  summary: "Watches a session: what happened lately, then text and commands as they come.",
+  details: `${sessionWords} Without SESSION it is that one, too. Ctrl-C leaves; the session goes on.`,
+  examples: [
+    ["corral attach", "the latest session of this project"],
+    ["corral attach 01k9", "one by the beginning of its id"],
+  ],
+  args: {
+    json: { type: "boolean", description: "print each event as a line of JSON" },
+    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
+  },
+  words: "any",
+  takesSessions: true,
+  async run({ json, deltas, _: words }, world) {
+    if (deltas === true && json !== true) throw new UsageError("--deltas needs --json");
+    const client = await connectDaemon(world);
+    const session = await whichSession(client, words, world);
+    const recent = await recentOf(client, session);
+    const show = json === true ? jsonLines(world, deltas === true) : new Transcript(world.out, recent);
+    return watch(client, session, recent.after, world, show);
+  },
+});
+
+/** What a person watches with. */
+interface Show {
+  event(event: WireEvent): void;
+  delta(delta: Delta): void;
+  gap(gap: Gap): void;
+}
+
+async function watch(client: Client, session: SessionId, after: number, world: World, show: Show): Promise<number> {
+  const leaving = new AbortController();
+  const forget = world.onInterrupt(() => leaving.abort());
+  world.err.write(`session ${session}; Ctrl-C leaves it working\n`);
+  try {
+    const onBreak = persistently(client, world, { session });
+    for await (const news of client.follow({ session, after, signal: leaving.signal, onBreak })) {
+      if (news.kind === "delta") show.delta(news.delta);
+      else if (news.kind === "gap") show.gap(news);
+      else {
+        show.event(news.event);
+        if (news.event.type === "stream.erased" || news.event.type === "session.expired") {
+          world.err.write("the session is no more\n");
+          return 0;
+        }
+      }
+    }
+    world.err.write(`detached; it goes on, and \`corral attach ${session}\` comes back to it\n`);
+    return 0;
+  } finally {
+    forget();
+  }
+}
+
+/** Activities of the past that are shown. */
+const recentActivities = 2;
+
+/** Where the last activities begin, and the words of inputs from before. */
+async function recentOf(
+  client: Client,
+  session: SessionId,
+): Promise<{ readonly after: number; readonly inputs: ReadonlyMap<string, string> }> {
+  const inputs = new Map<string, string>();
+  const opened: number[] = [];
+  for (let after = 0; ;) {
+    const page = await client.sessions.events(session, { after, types: ["input.*", "activity.opened"] });
+    for (const each of page.events) {
+      if (!isKnown(each)) continue;
+      if (each.type === "activity.opened") opened.push(each.seq);
+      if (each.type === "input.admitted" || each.type === "input.edited") inputs.set(each.data.id, each.data.text);
+    }
+    if (page.next <= after) break;
+    after = page.next;
+  }
+  const [first] = opened.slice(-recentActivities);
+  return { after: first === undefined || opened.length < recentActivities ? 0 : first - 1, inputs };
+}
+
+function jsonLines({ out }: World, withDeltas: boolean): Show {
+  const print = (value: object) => out.write(jsonLine(value));
+  return { event: print, delta: withDeltas ? print : () => undefined, gap: print };
+}
