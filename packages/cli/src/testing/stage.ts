@@ -130,6 +130,8 @@ export class Stage {
         return void send(200, this.config);
       case "POST /api/projects":
         return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
+      case "GET /api/projects":
+        return void send(200, { projects: [{ id: "prj_a", path: "/repo", name: "a", present: true, seq: 1 }] });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
       case "POST /api/login/codes":
