@@ -11,7 +11,7 @@ export interface World {
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Milliseconds since 1970. */
-  now(): number;
+  readonly now: () => number;
   readonly out: Output;
   readonly err: Output;
   /** Calls back for each Ctrl-C until the returned function is called. */

@@ -21,7 +21,7 @@ const waiting = async () => (await bench.sessions.inbox(bench.id)).inputs.map(({
 const refusal = (work: Promise<unknown>) =>
   work.then(
     () => "done",
-    (error: CorralError) => error.code,
+    (error: unknown) => (error instanceof CorralError ? error.code : "another error"),
   );
 const promoteNow = async () => {
   const lease = await bench.log.takeLease(bench.id, "test");

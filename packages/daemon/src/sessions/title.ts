@@ -8,7 +8,7 @@ export function titleFrom(text: string): string {
     .map((each) => each.replaceAll(/[\s\p{Cc}]+/gu, " ").trim())
     .find((each) => each !== "");
   if (line === undefined) return "untitled";
-  const letters = [...line];
+  const letters = Array.from(new Intl.Segmenter().segment(line), ({ segment }) => segment);
   if (letters.length <= longest) return line;
   const cut = letters.slice(0, longest).join("");
   const lastSpace = cut.lastIndexOf(" ");
