@@ -91,7 +91,7 @@ test.each([
   [["show", "art_1", "x"], 'unexpected word "x"'],
   [["save", "art_1"], "into which file?"],
   [["save", "art_1", "x", "y"], 'unexpected word "y"'],
-  [["shwo"], '"shwo" is no id of a session'],
+  [["shwo"], "no session is called shwo"],
 ])("%j is a mistake that is explained", async (words, complaint) => {
   expect(await dispatch(["artifacts", ...words], stand.world)).toBe(2);
   expect(stand.written.err).toMatch(`error: ${complaint}\nhint: `);

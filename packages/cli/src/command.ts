@@ -10,6 +10,8 @@ export interface Command extends Taught {
   readonly words: "none" | "any";
   /** Words that a shell offers. */
   readonly choices?: readonly string[];
+  /** A shell offers sessions, too. */
+  readonly takesSessions?: boolean;
   run(rawArgs: readonly string[], world: World): Promise<number>;
 }
 

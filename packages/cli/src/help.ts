@@ -28,12 +28,29 @@ export const commands = {
     summary: "a shell of your own in a jail, on a copy of this repository",
     example: "corral shell -c 'npm test'",
   },
-  attach: {
+  sessions: {
     group: "work",
-    summary: "come back to a terminal that was left",
-    example: "corral attach --terminal shl_01k…",
+    summary: "list sessions and what each is doing, search what was said in them, or delete one",
+    example: "corral sessions search parser dates",
   },
-  sessions: { group: "work", summary: "list sessions and what each is doing, or delete one" },
+  attach: { group: "work", summary: "watch a session work, or come back to a terminal that was left" },
+  show: { group: "work", summary: "show a session as a whole: what was said and done, and how it stands" },
+  steer: {
+    group: "work",
+    summary: "say something to a session, which joins what it does now",
+    example: 'corral steer @last "only the tests"',
+  },
+  queue: {
+    group: "work",
+    summary: "list what waits for a session, add a task, or change what waits",
+    example: 'corral queue @last "then the docs"',
+  },
+  interrupt: { group: "work", summary: "end what a session does, now or after its turn" },
+  continue: { group: "work", summary: "let a session go on that stopped after its limit of turns" },
+  recover: { group: "work", summary: "decide on calls of which nobody can tell how they ended" },
+  rename: { group: "work", summary: "give a session another title" },
+  archive: { group: "work", summary: "take a session off the list" },
+  unarchive: { group: "work", summary: "put a session back on the list" },
   diff: { group: "work", summary: "show what a session changed", example: "corral diff --stat" },
   merge: {
     group: "work",

@@ -21,11 +21,13 @@ export async function lostOutcome(
   if (events.length > 0) return undefined;
   switch (state.state) {
     case "idle":
+    case "parked":
       return { kind: "done" };
     case "thinking":
+    case "recovering":
       return undefined;
     case "waiting":
-      return { kind: "waiting", on: state.on, calls: [] };
+      return { kind: "waiting", on: state.on, calls: state.calls };
     case "failed":
       return { kind: "failed", message: state.message, hint: undefined };
   }

@@ -17,6 +17,7 @@ process.exitCode = await dispatch(process.argv.slice(2), {
   get stdin() {
     return process.stdin;
   },
+  now: () => Date.now(),
   out: outputTo(process.stdout, process.env),
   err: outputTo(process.stderr, process.env),
   get screen() {

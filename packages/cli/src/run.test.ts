@@ -167,7 +167,7 @@ test("the second Ctrl-C leaves the session working", async () => {
   stand.pressCtrlC();
   stand.pressCtrlC();
   expect(await running).toBe(130);
-  expect(stand.written.err).toContain(`corral events --session ${onlySession().id} --follow`);
+  expect(stand.written.err).toContain(`corral attach ${onlySession().id}`);
 });
 
 test("a daemon that was killed and came back elsewhere is found, and nothing is shown twice", async () => {
@@ -191,7 +191,7 @@ test("sessions are listed in lines, or as JSON", async () => {
   await corral("run", "--detach", "go");
   stand.written.out = "";
   expect(await corral("sessions")).toBe(0);
-  expect(stand.written.out).toMatch(new RegExp(`^${onlySession().id} +idle +rehearsal/any`));
+  expect(stand.written.out).toMatch(new RegExp(`^${onlySession().id} +idle 3m +rehearsal/any`));
   stand.written.out = "";
   expect(await corral("sessions", "--json")).toBe(0);
   expect(JSON.parse(stand.written.out)).toEqual(onlySession());

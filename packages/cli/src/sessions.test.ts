@@ -23,7 +23,7 @@ const answering = (line: string) => ({
 });
 
 test("a session is deleted when that is confirmed, and stays otherwise", async () => {
-  const question = `${id}  idle                rehearsal/any\nDelete this session and its workspace for good? [y/N] `;
+  const question = `${id}  idle 3m             rehearsal/any\nDelete this session and its workspace for good? [y/N] `;
   expect(await dispatch(["sessions", "delete", id], answering("no"))).toBe(1);
   expect(stand.written).toEqual({ out: "", err: `${question}nothing was deleted\n` });
   expect(stage.sessions).toHaveLength(1);
@@ -46,11 +46,16 @@ test("with --yes nobody is asked, and without anybody there it is needed", async
 
 test.each([
   [["delete"], "which session?"],
-  [["delete", "everything"], '"everything" is no id of a session'],
+  [["delete", "everything"], "no session is called everything"],
   [["delte", "ses_1"], 'unknown word "delte"'],
   [["delete", "ses_1", "ses_2"], 'unexpected word "ses_2"'],
+  [["search"], "which words?"],
+  [["search", "x", "--limit", "many"], "--limit needs a whole number"],
+  [["search", "x", "--all"], "--all is for the list"],
+  [["--limit", "3"], "--limit is for `corral sessions search`"],
   [["--yes"], "--yes is for `corral sessions delete`"],
 ])("%j is a mistake that is explained", async (words, complaint) => {
   expect(await dispatch(["sessions", ...words], stand.world)).toBe(2);
-  expect(stand.written.err).toMatch(`error: ${complaint}\nhint: `);
+  expect(stand.written.err).toMatch(`error: ${complaint}`);
+  expect(stand.written.err).toMatch(/\nhint: ./);
 });

@@ -10,12 +10,23 @@ import {
 } from "@corral/protocol";
 import { bold, bounded, dim, type Output, shown } from "./terminal.ts";
 
+/** For those who watch a session, and not only what becomes of their own words. */
+export interface Watching {
+  /** Words of inputs admitted before, by their id: inputs are shown when they are taken up, and what becomes of the activity is told. */
+  readonly inputs: ReadonlyMap<string, string>;
+  /** Also of commands that went well. */
+  readonly exitCodes?: "all";
+}
+
 /**
  * A session's events as a person reads them. Text comes piece by piece; the event that closes a part adds only what
  * its pieces did not bring.
  */
 export class Transcript {
   readonly #out: Output;
+  readonly #isWatching: boolean;
+  readonly #exitCodes: "all" | "bad";
+  readonly #inputs: Map<string, string>;
   /** How much of each open part is on the screen already. */
   readonly #shown = new Map<string, number>();
   readonly #headings = new Map<string, string>();
@@ -23,8 +34,11 @@ export class Transcript {
   #atLineStart = true;
   #speaking = "";
 
-  constructor(out: Output) {
+  constructor(out: Output, watching?: Watching) {
     this.#out = out;
+    this.#isWatching = watching !== undefined;
+    this.#exitCodes = watching?.exitCodes ?? "bad";
+    this.#inputs = new Map(watching?.inputs);
   }
 
   delta(delta: Delta): void {
@@ -32,7 +46,9 @@ export class Transcript {
   }
 
   event(event: WireEvent): void {
-    if (isKnown(event)) this.#tell(event);
+    if (!isKnown(event)) return;
+    this.#tell(event);
+    if (this.#isWatching) this.#tellMore(event);
   }
 
   gap({ from, to }: Gap): void {
@@ -50,15 +66,50 @@ export class Transcript {
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
         return;
       case "call.requested":
-        return this.#call(event.data.id, headingOf(event.data.tool, event.data.arguments));
+        return this.#call(event.data.id, callHeading(event.data.tool, event.data.arguments));
       case "call.settled":
-        return this.#result(event.data.id, resultText(event.data.result));
+        return this.#result(event.data.id, resultText(event.data.result, this.#exitCodes));
       case "call.failed":
         return this.#result(event.data.id, `failed: ${event.data.error.message}`);
       case "call.interrupted":
         return this.#result(event.data.id, "interrupted");
       case "call.unknown":
         return this.#result(event.data.id, `nobody can tell how it ended: ${event.data.reason}`);
+      default:
+        return;
+    }
+  }
+
+  #tellMore(event: StoredEvent): void {
+    const note = (text: string) => this.#line(dim(shown(text), this.#out));
+    switch (event.type) {
+      case "input.admitted":
+      case "input.edited":
+        this.#inputs.set(event.data.id, event.data.text);
+        return;
+      case "input.promoted": {
+        const text = this.#inputs.get(event.data.id);
+        this.#inputs.delete(event.data.id);
+        if (text !== undefined) this.#line(bold(`> ${shown(text).trimEnd().replaceAll("\n", "\n> ")}`, this.#out));
+        return;
+      }
+      case "activity.recovering":
+        return note(`(taken up again: ${event.data.reason})`);
+      case "activity.waiting":
+        return note(
+          event.data.on === "continue"
+            ? `(it did as many turns as it may: \`corral continue ${event.stream}\`)`
+            : `(a person has to decide: \`corral recover ${event.stream}\`)`,
+        );
+      case "activity.settled": {
+        const { outcome, error } = event.data;
+        if (outcome === "interrupted") note("(interrupted)");
+        if (outcome === "failed") note(`(failed: ${error?.message ?? "no reason is known"})`);
+        return;
+      }
+      case "queue.parked":
+      case "queue.resumed":
+        return note(`(the queue is ${event.type.slice("queue.".length)})`);
       default:
         return;
     }
@@ -130,23 +181,27 @@ function listed(all: readonly string[]): string {
   return all.length > 5 ? `${all.slice(0, 5).join(", ")} and ${all.length - 5} more` : all.join(", ");
 }
 
-function headingOf(tool: string, args: Readonly<Record<string, unknown>>): string {
+/** What a call asks for, in a line or a few. */
+export function callHeading(tool: string, args: Readonly<Record<string, unknown>>): string {
   const command = args["command"];
   return tool === "shell" && typeof command === "string"
     ? `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`
     : `${tool} ${bounded(JSON.stringify(args), { lines: 1, characters: 200 })}`;
 }
 
-function resultText(result: unknown): string {
+function resultText(result: unknown, exitCodes: "all" | "bad"): string {
   const command = commandResult.safeParse(result);
-  if (command.success) return commandText(command.data);
+  if (command.success) return commandText(command.data, exitCodes);
   return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
 }
 
-function commandText({ stdout, stderr, exitCode, timedOut, shellRespawned, artifacts = {} }: CommandResult): string {
+function commandText(
+  { stdout, stderr, exitCode, timedOut, shellRespawned, artifacts = {} }: CommandResult,
+  exitCodes: "all" | "bad",
+): string {
   const notes = [
     ...(timedOut ? ["(ran out of time)"] : []),
-    ...(exitCode === 0 ? [] : [`(exit ${exitCode})`]),
+    ...(exitCode === 0 && exitCodes === "bad" ? [] : [`(exit ${exitCode})`]),
     ...(shellRespawned ? ["(the shell was started anew)"] : []),
     ...Object.entries(artifacts).flatMap(([stream, kept]) =>
       kept === undefined ? [] : [`(the whole of ${stream} is in ${kept.url})`],

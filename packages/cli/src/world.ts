@@ -20,6 +20,8 @@ export interface World {
   readonly traceId: TraceId;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   readonly out: Output;
   readonly err: Output;
   /** Undefined unless both input and output are a terminal. */

@@ -25,6 +25,13 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.ForgetAnswer>().toEqualTypeOf<protocol.ForgetAnswer>();
   expectTypeOf<api.Gap>().toEqualTypeOf<protocol.Gap>();
   expectTypeOf<api.Health>().toEqualTypeOf<protocol.Health>();
+  expectTypeOf<api.ArchiveAnswer>().toEqualTypeOf<protocol.ArchiveAnswer>();
+  expectTypeOf<api.ContinueAnswer>().toEqualTypeOf<protocol.ContinueAnswer>();
+  expectTypeOf<api.FoundSession>().toEqualTypeOf<protocol.FoundSession>();
+  expectTypeOf<api.InboxView>().toEqualTypeOf<protocol.InboxView>();
+  expectTypeOf<api.InputChanged>().toEqualTypeOf<protocol.InputChanged>();
+  expectTypeOf<api.QueueAnswer>().toEqualTypeOf<protocol.QueueAnswer>();
+  expectTypeOf<api.RenameAnswer>().toEqualTypeOf<protocol.RenameAnswer>();
   expectTypeOf<api.InterruptAnswer>().toEqualTypeOf<protocol.InterruptAnswer>();
   expectTypeOf<api.LoginAnswer>().toEqualTypeOf<protocol.LoginAnswer>();
   expectTypeOf<api.LoginCode>().toEqualTypeOf<protocol.LoginCode>();

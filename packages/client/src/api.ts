@@ -10,7 +10,7 @@ export type AskedOf<R extends Route> = Given<"path", Api[R]["path"]> &
   Given<"query", Api[R]["query"]> &
   Given<"body", Api[R]["body"]>;
 
-type Given<Name extends string, T> = T extends undefined | Record<string, never>
+type Given<Name extends string, T> = [T] extends [undefined | Record<string, never>]
   ? { readonly [N in Name]?: never }
   : { readonly [N in Name]: T };
 
@@ -19,18 +19,22 @@ export type Admission = AnswerOf<"POST /api/sessions/{id}/inputs">;
 export type AdmitInput = BodyOf<"POST /api/sessions/{id}/inputs">;
 export type AuditEntry = AnswerOf<"GET /api/audit/entries/{id}">;
 export type AuditPage = AnswerOf<"GET /api/audit">;
+export type ArchiveAnswer = AnswerOf<"POST /api/sessions/{id}/archive">;
 export type ArtifactView = AnswerOf<"GET /api/artifacts/{id}">;
 export type BackupView = AnswerOf<"POST /api/backups">;
+export type ChangeInput = BodyOf<"POST /api/sessions/{id}/inputs/{input}">;
 export type ChainReport = AnswerOf<"GET /api/audit/verify">;
 export type ClosedShell = AnswerOf<"DELETE /api/shells/{id}">;
 export type CommandView = AnswerOf<"GET /api/shells/{id}/commands/{command}">;
 export type BringBackAnswer = AnswerOf<"POST /api/sessions/{id}/bring-back">;
 export type BringBackWorkspace = BodyOf<"POST /api/sessions/{id}/bring-back">;
 export type ConfigView = AnswerOf<"GET /api/config">;
+export type ContinueAnswer = AnswerOf<"POST /api/sessions/{id}/continue">;
 export type CreatedToken = AnswerOf<"POST /api/tokens">;
 export type CreateSession = BodyOf<"POST /api/sessions">;
 export type CreateToken = BodyOf<"POST /api/tokens">;
 export type DaemonStatus = AnswerOf<"GET /api/status">;
+export type DecideQueue = BodyOf<"POST /api/sessions/{id}/queue">;
 export type DecideRecovery = BodyOf<"POST /api/sessions/{id}/recovery">;
 export type DecideSetup = BodyOf<"POST /api/sessions/{id}/setup">;
 export type DeleteAnswer = AnswerOf<"DELETE /api/sessions/{id}">;
@@ -39,8 +43,12 @@ export type DiscardWorkspace = BodyOf<"POST /api/sessions/{id}/discard">;
 export type DoctorReport = AnswerOf<"GET /api/doctor">;
 export type EventPage = AnswerOf<"GET /api/events">;
 export type ForgetAnswer = AnswerOf<"POST /api/projects/{id}/forget">;
+export type FoundSession = AnswerOf<"GET /api/sessions/search">["found"][number];
 export type Health = AnswerOf<"GET /healthz">;
+export type InboxView = AnswerOf<"GET /api/sessions/{id}/inputs">;
+export type InputChanged = AnswerOf<"POST /api/sessions/{id}/inputs/{input}">;
 export type InterruptAnswer = AnswerOf<"POST /api/sessions/{id}/interrupt">;
+export type InterruptSession = BodyOf<"POST /api/sessions/{id}/interrupt">;
 export type LoginAnswer = AnswerOf<"POST /api/login">;
 export type LoginCode = AnswerOf<"POST /api/login/codes">;
 export type LogoutAnswer = AnswerOf<"POST /api/logout">;
@@ -50,9 +58,12 @@ export type OpenShellWish = BodyOf<"POST /api/shells">;
 export type MergeAnswer = AnswerOf<"POST /api/sessions/{id}/merge">;
 export type MergeWorkspace = BodyOf<"POST /api/sessions/{id}/merge">;
 export type ProjectView = AnswerOf<"GET /api/projects">["projects"][number];
+export type QueueAnswer = AnswerOf<"POST /api/sessions/{id}/queue">;
 export type RecoveryAnswer = AnswerOf<"POST /api/sessions/{id}/recovery">;
 export type RegisteredProject = AnswerOf<"POST /api/projects">;
 export type RegisterProject = BodyOf<"POST /api/projects">;
+export type RenameAnswer = AnswerOf<"POST /api/sessions/{id}/rename">;
+export type RenameSession = BodyOf<"POST /api/sessions/{id}/rename">;
 export type RestoreAnswer = AnswerOf<"POST /api/snapshots/{id}/restore">;
 export type RestoreSnapshot = BodyOf<"POST /api/snapshots/{id}/restore">;
 export type RevokeAnswer = AnswerOf<"POST /api/tokens/{id}/revoke">;
@@ -84,6 +95,7 @@ export type WireEvent = Told<"event">["event"];
 
 export type ArtifactId = ArtifactView["id"];
 export type CommandId = CommandView["id"];
+export type InputId = InputChanged["input"]["id"];
 export type ProjectId = ProjectView["id"];
 export type SessionId = SessionView["id"];
 export type ShellId = ShellView["id"];

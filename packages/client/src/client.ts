@@ -4,9 +4,11 @@ import type {
   AdmitInput,
   AuditEntry,
   AuditPage,
+  ArchiveAnswer,
   ArtifactId,
   ArtifactView,
   BackupView,
+  ChangeInput,
   ClosedShell,
   ChainReport,
   CommandId,
@@ -14,10 +16,12 @@ import type {
   BringBackAnswer,
   BringBackWorkspace,
   ConfigView,
+  ContinueAnswer,
   CreatedToken,
   CreateSession,
   CreateToken,
   DaemonStatus,
+  DecideQueue,
   DecideRecovery,
   DecideSetup,
   DeleteAnswer,
@@ -26,8 +30,13 @@ import type {
   DoctorReport,
   EventPage,
   ForgetAnswer,
+  FoundSession,
   Health,
+  InboxView,
+  InputChanged,
+  InputId,
   InterruptAnswer,
+  InterruptSession,
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
@@ -38,9 +47,12 @@ import type {
   MergeWorkspace,
   ProjectId,
   ProjectView,
+  QueueAnswer,
   RecoveryAnswer,
   RegisteredProject,
   RegisterProject,
+  RenameAnswer,
+  RenameSession,
   RestoreAnswer,
   RestoreSnapshot,
   RevokeAnswer,
@@ -119,13 +131,28 @@ export interface Client {
   };
   readonly sessions: {
     create(wish: CreateSession, sending?: Sending): Promise<SessionView>;
-    list(waiting?: Waiting): Promise<readonly SessionView[]>;
+    /** Without those that are archived, unless they are asked for. */
+    list(waiting?: Waiting & { readonly archived?: boolean }): Promise<readonly SessionView[]>;
     get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
+    /** Sessions in which the words were said, the best first. */
+    search(words: string, how?: Waiting & { readonly limit?: number }): Promise<readonly FoundSession[]>;
     /** Takes it away for good, with its workspace; refused with `session.busy` in the middle of an activity. */
     delete(id: SessionId, waiting?: Waiting): Promise<DeleteAnswer>;
     /** Resolves when the input is durable. Can be repeated with the same id and text. */
     admit(id: SessionId, input: AdmitInput, sending?: Sending): Promise<Admission>;
-    interrupt(id: SessionId, sending?: Sending): Promise<InterruptAnswer>;
+    /** What waits to be taken up, in that order. */
+    inbox(id: SessionId, waiting?: Waiting): Promise<InboxView>;
+    /** Cancels, edits, flips or promotes what was not taken up yet; throws what happened to it otherwise. Can be repeated. */
+    change(id: SessionId, input: InputId, wish: ChangeInput, sending?: Sending): Promise<InputChanged>;
+    /** Parks the queue, or lets it go on. */
+    decideQueue(id: SessionId, wish: DecideQueue, sending?: Sending): Promise<QueueAnswer>;
+    interrupt(id: SessionId, sending?: Sending & InterruptSession): Promise<InterruptAnswer>;
+    /** Lets an activity that waits after its limit of turns go on. */
+    continue(id: SessionId, sending?: Sending): Promise<ContinueAnswer>;
+    rename(id: SessionId, wish: RenameSession, sending?: Sending): Promise<RenameAnswer>;
+    /** Off the list; nothing of it runs until somebody says something to it. */
+    archive(id: SessionId, sending?: Sending): Promise<ArchiveAnswer>;
+    unarchive(id: SessionId, sending?: Sending): Promise<ArchiveAnswer>;
     recover(id: SessionId, decision: DecideRecovery, sending?: Sending): Promise<RecoveryAnswer>;
     /** What it changed, what it has not committed included. */
     diff(id: SessionId, waiting?: Waiting): Promise<WorkspaceDiff>;
@@ -263,11 +290,23 @@ export function createClient({
     },
     sessions: {
       create: (body, sending) => ask("POST /api/sessions", { ...sending, body }),
-      list: async (waiting) => (await ask("GET /api/sessions", { ...waiting })).sessions,
+      list: async ({ archived = false, ...waiting } = {}) =>
+        (await ask("GET /api/sessions", { ...waiting, query: archived ? { archived: "1" } : {} })).sessions,
+      search: async (words, { limit, ...waiting } = {}) =>
+        (await ask("GET /api/sessions/search", { ...waiting, query: { words, limit } })).found,
       get: (id, waiting) => ask("GET /api/sessions/{id}", { ...waiting, path: { id } }),
       delete: (id, waiting) => ask("DELETE /api/sessions/{id}", { ...waiting, path: { id } }),
       admit: (id, body, sending) => ask("POST /api/sessions/{id}/inputs", { ...sending, path: { id }, body }),
-      interrupt: (id, sending) => ask("POST /api/sessions/{id}/interrupt", { ...sending, path: { id } }),
+      inbox: (id, waiting) => ask("GET /api/sessions/{id}/inputs", { ...waiting, path: { id } }),
+      change: (id, input, body, sending) =>
+        ask("POST /api/sessions/{id}/inputs/{input}", { ...sending, path: { id, input }, body }),
+      decideQueue: (id, body, sending) => ask("POST /api/sessions/{id}/queue", { ...sending, path: { id }, body }),
+      interrupt: (id, { at, ...sending } = {}) =>
+        ask("POST /api/sessions/{id}/interrupt", { ...sending, path: { id }, body: { at } }),
+      continue: (id, sending) => ask("POST /api/sessions/{id}/continue", { ...sending, path: { id } }),
+      rename: (id, body, sending) => ask("POST /api/sessions/{id}/rename", { ...sending, path: { id }, body }),
+      archive: (id, sending) => ask("POST /api/sessions/{id}/archive", { ...sending, path: { id } }),
+      unarchive: (id, sending) => ask("POST /api/sessions/{id}/unarchive", { ...sending, path: { id } }),
       recover: (id, body, sending) => ask("POST /api/sessions/{id}/recovery", { ...sending, path: { id }, body }),
       diff: (id, waiting) => ask("GET /api/sessions/{id}/diff", { ...waiting, path: { id } }),
       bringBack: (id, body = {}, sending) =>

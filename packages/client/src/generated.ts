@@ -20,7 +20,7 @@ export interface Api {
       url: string;
       home: string;
       uptimeSeconds: number;
-      sessions: { idle: number; thinking: number; waiting: number; failed: number };
+      sessions: { idle: number; thinking: number; waiting: number; recovering: number; failed: number; parked: number };
       runners: { pid: number; sessions: number }[];
       disk: { freeBytes: number; databaseBytes: number; logBytes: number };
       database: { isSuspect: boolean; damaged: string[] };
@@ -399,16 +399,26 @@ export interface Api {
       };
       workspace: "copy" | "in-place";
       state:
-        | { state: "idle" }
-        | { state: "thinking"; activityId: `act_${string}` }
-        | { state: "waiting"; activityId: `act_${string}`; on: "recovery" | "continue" }
-        | { state: "failed"; activityId: `act_${string}`; message: string };
+        | { state: "idle"; since: string }
+        | { state: "thinking"; since: string; activityId: `act_${string}` }
+        | {
+            state: "waiting";
+            since: string;
+            activityId: `act_${string}`;
+            on: "recovery" | "continue";
+            calls: `cal_${string}`[];
+          }
+        | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
+        | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
+        | { state: "parked"; since: string; inputs: number };
+      inbox: { waiting: number; isParked: boolean };
+      isArchived: boolean;
       seq: number;
     };
   };
   "GET /api/sessions": {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: { archived?: "0" | "1" | undefined };
     body: undefined;
     answer: {
       sessions: {
@@ -427,12 +437,40 @@ export interface Api {
         };
         workspace: "copy" | "in-place";
         state:
-          | { state: "idle" }
-          | { state: "thinking"; activityId: `act_${string}` }
-          | { state: "waiting"; activityId: `act_${string}`; on: "recovery" | "continue" }
-          | { state: "failed"; activityId: `act_${string}`; message: string };
+          | { state: "idle"; since: string }
+          | { state: "thinking"; since: string; activityId: `act_${string}` }
+          | {
+              state: "waiting";
+              since: string;
+              activityId: `act_${string}`;
+              on: "recovery" | "continue";
+              calls: `cal_${string}`[];
+            }
+          | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
+          | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
+          | { state: "parked"; since: string; inputs: number };
+        inbox: { waiting: number; isParked: boolean };
+        isArchived: boolean;
         seq: number;
       }[];
+    };
+  };
+  "GET /api/sessions/search": {
+    path: Record<string, never>;
+    query: { words: string; limit?: number | undefined };
+    body: undefined;
+    answer: {
+      found: {
+        id: `ses_${string}`;
+        projectId: `prj_${string}`;
+        title: string;
+        isArchived: boolean;
+        in: "title" | "input" | "reply";
+        at: number;
+        pieces: { text: string; isHit: boolean }[];
+        hits: number;
+      }[];
+      seq: number;
     };
   };
   "GET /api/sessions/{id}": {
@@ -455,10 +493,20 @@ export interface Api {
       };
       workspace: "copy" | "in-place";
       state:
-        | { state: "idle" }
-        | { state: "thinking"; activityId: `act_${string}` }
-        | { state: "waiting"; activityId: `act_${string}`; on: "recovery" | "continue" }
-        | { state: "failed"; activityId: `act_${string}`; message: string };
+        | { state: "idle"; since: string }
+        | { state: "thinking"; since: string; activityId: `act_${string}` }
+        | {
+            state: "waiting";
+            since: string;
+            activityId: `act_${string}`;
+            on: "recovery" | "continue";
+            calls: `cal_${string}`[];
+          }
+        | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
+        | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
+        | { state: "parked"; since: string; inputs: number };
+      inbox: { waiting: number; isParked: boolean };
+      isArchived: boolean;
       seq: number;
     };
   };
@@ -467,6 +515,42 @@ export interface Api {
     query: Record<string, never>;
     body: undefined;
     answer: { kind: "deleted" };
+  };
+  "POST /api/sessions/{id}/interrupt": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { at?: "now" | "boundary" | undefined };
+    answer: { kind: "requested" | "nothing-running" };
+  };
+  "POST /api/sessions/{id}/recovery": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { call: `cal_${string}`; decision: "retry" | "abandon" };
+    answer: { kind: "decided" };
+  };
+  "POST /api/sessions/{id}/continue": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "continued" | "nothing-to-continue" };
+  };
+  "POST /api/sessions/{id}/rename": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { title: string };
+    answer: { kind: "renamed" | "unchanged" };
+  };
+  "POST /api/sessions/{id}/archive": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "archived" | "unarchived" | "unchanged" };
+  };
+  "POST /api/sessions/{id}/unarchive": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: { kind: "archived" | "unarchived" | "unchanged" };
   };
   "POST /api/sessions/{id}/inputs": {
     path: { id: `ses_${string}` };
@@ -484,23 +568,58 @@ export interface Api {
         text: string;
         attachments: { name: string; mediaType: string; reference: string }[];
         delivery: "steer" | "queue";
-        state: "waiting" | "promoted";
+        state: "waiting" | "promoted" | "cancelled";
         activityId: `act_${string}` | null;
+        version: number;
       };
       seq: number;
     };
   };
-  "POST /api/sessions/{id}/interrupt": {
+  "GET /api/sessions/{id}/inputs": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
-    body: Record<string, never>;
-    answer: { kind: "requested" | "nothing-running" };
+    body: undefined;
+    answer: {
+      inputs: {
+        id: `inp_${string}`;
+        text: string;
+        attachments: { name: string; mediaType: string; reference: string }[];
+        delivery: "steer" | "queue";
+        state: "waiting" | "promoted" | "cancelled";
+        activityId: `act_${string}` | null;
+        version: number;
+      }[];
+      isParked: boolean;
+      seq: number;
+    };
   };
-  "POST /api/sessions/{id}/recovery": {
+  "POST /api/sessions/{id}/inputs/{input}": {
+    path: { id: `ses_${string}`; input: `inp_${string}` };
+    query: Record<string, never>;
+    body:
+      | { change: "cancel"; version?: number | undefined }
+      | { change: "edit"; text: string; version?: number | undefined }
+      | { change: "flip"; delivery: "steer" | "queue"; version?: number | undefined }
+      | { change: "promote"; to: "front" | "now"; version?: number | undefined };
+    answer: {
+      kind: "changed" | "unchanged";
+      input: {
+        id: `inp_${string}`;
+        text: string;
+        attachments: { name: string; mediaType: string; reference: string }[];
+        delivery: "steer" | "queue";
+        state: "waiting" | "promoted" | "cancelled";
+        activityId: `act_${string}` | null;
+        version: number;
+      };
+      seq: number;
+    };
+  };
+  "POST /api/sessions/{id}/queue": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
-    body: { call: `cal_${string}`; decision: "retry" | "abandon" };
-    answer: { kind: "decided" };
+    body: { decision: "park" | "resume" };
+    answer: { kind: "parked" | "resumed" | "unchanged" };
   };
   /** Opens a shell */
   "POST /api/shells": {
@@ -1545,13 +1664,45 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/projects/{id}/forget": ["kind"],
   "GET /api/projects/{id}/trust": ["project", "files", "seq"],
   "POST /api/projects/{id}/trust": ["project", "files", "seq"],
-  "POST /api/sessions": ["id", "projectId", "title", "model", "mode", "environment", "workspace", "state", "seq"],
+  "POST /api/sessions": [
+    "id",
+    "projectId",
+    "title",
+    "model",
+    "mode",
+    "environment",
+    "workspace",
+    "state",
+    "inbox",
+    "isArchived",
+    "seq",
+  ],
   "GET /api/sessions": ["sessions"],
-  "GET /api/sessions/{id}": ["id", "projectId", "title", "model", "mode", "environment", "workspace", "state", "seq"],
+  "GET /api/sessions/search": ["found", "seq"],
+  "GET /api/sessions/{id}": [
+    "id",
+    "projectId",
+    "title",
+    "model",
+    "mode",
+    "environment",
+    "workspace",
+    "state",
+    "inbox",
+    "isArchived",
+    "seq",
+  ],
   "DELETE /api/sessions/{id}": ["kind"],
-  "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
   "POST /api/sessions/{id}/interrupt": ["kind"],
   "POST /api/sessions/{id}/recovery": ["kind"],
+  "POST /api/sessions/{id}/continue": ["kind"],
+  "POST /api/sessions/{id}/rename": ["kind"],
+  "POST /api/sessions/{id}/archive": ["kind"],
+  "POST /api/sessions/{id}/unarchive": ["kind"],
+  "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
+  "GET /api/sessions/{id}/inputs": ["inputs", "isParked", "seq"],
+  "POST /api/sessions/{id}/inputs/{input}": ["kind", "input", "seq"],
+  "POST /api/sessions/{id}/queue": ["kind"],
   "POST /api/shells": ["id", "environment", "workspace", "path", "actor", "state", "seq"],
   "GET /api/shells": ["shells"],
   "GET /api/shells/{id}": ["id", "environment", "workspace", "path", "actor", "state", "seq"],

@@ -148,15 +148,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     }),
     onDefect: complainingTo(parts.logger.child({ component: "artifacts" })),
   });
-  const foreman = openForeman({
-    log,
-    host,
-    egress,
-    artifacts,
-    limits: () => limitsFrom(config.values),
-    snapshotted: (session) => snapshots.settled(session),
-    onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
-  });
   const room = openRoom({
     home: home.folder,
     most: () => bytesOf(config.values["workspace.totalMb"]),
@@ -170,6 +161,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return wish;
     },
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
+  });
+  const foreman = openForeman({
+    log,
+    host,
+    sessions,
+    egress,
+    artifacts,
+    snapshotted: (session) => snapshots.settled(session),
+    limits: () => limitsFrom(config.values),
+    onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
   const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({

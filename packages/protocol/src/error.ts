@@ -16,6 +16,8 @@ export const errorStatus = {
   "idempotency.conflict": 409,
   "cursor.ahead": 409,
   "input.conflict": 409,
+  "input.cancelled": 409,
+  "input.changed": 409,
   "input.promoted": 409,
   "append.conflict": 409,
   "lease.stale": 409,

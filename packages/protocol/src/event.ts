@@ -18,7 +18,8 @@ import {
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
-import { mode } from "./session.ts";
+import { interruptAt, mode } from "./session.ts";
+import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { snapshotTaken } from "./snapshot.ts";
@@ -76,6 +77,10 @@ export const eventData = {
     /** What is run in a new copy before any work, and what becomes of the work when it fails. */
     setup: z.object({ command: z.string(), onFailure: z.enum(["stop", "go-on"]) }).optional(),
   }),
+  "session.renamed": z.object({ title: z.string() }),
+  /** Out of the list; nothing of it runs until somebody unarchives it or says something to it. */
+  "session.archived": z.object({}),
+  "session.unarchived": z.object({}),
   /** It ended long ago and was let go for its age: it is no more, nor are its inputs and artifacts; its events go as time allows. */
   "session.expired": z.object({ inputs: z.array(inputId), artifacts: z.array(artifactId).optional() }),
   "workspace.prepared": z.object({
@@ -147,13 +152,34 @@ export const eventData = {
   /** Somebody in the session's environment reached a host, or tried to. In place of what was recorded of the same before. */
   "network.reached": networkContact,
 
-  "input.admitted": z.object({ id: inputId, text: z.string(), attachments: z.array(attachment), delivery }),
+  "input.admitted": z.object({
+    id: inputId,
+    text: z.string(),
+    attachments: z.array(attachment),
+    delivery,
+    /** What the session is called from now on: it had no title, and this is the first that was said to it. */
+    title: z.string().optional(),
+  }),
+  /** As those below, of one that is not promoted yet. Its id may be admitted anew. */
+  "input.cancelled": z.object({ id: inputId }),
+  "input.edited": z.object({ id: inputId, text: z.string() }),
+  "input.flipped": z.object({ id: inputId, delivery }),
+  /** It is the first of the queue now. */
+  "input.advanced": z.object({ id: inputId }),
   "input.promoted": z.object({ id: inputId, activityId }),
 
+  /** No queued input opens an activity until a person says so; steers do. */
+  "queue.parked": z.object({}),
+  /** Also of a queue that an interrupt had parked. */
+  "queue.resumed": z.object({}),
+
   "activity.opened": z.object({ id: activityId }),
-  "activity.interrupt-requested": z.object({ id: activityId }),
+  /** `boundary`: when the turn under way has ended; else at once. */
+  "activity.interrupt-requested": z.object({ id: activityId, at: interruptAt.optional() }),
+  /** Whoever was at it is gone, and another goes on where its record ends. */
+  "activity.recovering": z.object({ id: activityId, reason: z.string() }),
   /** The activity does nothing more until a person decides. */
-  "activity.waiting": z.object({ id: activityId, on: z.enum(["recovery", "continue"]) }),
+  "activity.waiting": z.object({ id: activityId, on: waitingOn }),
   /** A person has decided; the activity goes on. */
   "activity.resumed": z.object({ id: activityId }),
   "activity.settled": z.object({

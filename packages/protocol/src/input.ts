@@ -8,12 +8,26 @@ export type Delivery = z.infer<typeof delivery>;
 export const attachment = z.object({ name: z.string().max(255), mediaType: z.string(), reference: z.string() });
 export type Attachment = z.infer<typeof attachment>;
 
+/** A file of the session's workspace, by its path there. The agent is told of it and reads it with its own tools. */
+const attachedFile = attachment.extend({
+  name: z.string().min(1).max(255),
+  mediaType: z.string().min(1).max(255),
+  reference: z
+    .string()
+    .max(4096)
+    .regex(
+      /^file:(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\n\r]+$/,
+      "only files of the workspace are attached, as file:PATH with a path from its root",
+    ),
+});
+
+const inputText = z.string().min(1).max(1_000_000);
+
 /** What a client sends. The id is the client's, so that sending it again is harmless. */
 export const admitInput = z.object({
   id: inputId,
-  text: z.string().min(1).max(1_000_000),
-  /** None is taken so far; an input with one is refused rather than half understood. */
-  attachments: z.array(attachment).max(0, "attachments are not taken").default([]),
+  text: inputText,
+  attachments: z.array(attachedFile).max(20).default([]),
   delivery: delivery.default("steer"),
 });
 export type AdmitInput = z.infer<typeof admitInput>;
@@ -23,11 +37,40 @@ export const inputView = z.object({
   text: z.string(),
   attachments: z.array(attachment),
   delivery,
-  state: z.enum(["waiting", "promoted"]),
+  state: z.enum(["waiting", "promoted", "cancelled"]),
   activityId: activityId.nullable(),
+  /** The seq of what last changed it. */
+  version: z.int(),
 });
 export type InputView = z.infer<typeof inputView>;
 
 /** `duplicate`: the same input was admitted before, and nothing was done. `seq` is that of its admission. */
 export const admission = z.object({ kind: z.enum(["admitted", "duplicate"]), input: inputView, seq: z.int() });
 export type Admission = z.infer<typeof admission>;
+
+/** The version that was seen: should the input have changed since, nothing is done. Without: whatever it is by now. */
+const seen = { version: z.int().optional() };
+
+/** What can be done to an input until it is promoted. */
+export const changeInput = z.discriminatedUnion("change", [
+  z.object({ change: z.literal("cancel"), ...seen }),
+  z.object({ change: z.literal("edit"), text: inputText, ...seen }),
+  z.object({ change: z.literal("flip"), delivery, ...seen }),
+  /** `front`: the first of the queue; `now`: a steer, which joins at the next turn boundary. */
+  z.object({ change: z.literal("promote"), to: z.enum(["front", "now"]), ...seen }),
+]);
+export type ChangeInput = z.infer<typeof changeInput>;
+
+/** `unchanged`: it was so already. */
+export const inputChanged = z.object({ kind: z.enum(["changed", "unchanged"]), input: inputView, seq: z.int() });
+export type InputChanged = z.infer<typeof inputChanged>;
+
+/** What waits to be promoted, in the order in which that will happen. */
+export const inboxView = z.object({ inputs: z.array(inputView), isParked: z.boolean(), seq: z.int() });
+export type InboxView = z.infer<typeof inboxView>;
+
+export const decideQueue = z.object({ decision: z.enum(["park", "resume"]) });
+export type DecideQueue = z.infer<typeof decideQueue>;
+
+export const queueAnswer = z.object({ kind: z.enum(["parked", "resumed", "unchanged"]) });
+export type QueueAnswer = z.infer<typeof queueAnswer>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
-import { activityId, callId, projectId, sessionId, snapshotId } from "./id.ts";
+import { callId, projectId, sessionId, snapshotId } from "./id.ts";
+import { sessionState } from "./state.ts";
 import { workspaceBase, workspaceKind } from "./workspace.ts";
 
 export const mode = z.enum(["auto"]);
@@ -26,24 +27,19 @@ export const createSession = z.object({
 });
 export type CreateSession = z.infer<typeof createSession>;
 
-/** What a session is doing, in one word and what it is doing it on. */
-export const sessionState = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("idle") }),
-  z.object({ state: z.literal("thinking"), activityId }),
-  z.object({ state: z.literal("waiting"), activityId, on: z.enum(["recovery", "continue"]) }),
-  z.object({ state: z.literal("failed"), activityId, message: z.string() }),
-]);
-export type SessionState = z.infer<typeof sessionState>;
-
 export const sessionView = z.object({
   id: sessionId,
   projectId,
+  /** The first words said to it, until somebody renames it; empty before. */
   title: z.string(),
   model: z.string(),
   mode,
   environment: environmentWish,
   workspace: workspaceKind,
   state: sessionState,
+  /** Inputs that are not promoted yet, and whether those in the queue wait for a person. */
+  inbox: z.object({ waiting: z.int().nonnegative(), isParked: z.boolean() }),
+  isArchived: z.boolean(),
   /** The seq of the event this view is true for. */
   seq: z.int(),
 });
@@ -59,8 +55,47 @@ export type SessionList = z.infer<typeof sessionList>;
 export const deleteAnswer = z.object({ kind: z.literal("deleted") });
 export type DeleteAnswer = z.infer<typeof deleteAnswer>;
 
+/** `boundary`: at the end of the turn under way. */
+export const interruptAt = z.enum(["now", "boundary"]);
+export type InterruptAt = z.infer<typeof interruptAt>;
+
+export const interruptSession = z.object({ at: interruptAt.default("now") });
+export type InterruptSession = z.infer<typeof interruptSession>;
+
 export const interruptAnswer = z.object({ kind: z.enum(["requested", "nothing-running"]) });
 export type InterruptAnswer = z.infer<typeof interruptAnswer>;
 
 export const recoveryAnswer = z.object({ kind: z.literal("decided") });
 export type RecoveryAnswer = z.infer<typeof recoveryAnswer>;
+
+/** Of an activity that waits after so many turns. */
+export const continueAnswer = z.object({ kind: z.enum(["continued", "nothing-to-continue"]) });
+export type ContinueAnswer = z.infer<typeof continueAnswer>;
+
+export const renameSession = z.object({ title: z.string().trim().min(1).max(200) });
+export type RenameSession = z.infer<typeof renameSession>;
+
+export const renameAnswer = z.object({ kind: z.enum(["renamed", "unchanged"]) });
+export type RenameAnswer = z.infer<typeof renameAnswer>;
+
+export const archiveAnswer = z.object({ kind: z.enum(["archived", "unarchived", "unchanged"]) });
+export type ArchiveAnswer = z.infer<typeof archiveAnswer>;
+
+/** Where words were found in a session: the best place, in pieces of which some are what was looked for. */
+export const foundSession = z.object({
+  id: sessionId,
+  projectId,
+  title: z.string(),
+  isArchived: z.boolean(),
+  in: z.enum(["title", "input", "reply"]),
+  /** Of the event that said it. */
+  at: z.int(),
+  pieces: z.array(z.object({ text: z.string(), isHit: z.boolean() })),
+  /** How many places there are. */
+  hits: z.int().positive(),
+});
+export type FoundSession = z.infer<typeof foundSession>;
+
+/** The best first. */
+export const searchAnswer = z.object({ found: z.array(foundSession), seq: z.int() });
+export type SearchAnswer = z.infer<typeof searchAnswer>;

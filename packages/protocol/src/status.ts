@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { sessionState } from "./session.ts";
+import type { SessionState } from "./state.ts";
 
 const count = z.int().nonnegative();
 
@@ -11,9 +11,14 @@ export const daemonStatus = z.object({
   home: z.string(),
   uptimeSeconds: z.number().nonnegative(),
   /** How many sessions are in each state. */
-  sessions: z.object({ idle: count, thinking: count, waiting: count, failed: count }) satisfies z.ZodType<
-    Record<z.infer<typeof sessionState>["state"], number>
-  >,
+  sessions: z.object({
+    idle: count,
+    thinking: count,
+    waiting: count,
+    recovering: count,
+    failed: count,
+    parked: count,
+  }) satisfies z.ZodType<Record<SessionState["state"], number>>,
   /** Runner processes, and how many sessions each has in its hands. */
   runners: z.array(z.object({ pid: z.int(), sessions: count })),
   /** `freeBytes`: room on the disk that holds the home. */

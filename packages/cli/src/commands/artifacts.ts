@@ -24,6 +24,7 @@ elsewhere bytes are passed on as they are.`,
   ],
   args: { json: { type: "boolean", description: "print each as a line of JSON" } },
   words: "any",
+  takesSessions: true,
   choices: ["show", "save"],
   async run({ json, _: words }, world) {
     const [action, id, ...rest] = words;

@@ -1,69 +1,106 @@
-import type { Client, TerminalView } from "@corral/client";
-import {
-  CorralError,
-  type SessionId,
-  sessionId,
-  type ShellId,
-  shellId,
-  type TerminalId,
-  terminalId,
-} from "@corral/protocol";
+import type { Client } from "@corral/client";
+import { type Delta, type Gap, isKnown, type SessionId, type WireEvent } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
-import { unsafe } from "../environment.ts";
-import { oneOf, UsageError } from "../flags.ts";
-import { comeBack, newTerminal, type Seat, seatIn, seatOf, sitAtTerminal } from "../sitting.ts";
+import { UsageError } from "../flags.ts";
+import { persistently } from "../resume.ts";
+import { jsonLine } from "../terminal.ts";
+import { Transcript } from "../transcript.ts";
+import { sessionWords, whichSession } from "../which-session.ts";
+import type { World } from "../world.ts";
+import { attachTerminal } from "./attach-terminal.ts";
 
 export const attach = defineCommand({
   name: "attach",
-  usage: "attach --terminal [SHELL|SESSION|TERMINAL]",
-  summary: "Comes back to a terminal, or opens one beside a session's agent.",
-  details: `Shows the screen as it is, and then what happens. Several can be there at once; the size is that of who changed it last.
+  usage: "attach [SESSION] [--json [--deltas]] | attach --terminal [SHELL|SESSION|TERMINAL]",
+  summary: "Watches a session: what happened lately, then text and commands as they come; or sits down at a terminal.",
+  details: `${sessionWords} Without SESSION it is that one, too. Ctrl-C leaves; the session goes on.
+
+--terminal shows a screen as it is, and then what happens. Several can be there at once; the size is that of who changed it last.
 A shell or session without a terminal that runs gets a new one; in a session it is within the walls of its agent, in the same files.
 Without a word it is the one terminal that is open. Ctrl-\\ leaves it running, \`exit\` ends it; shell and session stay.
 What a program prints is obeyed by your terminal as far as it draws; clipboard, window and questions to the terminal are taken out.
-
 Exit code: that of the terminal's shell; 0 when it was left.`,
   examples: [
-    ["corral attach --terminal", "go on where you were"],
+    ["corral attach", "the latest session of this project"],
+    ["corral attach 01k9", "one by the beginning of its id"],
+    ["corral attach --terminal", "go on at the terminal where you were"],
     ["corral attach --terminal ses_01k…", "look over an agent's shoulder, in its own environment"],
   ],
-  args: { terminal: { type: "boolean", description: "a terminal, in whose environment the word says" } },
+  args: {
+    json: { type: "boolean", description: "print each event as a line of JSON" },
+    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
+    terminal: { type: "boolean", description: "a terminal, in whose environment the word says" },
+  },
   words: "any",
-  async run(args, world) {
-    if (args.terminal !== true) throw new UsageError("--terminal is needed");
-    if (args._.length > 1) throw new UsageError(`unexpected word ${JSON.stringify(args._[1])}`);
-    const named = oneOf("terminal", args._[0], attachable, "an id like shl_01k…, ses_01k… or trm_01k…");
-    if (world.screen === undefined) throw new UsageError("input and output have to be a terminal");
+  takesSessions: true,
+  async run({ json, deltas, terminal, _: words }, world) {
+    if (terminal === true) return attachTerminal(words, world);
+    if (deltas === true && json !== true) throw new UsageError("--deltas needs --json");
     const client = await connectDaemon(world);
-    const { seat, running } = await find(client, named);
-    if (seat.environment.kind === "local") world.err.write(unsafe);
-    const left = await sitAtTerminal(client, seat, running ?? (await newTerminal(client, seat, world)), world);
-    if (left.kind !== "ended") world.err.write(comeBack(seat));
-    return left.code;
+    const session = await whichSession(client, words, world);
+    const recent = await recentOf(client, session);
+    const show = json === true ? jsonLines(world, deltas === true) : new Transcript(world.out, recent);
+    return watch(client, session, recent.after, world, show);
   },
 });
 
-type Attachable = ShellId | SessionId | TerminalId;
-
-const attachable = shellId.or(sessionId).or(terminalId);
-
-async function find(client: Client, named: Attachable | undefined): Promise<{ seat: Seat; running?: TerminalView }> {
-  if (named !== undefined && !isTerminal(named)) {
-    const running = (await client.terminals.list(named)).findLast(({ state }) => state === "open");
-    return { seat: await seatIn(client, named), ...(running === undefined ? {} : { running }) };
-  }
-  const open = await client.terminals.list();
-  const [running, another] = named === undefined ? open : open.filter(({ id }) => id === named);
-  if (running === undefined)
-    throw new CorralError("not-found", named === undefined ? "No terminal is open." : `${named} is not open.`, {
-      hint: "`corral shell` opens one, `corral attach --terminal SESSION` one in a session's environment",
-    });
-  if (another !== undefined)
-    throw new UsageError(`several are open; name one of ${open.map(({ id, of }) => `${id} (in ${of})`).join(", ")}`);
-  return { seat: await seatOf(client, running), running };
+/** What a person watches with. */
+interface Show {
+  event(event: WireEvent): void;
+  delta(delta: Delta): void;
+  gap(gap: Gap): void;
 }
 
-function isTerminal(id: Attachable): id is TerminalId {
-  return id.startsWith("trm_");
+async function watch(client: Client, session: SessionId, after: number, world: World, show: Show): Promise<number> {
+  const leaving = new AbortController();
+  const forget = world.onInterrupt(() => leaving.abort());
+  world.err.write(`session ${session}; Ctrl-C leaves it working\n`);
+  try {
+    const onBreak = persistently(client, world, { session });
+    for await (const news of client.follow({ session, after, signal: leaving.signal, onBreak })) {
+      if (news.kind === "delta") show.delta(news.delta);
+      else if (news.kind === "gap") show.gap(news);
+      else {
+        show.event(news.event);
+        if (news.event.type === "stream.erased" || news.event.type === "session.expired") {
+          world.err.write("the session is no more\n");
+          return 0;
+        }
+      }
+    }
+    world.err.write(`detached; it goes on, and \`corral attach ${session}\` comes back to it\n`);
+    return 0;
+  } finally {
+    forget();
+  }
+}
+
+/** Activities of the past that are shown. */
+const recentActivities = 2;
+
+/** Where the last activities begin, and the words of inputs from before. */
+async function recentOf(
+  client: Client,
+  session: SessionId,
+): Promise<{ readonly after: number; readonly inputs: ReadonlyMap<string, string> }> {
+  const inputs = new Map<string, string>();
+  const opened: number[] = [];
+  for (let after = 0; ;) {
+    const page = await client.sessions.events(session, { after, types: ["input.*", "activity.opened"] });
+    for (const each of page.events) {
+      if (!isKnown(each)) continue;
+      if (each.type === "activity.opened") opened.push(each.seq);
+      if (each.type === "input.admitted" || each.type === "input.edited") inputs.set(each.data.id, each.data.text);
+    }
+    if (page.next <= after) break;
+    after = page.next;
+  }
+  const [first] = opened.slice(-recentActivities);
+  return { after: first === undefined || opened.length < recentActivities ? 0 : first - 1, inputs };
+}
+
+function jsonLines({ out }: World, withDeltas: boolean): Show {
+  const print = (value: object) => out.write(jsonLine(value));
+  return { event: print, delta: withDeltas ? print : () => undefined, gap: print };
 }

@@ -1,3 +1,4 @@
+import { createClient } from "@corral/client";
 import { type Command, defineCommand } from "../command.ts";
 import { bash } from "../completion/bash.ts";
 import { fish } from "../completion/fish.ts";
@@ -5,6 +6,9 @@ import type { Completed } from "../completion/table.ts";
 import { zsh } from "../completion/zsh.ts";
 import { UsageError } from "../flags.ts";
 import { commands, flagsOf } from "../help.ts";
+import { recordedDaemon } from "../recorded.ts";
+import { shown } from "../terminal.ts";
+import type { World } from "../world.ts";
 
 const shells: Readonly<Record<string, (table: readonly Completed[]) => string>> = { bash, zsh, fish };
 
@@ -13,7 +17,7 @@ export function completionOf(all: () => Promise<readonly Command[]>): Command {
   return defineCommand({
     name: "completion",
     usage: "completion bash|zsh|fish",
-    summary: "Prints what makes a shell complete commands and flags.",
+    summary: "Prints what makes a shell complete commands, flags and sessions.",
     examples: [
       ["source <(corral completion bash)", "bash: in this shell; put it into ~/.bashrc for all"],
       ['corral completion zsh > "${fpath[1]}/_corral"', "zsh: for all to come"],
@@ -22,7 +26,9 @@ export function completionOf(all: () => Promise<readonly Command[]>): Command {
     args: { shell: { type: "positional", required: false } },
     words: "any",
     choices: Object.keys(shells),
-    async run({ _: [name, stray] }, { out }) {
+    async run({ _: [name, stray] }, world) {
+      const { out } = world;
+      if (name === "sessions" && stray === undefined) return offerSessions(world);
       const shell = name !== undefined && Object.hasOwn(shells, name) ? shells[name] : undefined;
       if (shell === undefined || stray !== undefined)
         throw new UsageError("which shell?", `One of: ${Object.keys(shells).join(", ")}`);
@@ -32,7 +38,20 @@ export function completionOf(all: () => Promise<readonly Command[]>): Command {
   });
 }
 
-function completed({ name, args, choices = [] }: Command): Completed {
+/** For the scripts: ids with titles. Nobody wants a daemon started, or to read a complaint, for a key that was pressed. */
+async function offerSessions({ home, out }: World): Promise<number> {
+  const daemon = recordedDaemon(home);
+  if (daemon === undefined) return 0;
+  const signal = AbortSignal.timeout(1_000);
+  const views = await createClient(daemon)
+    .sessions.list({ signal })
+    .catch(() => []);
+  for (const { id, title } of views) out.write(`${id}\t${shown(title.replaceAll(/[\n\t]/g, " "))}\n`);
+  return 0;
+}
+
+function completed({ name, args, choices = [], takesSessions = false }: Command): Completed {
   const help = { name: "help", short: undefined, value: undefined, description: "tell more about the command" };
-  return { name, summary: commands[name as keyof typeof commands].summary, flags: [...flagsOf(args), help], choices };
+  const { summary } = commands[name as keyof typeof commands];
+  return { name, summary, flags: [...flagsOf(args), help], choices, takesSessions };
 }

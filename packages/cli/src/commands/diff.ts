@@ -19,6 +19,7 @@ export const diff = defineCommand({
     json: { type: "boolean", description: "print it as a line of JSON" },
   },
   words: "any",
+  takesSessions: true,
   async run({ stat, json, _: words }, world) {
     const client = await connectDaemon(world);
     const found = await client.sessions.diff(await whichSession(client, words, world));

@@ -19,6 +19,7 @@ stays. The session's next prompt begins with a new workspace.`,
     json: { type: "boolean", description: "print the outcome as a line of JSON" },
   },
   words: "any",
+  takesSessions: true,
   async run({ undo, json, _: words }, world) {
     const client = await connectDaemon(world);
     const id = await whichSession(client, words, world);

@@ -19,6 +19,7 @@ export const edit = defineCommand({
   ],
   args: {},
   words: "any",
+  takesSessions: true,
   async run({ _: words }, world) {
     const [program = "", ...args] = editorOf(world);
     const client = await connectDaemon(world);

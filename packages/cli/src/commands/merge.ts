@@ -21,6 +21,7 @@ way, are told before anything is touched. Your hooks do not run.`,
     json: { type: "boolean", description: "print the outcome as a line of JSON" },
   },
   words: "any",
+  takesSessions: true,
   async run({ squash, "no-ff": noFastForward, json, _: words }, world) {
     if (squash === true && noFastForward === true) throw new UsageError("--squash and --no-ff exclude each other");
     const client = await connectDaemon(world);

@@ -157,7 +157,7 @@ async function watch(
       const outcome = outcomeOf.after(news.event);
       if (outcome !== undefined) return conclude(outcome, session, workspace, world);
     }
-    err.write(`detached; watch on with \`corral events --session ${session.id} --follow\`\n`);
+    err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
     return 130;
   } finally {
     forget();
@@ -201,15 +201,15 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
       err.write(shown(`error: ${outcome.message}\n${outcome.hint === undefined ? "" : `hint: ${outcome.hint}\n`}`));
       return 1;
     case "waiting":
-      err.write(`session ${session.id} waits for you: ${waitingFor(outcome)}\n`);
+      err.write(`session ${session.id} waits for you: ${waitingFor(outcome, session.id)}\n`);
       return 3;
   }
 }
 
-function waitingFor({ on, calls }: Outcome & { kind: "waiting" }): string {
-  const where = "`corral dashboard` gives the link";
-  if (on === "continue") return `it did many turns; say something to it in the dashboard to go on (${where})`;
-  return `nobody can tell how ${calls.join(", ") || "a call"} ended; retry or abandon it in the dashboard (${where})`;
+function waitingFor({ on, calls }: Outcome & { kind: "waiting" }, id: string): string {
+  if (on === "continue") return `it did many turns; \`corral continue ${id}\` lets it go on`;
+  const which = calls.join(", ") || "a call";
+  return `nobody can tell how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;
 }
 
 function jsonLines({ out }: World, withDeltas: boolean): Show {

@@ -24,6 +24,7 @@ Without SESSION it is the latest one of this project.`,
   ],
   args: { json: { type: "boolean", description: "print each as a line of JSON" } },
   words: "any",
+  takesSessions: true,
   choices: decisions,
   async run({ json, _: [first, ...rest] }, world) {
     const decision = decisions.find((each) => each === first);

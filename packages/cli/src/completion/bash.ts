@@ -6,6 +6,7 @@ export function bash(table: readonly Completed[]): string {
   const valued = table.flatMap(({ name, flags }) =>
     flags.filter(({ value }) => value !== undefined).map((flag) => `"${name} --${flag.name}"`),
   );
+  const asked = table.filter(({ takesSessions }) => takesSessions).map(({ name }) => `"${name} "*`);
   return `# bash completion of corral
 _corral() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words=
@@ -20,6 +21,10 @@ _corral() {
     case "\${COMP_WORDS[1]}" in
 ${table.map((command) => `      ${command.name}) words='${wordsOf(command)}' ;;`).join("\n")}
       help) words='${table.map(({ name }) => name).join(" ")}' ;;
+    esac
+    case "\${COMP_WORDS[1]} $current" in
+      *' -'*) ;;
+      ${asked.join(" | ")}) words="$words @last $(corral completion sessions 2>/dev/null | cut -f 1)" ;;
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))

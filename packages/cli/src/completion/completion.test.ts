@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dispatch } from "../dispatch.ts";
 import { testWorld } from "../testing/world.ts";
 
@@ -92,7 +92,7 @@ describe.each(Object.entries(shells))("in %s", (shell, offers) => {
     async () => {
       const completion = await script(shell);
       const sorted = (line: string) => offers(completion, line).toSorted();
-      expect(sorted("corral st")).toEqual(["status", "stop"]);
+      expect(sorted("corral sta")).toEqual(["status"]);
       expect(sorted("corral hel")).toEqual(["help"]);
       expect(sorted("corral --v")).toEqual(["--version"]);
       expect(sorted("corral events --")).toEqual([
@@ -118,6 +118,28 @@ describe.each(Object.entries(shells))("in %s", (shell, offers) => {
       const completion = await script(shell);
       expect(offers(completion, "corral events --session ")).toEqual([]);
       expect(offers(completion, "corral nothing ")).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+describe.each(Object.entries(shells))("in %s, where a daemon runs", (shell, offers) => {
+  test.skipIf(missing.includes(shell))(
+    "sessions are offered to commands that take one, beside their other words",
+    async () => {
+      const completion = await script(shell);
+      const folder = mkdtempSync(join(tmpdir(), "corral-path-"));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      const program = `#!/bin/sh\n[ "$*" = "completion sessions" ] && printf 'ses_01ka\\tFix it\\nses_01kb\\t\\n'\n`;
+      writeFileSync(join(folder, "corral"), program, { mode: 0o755 });
+      vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const sorted = (line: string) => offers(completion, line).toSorted();
+      expect(sorted("corral diff ses_")).toEqual(["ses_01ka", "ses_01kb"]);
+      expect(sorted("corral steer @")).toEqual(["@last"]);
+      expect(sorted("corral queue pro")).toEqual(["promote"]);
+      expect(sorted("corral interrupt --b")).toEqual(["--boundary"]);
+      expect(sorted("corral stop ses_")).toEqual([]);
     },
     60_000,
   );

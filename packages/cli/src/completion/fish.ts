@@ -1,11 +1,12 @@
 import type { Completed } from "./table.ts";
 
 export function fish(table: readonly Completed[]): string {
-  const lines = table.flatMap(({ name, summary, flags, choices }) => {
+  const lines = table.flatMap(({ name, summary, flags, choices, takesSessions }) => {
     const within = `complete -c corral -n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c corral -n __fish_use_subcommand -a ${name} -d ${quotedForFish(summary)}`,
       ...(choices.length === 0 ? [] : [`${within} -a ${quotedForFish(choices.join(" "))}`]),
+      ...(takesSessions ? [`${within} -a '@last (corral completion sessions 2>/dev/null)'`] : []),
       ...flags.map(
         ({ name: flag, value, description }) =>
           `${within} -l ${flag}${value === undefined ? "" : " -x"} -d ${quotedForFish(description)}`,

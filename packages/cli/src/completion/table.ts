@@ -7,6 +7,8 @@ export interface Completed {
   readonly flags: readonly Flag[];
   /** Words that it takes. */
   readonly choices: readonly string[];
+  /** Sessions, asked of the daemon when it runs. */
+  readonly takesSessions: boolean;
 }
 
 /** In single quotes, for any of the shells. */

@@ -24,11 +24,16 @@ if [[ $funcstack[1] == _corral ]]; then _corral "$@"; else compdef _corral corra
 `;
 }
 
-function branch({ name, flags, choices }: Completed): string {
+function branch({ name, flags, choices, takesSessions }: Completed): string {
   const specs = flags.map(({ name: flag, value, description }) =>
     quoted(`--${flag}[${escaped(description)}]${value === undefined ? "" : `:${escaped(value)}: `}`),
   );
-  const words = choices.length === 0 ? "'*: :'" : quoted(`1:word:(${choices.join(" ")})`);
+  const asked = ` ${choices.join(" ")} @last \${(f)"$(corral completion sessions 2>/dev/null | cut -f 1)"}`;
+  const words = takesSessions
+    ? quoted(`*:session:compadd --${asked}`)
+    : choices.length === 0
+      ? "'*: :'"
+      : quoted(`1:word:(${choices.join(" ")})`);
   return `    ${name}) _arguments ${[...specs, words].join(" ")} ;;`;
 }
 

@@ -67,7 +67,7 @@ export class Stage {
       version: this.answeredVersion,
       home,
       uptimeSeconds: 120.5,
-      sessions: { idle: 0, thinking: 1, waiting: 0, failed: 2 },
+      sessions: { idle: 0, thinking: 1, waiting: 0, recovering: 0, failed: 2, parked: 0 },
       runners: [
         { pid: 1, sessions: 1 },
         { pid: 2, sessions: 0 },
@@ -130,6 +130,8 @@ export class Stage {
         return void send(200, this.config);
       case "POST /api/projects":
         return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
+      case "GET /api/projects":
+        return void send(200, { projects: [{ id: "prj_a", path: "/repo", name: "a", present: true, seq: 1 }] });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
       case "POST /api/login/codes":
@@ -191,7 +193,9 @@ export class Stage {
       workspace: "copy",
     } as const;
     this.tell(id, event("session.created", { ...wish, turnLimit: 25 }));
-    const view: SessionView = { id, ...wish, state: { state: "idle" }, seq: this.log.length };
+    const state = { state: "idle", since: "2026-01-01T00:00:00.000Z" } as const;
+    const inbox = { waiting: 0, isParked: false };
+    const view: SessionView = { id, ...wish, state, inbox, isArchived: false, seq: this.log.length };
     this.sessions.push(view);
     return view;
   }

@@ -19,6 +19,7 @@ export function testWorld(input?: string) {
     traceId: "0123456789abcdef0123456789abcdef",
     variables: {},
     stdin,
+    now: () => Date.parse("2026-01-01T00:03:00.000Z"),
     out: { write: (text) => void (written.out += text), colour: false, columns: 80 },
     err: { write: (text) => void (written.err += text), colour: false, columns: 80 },
     onInterrupt(listener) {

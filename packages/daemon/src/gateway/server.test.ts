@@ -180,7 +180,7 @@ describe("what is done", () => {
       const response = await gate.post(`/api/sessions/${session.id}/inputs`, body);
       return { status: response.status, body: await response.json() };
     };
-    const view = { ...input, attachments: [], delivery: "steer", state: "waiting", activityId: null };
+    const view = { ...input, attachments: [], delivery: "steer", state: "waiting", activityId: null, version: 3 };
     expect(await send(input)).toEqual({ status: 202, body: { kind: "admitted", input: view, seq: 3 } });
     expect(await send(input)).toEqual({ status: 200, body: { kind: "duplicate", input: view, seq: 3 } });
     expect(await send({ ...input, text: "other" })).toMatchObject({

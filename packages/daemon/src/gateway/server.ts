@@ -48,6 +48,7 @@ import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
+import { inputRoutes } from "./inputs.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -183,6 +184,7 @@ const nouns = [
   configRoutes,
   projectRoutes,
   sessionRoutes,
+  inputRoutes,
   shellRoutes,
   terminalRoutes,
   workspaceRoutes,

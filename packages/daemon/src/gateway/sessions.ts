@@ -1,12 +1,16 @@
 import {
-  admission,
-  admitInput,
+  archiveAnswer,
+  continueAnswer,
   CorralError,
   createSession,
   deleteAnswer,
   decideRecovery,
   interruptAnswer,
+  interruptSession,
   recoveryAnswer,
+  renameAnswer,
+  renameSession,
+  searchAnswer,
   sessionId,
   type SessionId,
   sessionList,
@@ -19,10 +23,11 @@ import type { Routes } from "./routes.ts";
 import { requireOperator } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
 import type { Sessions } from "../sessions/index.ts";
+import type { Principal } from "../tokens/index.ts";
 
 export const sessionParams = z.object({ id: sessionId });
 
-export const sessionRoutes: Routes = (app, { sessions, removal }) => {
+export const sessionRoutes: Routes = (app, { sessions, removal, sight, log }) => {
   const tags = ["sessions"];
 
   app.post(
@@ -34,9 +39,44 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
     },
   );
 
-  app.get("/api/sessions", { schema: { tags, response: { 200: sessionList } } }, async () => ({
-    sessions: [...(await sessions.list())],
-  }));
+  app.get(
+    "/api/sessions",
+    {
+      schema: {
+        tags,
+        description: "Without `archived` those that are archived are left out.",
+        querystring: z.object({ archived: z.enum(["0", "1"]).default("0") }),
+        response: { 200: sessionList },
+      },
+    },
+    async ({ query }) => ({
+      sessions: (await sessions.list()).filter(({ isArchived }) => query.archived === "1" || !isArchived),
+    }),
+  );
+
+  app.get(
+    "/api/sessions/search",
+    {
+      schema: {
+        tags,
+        description:
+          "Sessions, archived ones too, in which all the words were said in one place, by a person, by the agent or in " +
+          "their title. The best first. The last word may be begun only.",
+        querystring: z.object({
+          words: z.string().min(1).max(500),
+          limit: z.coerce.number().int().min(1).max(100).default(20),
+        }),
+        response: { 200: searchAnswer },
+      },
+    },
+    async (request) => {
+      const who = principalOf(request);
+      const { words, limit } = request.query;
+      const sees = (id: SessionId) => sight.session(who, id);
+      const found = await sessions.search({ words, limit, session: who.session, sees });
+      return { found: [...found], seq: await log.head() };
+    },
+  );
 
   app.get("/api/sessions/:id", { schema: { tags, params: sessionParams, response: { 200: sessionView } } }, (request) =>
     knownSession(sessions, request.params.id),
@@ -61,33 +101,18 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
   );
 
   app.post(
-    "/api/sessions/:id/inputs",
-    {
-      config: { repeatable: true },
-      schema: { tags, params: sessionParams, body: admitInput, response: { 200: admission, 202: admission } },
-    },
-    async (request, reply) => {
-      const { environment } = await knownSession(sessions, request.params.id);
-      requireOperator(principalOf(request), environment.kind);
-      const outcome = await sessions.admit(request.params.id, request.body, request.by);
-      if (outcome.kind === "conflict") throw new CorralError("input.conflict", outcome.reason);
-      const { kind, input, seq } = outcome;
-      return reply.code(kind === "admitted" ? 202 : 200).send({ kind, input, seq });
-    },
-  );
-
-  app.post(
     "/api/sessions/:id/interrupt",
     {
       schema: {
         tags,
+        description: "Ends the activity, now or at the end of its turn, and parks the queue.",
         params: sessionParams,
-        body: z.object({}),
+        body: interruptSession,
         response: { 200: interruptAnswer, 202: interruptAnswer },
       },
     },
     async (request, reply) => {
-      const outcome = await sessions.interrupt(request.params.id, request.by);
+      const outcome = await sessions.interrupt(request.params.id, request.by, request.body.at);
       return reply.code(outcome.kind === "requested" ? 202 : 200).send(outcome);
     },
   );
@@ -101,7 +126,58 @@ export const sessionRoutes: Routes = (app, { sessions, removal }) => {
       return { kind };
     },
   );
+
+  app.post(
+    "/api/sessions/:id/continue",
+    {
+      schema: {
+        tags,
+        description: "Lets an activity that waits after its limit of turns take as many again.",
+        params: sessionParams,
+        body: z.object({}),
+        response: { 200: continueAnswer },
+      },
+    },
+    async (request) => {
+      await requireMayDrive(sessions, request.params.id, principalOf(request));
+      return sessions.continue(request.params.id, request.by);
+    },
+  );
+
+  app.post(
+    "/api/sessions/:id/rename",
+    { schema: { tags, params: sessionParams, body: renameSession, response: { 200: renameAnswer } } },
+    (request) => sessions.rename(request.params.id, request.body.title, request.by),
+  );
+
+  app.post(
+    "/api/sessions/:id/archive",
+    {
+      schema: {
+        tags,
+        description:
+          "Takes the session off the list. Nothing of it runs until it is unarchived, or something is said to it. Refused " +
+          "while it is in the middle of an activity.",
+        params: sessionParams,
+        body: z.object({}),
+        response: { 200: archiveAnswer },
+      },
+    },
+    (request) => sessions.archive(request.params.id, request.by),
+  );
+
+  app.post(
+    "/api/sessions/:id/unarchive",
+    { schema: { tags, params: sessionParams, body: z.object({}), response: { 200: archiveAnswer } } },
+    (request) => sessions.unarchive(request.params.id, request.by),
+  );
 };
+
+/** What makes a session without walls do something is for admins. */
+export async function requireMayDrive(sessions: Sessions, id: SessionId, who: Principal): Promise<void> {
+  const { environment } = await knownSession(sessions, id);
+  requireOperator(who, environment.kind);
+}
 
 /** Throws `not-found`. */
 export async function knownSession(sessions: Sessions, id: SessionId): Promise<SessionView> {

@@ -137,6 +137,17 @@ describe("scopes", () => {
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },
     "DELETE /api/sessions/:id": { path: "/api/sessions/ses_none", method: "DELETE" },
     "POST /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs`, body: { id: "inp_1", text: "hi" } },
+    "GET /api/sessions/search": { path: "/api/sessions/search?words=x" },
+    "GET /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs` },
+    "POST /api/sessions/:id/inputs/:input": {
+      path: `/api/sessions/${session}/inputs/inp_none`,
+      body: { change: "cancel" },
+    },
+    "POST /api/sessions/:id/queue": { path: `/api/sessions/${session}/queue`, body: { decision: "park" } },
+    "POST /api/sessions/:id/continue": { path: `/api/sessions/${session}/continue`, body: {} },
+    "POST /api/sessions/:id/rename": { path: `/api/sessions/${session}/rename`, body: { title: "x" } },
+    "POST /api/sessions/:id/archive": { path: `/api/sessions/${session}/archive`, body: {} },
+    "POST /api/sessions/:id/unarchive": { path: `/api/sessions/${session}/unarchive`, body: {} },
     "POST /api/sessions/:id/interrupt": { path: `/api/sessions/${session}/interrupt`, body: {} },
     "POST /api/sessions/:id/recovery": {
       path: `/api/sessions/${session}/recovery`,

@@ -13,6 +13,7 @@ import { erasing } from "./conformance/erasure.ts";
 import { lifting } from "./conformance/lifting.ts";
 import { trimming } from "./conformance/retention.ts";
 import { projecting } from "./conformance/projections.ts";
+import { searching } from "./conformance/searching.ts";
 import { listening, reading, tailing } from "./conformance/reading.ts";
 import { type Bench, inputs, type LogDriver } from "./conformance/fixture.ts";
 import type { Log } from "./port.ts";
@@ -30,6 +31,7 @@ export function describeLog(name: string, driver: LogDriver, module: string): vo
     describe("commit listeners", () => listening(bench));
     describe("tailing", () => tailing(bench));
     describe("projections", () => projecting(bench));
+    describe("searching", () => searching(bench));
     describe("versions of types", () => lifting(bench));
     describe("trimming", () => trimming(bench));
     describe("erasing", () => erasing(bench));

@@ -77,6 +77,13 @@ export interface Log {
   rows(table: string, query?: RowQuery): Promise<readonly Row[]>;
 
   /**
+   * Rows of a projection with a full text that have all the words in it, the best first, as of the newest commit. Letters are compared
+   * without case and accents, the last word by its beginning; nothing in the words is an operator. May take a while
+   * when much was appended since the last search.
+   */
+  search(table: string, query: SearchQuery): Promise<readonly Hit[]>;
+
+  /**
    * Takes the lease of a stream from whoever holds it. The fence is larger than every fence given
    * before for this stream, across restarts; appends under an older fence are refused from now on.
    */
@@ -141,6 +148,11 @@ export interface Append extends By {
   readonly expectedVersion?: number;
   /** The append is refused unless this is the stream's newest fence and its lease is held. */
   readonly fence?: number;
+  /**
+   * When a version or guard does not hold, the fence stays good all the same: for whoever waits for the answer and then
+   * decides anew.
+   */
+  readonly tentative?: boolean;
   /** Each must hold inside the transaction, before this append's own events are projected. */
   readonly guards?: readonly Guard[];
 }
@@ -208,6 +220,18 @@ export interface RowQuery {
   readonly limit?: number;
 }
 
+export interface SearchQuery {
+  readonly words: string;
+  readonly where?: Readonly<Record<string, Value>>;
+  readonly limit: number;
+}
+
+export interface Hit {
+  readonly row: Row;
+  /** The part of the text around the words, in order. */
+  readonly pieces: readonly { readonly text: string; readonly isHit: boolean }[];
+}
+
 /**
  * A projection is a pure function from one event to keyed changes, without reads, so that any driver
  * can run it inside the append's transaction and rebuild it from the log at any time. A row belongs to the stream
@@ -219,6 +243,11 @@ export interface Projection {
   readonly columns: Readonly<Record<string, "text" | "integer">>;
   /** Runs of columns: first those that `rows` asks for by equality, then the one it orders by. The key always comes last. */
   readonly indexes?: readonly (readonly string[])[];
+  /**
+   * The text column that `search` looks in. Such a table is brought up to date when it is searched, so that appends pay
+   * nothing for it; `row`, `rows` and guards are not for it.
+   */
+  readonly fullText?: string;
   /** Raise it when `changes` or the columns change their meaning: the table is then rebuilt from the log. */
   readonly version: number;
   changes(event: StoredEvent): readonly Change[];
@@ -227,7 +256,9 @@ export interface Projection {
 /** `set` writes the named columns and leaves the others (null when the row is new). */
 export type Change =
   | { readonly key: string; readonly set: Readonly<Record<string, Value>> }
-  | { readonly key: string; readonly delete: true };
+  | { readonly key: string; readonly delete: true }
+  /** Every row that events of the same stream made. */
+  | { readonly deleteAll: true };
 
 /**
  * Beside the log: deltas of growing parts, unstored. The lane remembers the text so far of each open

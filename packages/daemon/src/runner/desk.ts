@@ -73,11 +73,11 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   /** Takes eligible inputs in. The caller sees to it that no turn is open. */
   async promote(): Promise<void> {
     await this.durable();
-    const place = { activity: this.history.activity?.id, queueParked: this.history.queueParked };
+    const place = { activity: this.history.activity?.id };
     const { events, inputs } = await this.#office.promote(place).catch((cause: unknown) => {
       throw this.#end(cause);
     });
-    for (const input of inputs) this.history.inbox.set(input.id, input.text);
+    for (const input of inputs) this.history.inbox.set(input.id, input);
     for (const each of events) applyEvent(this.history, each);
   }
 
@@ -86,9 +86,7 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     if (told.seq <= this.#lastTold) return;
     this.#lastTold = told.seq;
     applyEvent(this.history, told);
-    if (told.type === "activity.interrupt-requested" && this.history.activity?.id === told.data.id) {
-      this.#interruption.abort();
-    }
+    if (this.history.activity?.interruptRequested === true) this.#interruption.abort();
   }
 
   #send(): void {

@@ -134,7 +134,7 @@ test("a session that keeps breaking is set aside: its activity fails, its calls 
   const first = nextStart();
   await say("one");
   let run = await first;
-  const { events } = await run.office.promote({ activity: undefined, queueParked: false });
+  const { events } = await run.office.promote({ activity: undefined });
   const id = events[0]?.type === "activity.opened" ? events[0].data.id : "act_none";
   await run.office.append([
     event("turn.prepared", { id: "trn_1", activityId: id, model: "anthropic/m", requestHash: "h" }),

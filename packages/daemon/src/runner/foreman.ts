@@ -1,5 +1,7 @@
 import {
+  type ActivityState,
   CorralError,
+  event,
   type EnvironmentLimits,
   type ProjectId,
   type SessionId,
@@ -10,7 +12,7 @@ import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
-import { foldHistory, promote } from "../sessions/index.ts";
+import { foldHistory, promote, type Sessions } from "../sessions/index.ts";
 import { Keeping } from "./keeping.ts";
 import {
   type Assignment,
@@ -50,6 +52,8 @@ export interface ForemanOptions {
   readonly log: Log;
   readonly host: RunnerHost;
   readonly onDefect: (what: string, error?: unknown) => void;
+  /** Who hears of words that were said again, for which there is no event. */
+  readonly sessions?: Pick<Sessions, "onWake">;
   /** What environments opened from now on may use. */
   readonly limits?: () => EnvironmentLimits;
   /** Without: what commands wrote and a result left out is not kept. */
@@ -77,7 +81,7 @@ interface Post {
   isStoreAtFault: boolean;
 }
 
-export function openForeman({ log, host, egress, artifacts, onDefect, ...options }: ForemanOptions): Foreman {
+export function openForeman({ log, host, egress, artifacts, sessions, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
     snapshotted = () => Promise.resolve(),
@@ -90,6 +94,7 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
   const unlisten = log.onCommit((events) => {
     for (const each of events) notice(each);
   });
+  const unwake = sessions?.onWake(wake);
 
   return {
     async begin() {
@@ -107,6 +112,7 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
     async stop(deadlineMs, hurry) {
       stopping = true;
       unlisten();
+      unwake?.();
       for (const timer of timers) clearTimeout(timer);
       const drained = host.drain(hurry?.aborted === true ? 0 : deadlineMs);
       await (hurry === undefined ? drained : Promise.race([drained, abortOf(hurry)]));
@@ -117,6 +123,9 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
   function notice(stored: StoredEvent): void {
     switch (stored.type) {
       case "input.admitted":
+      case "input.flipped":
+      case "queue.resumed":
+      case "session.unarchived":
         return wake(stored.stream as SessionId);
       case "activity.interrupt-requested":
       case "call.decided":
@@ -194,6 +203,7 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
     let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
+      await tellRecovery(lease, post.breaks > 0 ? "the runner broke off" : "the daemon had stopped");
       const assigned = await assign(log, session, lease, { company, limits: limits() });
       if (wantsOut(assigned)) way = await egress?.hold(session);
       const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
@@ -219,6 +229,15 @@ export function openForeman({ log, host, egress, artifacts, onDefect, ...options
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
     }
+  }
+
+  /** What is found in the middle of an activity is taken up again, where everybody can see it. */
+  async function tellRecovery({ stream, fence }: Lease, reason: string): Promise<void> {
+    const row = await log.row("sessions", stream);
+    const state = JSON.parse((row?.["state"] as string | undefined) ?? "{}") as Partial<ActivityState>;
+    if (state.state !== "thinking" || state.activityId === undefined) return;
+    const told = event("activity.recovering", { id: state.activityId, reason });
+    await log.append({ stream, actor: "corral", fence, events: [told] });
   }
 
   function finish(session: SessionId, post: Post, end: RunEnd): void {

@@ -84,7 +84,7 @@ export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailu
       orderBy: "seq",
       limit: 1,
     });
-    const waiting = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "seq", limit: 1 });
+    const waiting = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place", limit: 1 });
     return row === undefined || row["open"] === 1 || waiting.length > 0 || terminals.length > 0;
   }
 

@@ -88,14 +88,14 @@ async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> 
 
 /** Inputs join between turns, and never an activity that is about to end: what is said after an interrupt opens the next. */
 function mayPromote({ activity }: History): boolean {
-  return activity?.turn === undefined && activity?.interruptRequested !== true;
+  return activity?.turn === undefined && activity?.endRequested !== true;
 }
 
 /** One step of an activity. False: it waits for a person. */
 async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Promise<boolean> {
   const { id } = activity;
   if (activity.turn === undefined) {
-    if (activity.interruptRequested) return settle(desk, event("activity.settled", { id, outcome: "interrupted" }));
+    if (activity.endRequested) return settle(desk, event("activity.settled", { id, outcome: "interrupted" }));
     if (!activity.unanswered) return settle(desk, event("activity.settled", { id, outcome: "done" }));
     if (activity.turns >= (desk.history.settings?.turnLimit ?? 25)) {
       desk.record(event("activity.waiting", { id, on: "continue" }));

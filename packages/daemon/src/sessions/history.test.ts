@@ -45,7 +45,7 @@ describe("a session's history", () => {
   });
 
   test("keeps an admitted input in the inbox until it is promoted", () => {
-    expect(foldHistory([settings, admitted]).inbox).toEqual(new Map([["inp_1", "list files"]]));
+    expect(foldHistory([settings, admitted]).inbox).toEqual(new Map([["inp_1", admitted.data]]));
   });
 
   test("shows a turn that was asked and never answered as one attempt without a reply", () => {

@@ -4,11 +4,14 @@ import type {
   EnvironmentState,
   EventData,
   InputId,
+  InputView,
   NewEvent,
   PartId,
   TerminalId,
   TurnId,
+  WaitingOn,
 } from "@corral/protocol";
+import { wordsOf } from "./inbox.ts";
 
 /**
  * A session as its events tell it. The same fold serves a run in progress (each event is applied as
@@ -27,10 +30,8 @@ export interface History {
   readonly terminals: Set<TerminalId>;
   readonly entries: Entry[];
   activity: OpenActivity | undefined;
-  /** The last activity was interrupted: queued inputs wait until a steer has opened the next. */
-  queueParked: boolean;
-  /** Texts of inputs admitted and not yet promoted. */
-  readonly inbox: Map<InputId, string>;
+  /** Inputs admitted and not yet promoted. */
+  readonly inbox: Map<InputId, Pick<InputView, "text" | "attachments">>;
 }
 
 /** `due`: it is to be run before the next work. */
@@ -52,8 +53,11 @@ export interface OpenActivity {
   turns: number;
   /** An input or a call's result that no turn has answered yet. */
   unanswered: boolean;
+  /** It is to end, with the turn under way at the latest. */
+  endRequested: boolean;
+  /** It is to end at once. */
   interruptRequested: boolean;
-  waitingOn: "recovery" | "continue" | undefined;
+  waitingOn: WaitingOn | undefined;
   /** The turn in progress. */
   turn: Turn | undefined;
 }
@@ -115,7 +119,6 @@ function emptyHistory(): History {
     terminals: new Set(),
     entries: [],
     activity: undefined,
-    queueParked: false,
     inbox: new Map(),
   };
 }
@@ -154,10 +157,19 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
       history.terminals.delete(data.id);
       return;
     case "input.admitted":
-      history.inbox.set(data.id, data.text);
+      history.inbox.set(data.id, data);
+      return;
+    case "input.edited":
+      history.inbox.set(data.id, { attachments: [], ...history.inbox.get(data.id), text: data.text });
+      return;
+    case "input.cancelled":
+      history.inbox.delete(data.id);
       return;
     case "input.promoted":
-      history.entries.push({ kind: "input", text: history.inbox.get(data.id) ?? "" });
+      history.entries.push({
+        kind: "input",
+        text: wordsOf(history.inbox.get(data.id) ?? { text: "", attachments: [] }),
+      });
       history.inbox.delete(data.id);
       heard(history);
       return;
@@ -204,21 +216,22 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
   switch (type) {
     case "activity.opened":
       history.activity = newActivity(data.id);
-      history.queueParked = false;
       return;
     case "activity.interrupt-requested":
-      if (activity?.id === data.id) activity.interruptRequested = true;
+      if (activity?.id !== data.id) return;
+      activity.endRequested = true;
+      activity.interruptRequested ||= data.at !== "boundary";
       return;
     case "activity.waiting":
       if (activity?.id === data.id) activity.waitingOn = data.on;
       return;
     case "activity.resumed":
-      if (activity?.id === data.id) activity.waitingOn = undefined;
+      if (activity?.id !== data.id) return;
+      if (activity.waitingOn === "continue") activity.turns = 0;
+      activity.waitingOn = undefined;
       return;
     case "activity.settled":
-      if (activity?.id !== data.id) return;
-      history.activity = undefined;
-      history.queueParked = data.outcome === "interrupted";
+      if (activity?.id === data.id) history.activity = undefined;
       return;
     case "turn.prepared": {
       if (activity === undefined) return;
@@ -321,7 +334,15 @@ function heard(history: History): void {
 }
 
 function newActivity(id: ActivityId): OpenActivity {
-  return { id, turns: 0, unanswered: false, interruptRequested: false, waitingOn: undefined, turn: undefined };
+  return {
+    id,
+    turns: 0,
+    unanswered: false,
+    endRequested: false,
+    interruptRequested: false,
+    waitingOn: undefined,
+    turn: undefined,
+  };
 }
 
 function newTurn(data: EventData<"turn.prepared">): Turn {

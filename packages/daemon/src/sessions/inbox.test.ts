@@ -1,56 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createSession, event, newId, type SessionId } from "@corral/protocol";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSession, type SessionId } from "@corral/protocol";
+import { beforeEach, describe, expect, test } from "vitest";
 import { historyOf, type Log } from "../log/index.ts";
-import { openSqliteLog } from "../log/sqlite/index.ts";
 import { promote } from "./inbox.ts";
-import { sessionProjections } from "./projections.ts";
-import { openSessions, type Sessions } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
+import { by, input, openBench } from "./testing/bench.ts";
 
-const projects = {
-  table: "projects",
-  version: 1,
-  columns: { path: "text" as const },
-  changes: () => [{ key: "prj_1", set: { path: "/repo" } }],
-};
-
-const by = { actor: "test" };
-
-let folder: string;
 let log: Log;
 let sessions: Sessions;
 let id: SessionId;
-
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "corral-inbox-"));
-  log = await openSqliteLog({ file: join(folder, "log.db"), projections: [projects, ...sessionProjections] });
-  sessions = openSessions(log, {
-    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
-    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
-  });
-  await log.append({
-    stream: "prj_1",
-    actor: "test",
-    events: [event("project.registered", { id: "prj_1", path: "/repo", name: "repo" })],
-  });
-  id = (await sessions.create(createSession.parse({ projectId: "prj_1" }), by)).id;
+  ({ log, sessions, id } = await openBench());
 });
 
-afterEach(async () => {
-  await log.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const anew = { activity: undefined, queueParked: false };
-const input = (text: string, delivery: "steer" | "queue" = "steer") => ({
-  id: newId("input"),
-  text,
-  attachments: [],
-  delivery,
-});
-
+const anew = { activity: undefined };
 test("of sessions in the project's own folder there is one at a time, until it is gone", async () => {
   const wish = createSession.parse({ projectId: "prj_1", workspace: "in-place" });
   const made = await Promise.allSettled(Array.from({ length: 5 }, () => sessions.create(wish, by)));
@@ -133,26 +95,26 @@ describe("promotion", () => {
 
   test("inside an activity takes steers and leaves the queue alone", async () => {
     await sessions.admit(id, input("queued", "queue"), by);
-    expect(await promote(log, await log.takeLease(id, "test"), { activity: "act_1", queueParked: false })).toEqual({
+    expect(await promote(log, await log.takeLease(id, "test"), { activity: "act_1" })).toEqual({
       events: [],
       inputs: [],
     });
   });
 
   test("a parked queue opens nothing, and a steer does", async () => {
-    const parked = { activity: undefined, queueParked: true };
+    await sessions.decideQueue(id, "park", by);
     await sessions.admit(id, input("queued", "queue"), by);
     const lease = await log.takeLease(id, "test");
-    expect(await promote(log, lease, parked)).toEqual({ events: [], inputs: [] });
+    expect(await promote(log, lease, anew)).toEqual({ events: [], inputs: [] });
     await sessions.admit(id, input("steer"), by);
-    expect((await promote(log, lease, parked)).inputs.map((each) => each.text)).toEqual(["steer"]);
+    expect((await promote(log, lease, anew)).inputs.map((each) => each.text)).toEqual(["steer"]);
   });
 
-  test("two promotions at once promote an input once", async () => {
+  test("promotions at once promote an input once, and the others find nothing", async () => {
     await sessions.admit(id, input("one"), by);
     const lease = await log.takeLease(id, "test");
-    const both = await Promise.allSettled([promote(log, lease, anew), promote(log, lease, anew)]);
-    expect(both.map((each) => each.status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const all = await Promise.all(Array.from({ length: 5 }, () => promote(log, lease, anew)));
+    expect(all.flatMap((each) => each.inputs.map(({ text }) => text))).toEqual(["one"]);
   });
 
   test("under a lost lease promotes nothing", async () => {

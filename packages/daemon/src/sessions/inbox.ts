@@ -1,6 +1,8 @@
 import {
   type ActivityId,
   type AdmitInput,
+  type Attachment,
+  type ChangeInput,
   CorralError,
   event,
   type InputId,
@@ -12,13 +14,18 @@ import {
 } from "@corral/protocol";
 import { fault } from "../faults/index.ts";
 import type { By, Guard, Lease, Log, Row } from "../log/index.ts";
+import { bodyHash } from "./projections.ts";
+import { titleFrom } from "./title.ts";
 
 /**
  * The inbox: inputs admitted and not yet part of an activity.
  *
  * 1. An input is acknowledged only after `input.admitted` is durable.
- * 2. An id is admitted once, whatever the number of retries; another body under it is a conflict.
- * 3. An input is promoted once: promotion is guarded by its row inside the transaction.
+ * 2. An id is admitted once, whatever the number of retries; another body under it is a conflict. Only one that was
+ *    cancelled may be admitted anew, in the same session.
+ * 3. An input is promoted once, as it is then: promotion and every change are guarded by the version of its row inside the
+ *    transaction, so that of those that meet exactly one wins, and the others look again.
+ * 4. What may be promoted is decided by the log alone: whether the queue is parked, whether the session is archived.
  */
 
 export type Admission =
@@ -31,77 +38,213 @@ export interface Promotion {
   readonly inputs: readonly InputView[];
 }
 
+/** Throws `not-found` for a session that is not there. */
 export async function admit(log: Log, session: SessionId, input: AdmitInput, by: By): Promise<Admission> {
-  const known = await log.row("inputs", input.id);
-  if (known !== undefined) return again(known, session, input);
-  const { id, text, attachments, delivery } = input;
-  fault("inbox.admitting");
-  try {
-    const [stored] = await log.append({
+  return untilItHolds(async () => {
+    const known = await log.row("inputs", input.id);
+    const isFree = known === undefined || (known["state"] === "cancelled" && known["session"] === session);
+    if (!isFree) return again(known, session, input);
+    const row = await log.row("sessions", session);
+    if (row === undefined) throw missingSession(session);
+    const { id, text, attachments, delivery } = input;
+    const admitted = { id, text, attachments, delivery, ...(row["title"] === "" && { title: titleFrom(text) }) };
+    fault("inbox.admitting");
+    const stored = await log.append({
       stream: session,
       ...by,
-      events: [event("input.admitted", { id, text, attachments, delivery })],
+      events: [event("input.admitted", admitted), ...(row["archived"] === 1 ? [event("session.unarchived", {})] : [])],
       guards: [
-        { table: "inputs", key: id, is: null },
-        { table: "sessions", key: session, is: {} },
+        { table: "inputs", key: id, is: known === undefined ? null : seenAs(known) },
+        { table: "sessions", key: session, is: { title: row["title"]!, archived: row["archived"]! } },
       ],
     });
     fault("inbox.admitted");
-    return {
-      kind: "admitted",
-      seq: stored?.seq ?? 0,
-      input: { id, text, attachments, delivery, state: "waiting", activityId: null },
-    };
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-    const winner = await log.row("inputs", id);
-    if (winner === undefined) throw (await isThere(log, session)) ? error : missing(session);
-    return again(winner, session, input);
-  }
+    const seq = stored[0]?.seq ?? 0;
+    const view: InputView = { id, text, attachments, delivery, state: "waiting", activityId: null, version: seq };
+    return { kind: "admitted", seq, input: view };
+  });
 }
 
-/** Where promoted inputs go: into the open activity, or into a new one, which a parked queue does not open. */
+/**
+ * Changes an input that is not promoted yet. Asked for what is so already, it does nothing. Throws `not-found`,
+ * `input.promoted`, `input.cancelled`, and `input.changed` when it is no longer as it was seen.
+ */
+export async function change(
+  log: Log,
+  session: SessionId,
+  id: InputId,
+  wish: ChangeInput,
+  by: By,
+): Promise<{ readonly kind: "changed" | "unchanged"; readonly input: InputView; readonly seq: number }> {
+  return untilItHolds(async () => {
+    const row = await log.row("inputs", id);
+    if (row?.["session"] !== session) throw missingInput(id, session);
+    const already = { kind: "unchanged", input: toView(row), seq: row["version"] as number } as const;
+    if (wish.change === "cancel" && row["state"] === "cancelled") return already;
+    requireWaiting(row);
+    const told = toldBy(wish, row, await queueOf(log, session));
+    if (told === undefined) return already;
+    if (wish.version !== undefined && wish.version !== row["version"]) throw changedSince(row);
+    const [stored] = await log.append({
+      stream: session,
+      ...by,
+      events: [told],
+      guards: [{ table: "inputs", key: id, is: seenAs(row) }],
+    });
+    const seq = stored?.seq ?? 0;
+    return { kind: "changed", seq, input: { ...toView(row), ...changesIn(told), version: seq } };
+  });
+}
+
+/** What waits, in the order in which it will be promoted: steers, then the queue. */
+export async function waitingIn(log: Log, session: SessionId): Promise<readonly InputView[]> {
+  const { steers, queue } = apart(await waitingRows(log, session));
+  return [...steers, ...queue].map(toView);
+}
+
+/** The open activity that promoted inputs join; undefined: they open one. */
 export interface PromotionPlace {
   readonly activity: ActivityId | undefined;
-  readonly queueParked: boolean;
 }
 
 /**
  * Promotes what may run now, under the session's lease. Inside an open activity: all waiting steers.
- * Otherwise an activity is opened by all waiting steers together, or else by the first queued input.
+ * Otherwise an activity is opened by all waiting steers together, or else by the first of a queue that is not parked.
  * Nothing eligible: both lists are empty, and nothing is written. What is written is of the trace of the
  * input that came last.
  */
-export async function promote(log: Log, lease: Lease, place: PromotionPlace): Promise<Promotion> {
-  const waiting = await log.rows("inputs", { where: { session: lease.stream, state: "waiting" }, orderBy: "seq" });
-  const steers = waiting.filter((row) => row["delivery"] === "steer");
-  const { activity: open, queueParked } = place;
-  const eligible = steers.length > 0 || open !== undefined || queueParked ? steers : waiting.slice(0, 1);
-  if (eligible.length === 0) return { events: [], inputs: [] };
-  const activityId = open ?? newId("activity");
-  const ids = eligible.map((row) => row["key"] as InputId);
-  const traceId = eligible.at(-1)?.["trace_id"] as string | null | undefined;
-  fault("inbox.promoting");
-  const opening: NewEvent[] = open === undefined ? [event("activity.opened", { id: activityId })] : [];
-  const events = await log.append({
-    stream: lease.stream,
-    actor: "corral",
-    ...(typeof traceId === "string" && { traceId }),
-    fence: lease.fence,
-    events: [...opening, ...ids.map((id) => event("input.promoted", { id, activityId }))],
-    guards: ids.map((id): Guard => ({ table: "inputs", key: id, is: { state: "waiting" } })),
+export async function promote(log: Log, lease: Lease, { activity: open }: PromotionPlace): Promise<Promotion> {
+  return untilItHolds(async () => {
+    const session = await log.row("sessions", lease.stream);
+    if (session === undefined || session["archived"] === 1) return { events: [], inputs: [] };
+    const { steers, queue } = apart(await waitingRows(log, lease.stream));
+    const mayOpen = open === undefined && !isParked(session);
+    const eligible = steers.length > 0 || !mayOpen ? steers : queue.slice(0, 1);
+    if (eligible.length === 0) return { events: [], inputs: [] };
+    const activityId = open ?? newId("activity");
+    const ids = eligible.map((row) => row["key"] as InputId);
+    const traceId = eligible.at(-1)?.["trace_id"] as string | null | undefined;
+    fault("inbox.promoting");
+    const opening: NewEvent[] = open === undefined ? [event("activity.opened", { id: activityId })] : [];
+    const events = await log.append({
+      stream: lease.stream,
+      actor: "corral",
+      ...(typeof traceId === "string" && { traceId }),
+      fence: lease.fence,
+      tentative: true,
+      events: [...opening, ...ids.map((id) => event("input.promoted", { id, activityId }))],
+      guards: [
+        ...eligible.map((row): Guard => ({ table: "inputs", key: row["key"] as string, is: seenAs(row) })),
+        { table: "sessions", key: lease.stream, is: asItRuns(session) },
+      ],
+    });
+    fault("inbox.promoted");
+    return { events, inputs: eligible.map(toView) };
   });
-  fault("inbox.promoted");
-  return { events, inputs: eligible.map(toView) };
+}
+
+export function isParked(session: Row): boolean {
+  return session["parked_by_person"] !== null || session["parked_by_interrupt"] !== null;
+}
+
+/** What the agent reads of an input: its words, and where what came with it lies. */
+export function wordsOf({ text, attachments }: { text: string; attachments: readonly Attachment[] }): string {
+  const files = attachments.map(
+    ({ name, mediaType, reference }) => `[attached: ${name} (${mediaType}), in ${reference.replace(/^file:/, "")}]`,
+  );
+  return [text, ...files].join("\n");
+}
+
+/** More often than this nobody is outrun; then it is no longer bad luck. */
+const mostAttempts = 50;
+
+/** Decides anew whenever somebody else was quicker. */
+async function untilItHolds<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const wasOutrun = error instanceof CorralError && error.code === "append.conflict";
+      if (!wasOutrun || tries === mostAttempts) throw error;
+    }
+  }
+}
+
+async function waitingRows(log: Log, session: string): Promise<readonly Row[]> {
+  return log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place" });
+}
+
+/** In a queue an input that was advanced comes first; steers are in the order in which they came. */
+function apart(waiting: readonly Row[]): { steers: readonly Row[]; queue: readonly Row[] } {
+  const bySeq = (a: Row, b: Row) => (a["seq"] as number) - (b["seq"] as number);
+  return {
+    steers: waiting.filter((row) => row["delivery"] === "steer").toSorted(bySeq),
+    queue: waiting.filter((row) => row["delivery"] === "queue"),
+  };
+}
+
+async function queueOf(log: Log, session: SessionId): Promise<readonly Row[]> {
+  return apart(await waitingRows(log, session)).queue;
+}
+
+/** Undefined: it is so already. */
+function toldBy(wish: ChangeInput, row: Row, queue: readonly Row[]): NewEvent | undefined {
+  const id = row["key"] as InputId;
+  switch (wish.change) {
+    case "cancel":
+      return event("input.cancelled", { id });
+    case "edit":
+      return wish.text === row["text"] ? undefined : event("input.edited", { id, text: wish.text });
+    case "flip":
+      return flipped(row, wish.delivery);
+    case "promote":
+      if (wish.to === "now" || row["delivery"] === "steer") return flipped(row, "steer");
+      return queue[0]?.["key"] === id ? undefined : event("input.advanced", { id });
+  }
+}
+
+function flipped(row: Row, delivery: InputView["delivery"]): NewEvent | undefined {
+  return row["delivery"] === delivery ? undefined : event("input.flipped", { id: row["key"] as InputId, delivery });
+}
+
+function changesIn(told: NewEvent): Partial<InputView> {
+  if (told.type === "input.cancelled") return { state: "cancelled" };
+  if (told.type === "input.edited") return { text: told.data.text };
+  return told.type === "input.flipped" ? { delivery: told.data.delivery } : {};
+}
+
+function requireWaiting(row: Row): void {
+  const id = row["key"] as string;
+  if (row["state"] === "promoted")
+    throw new CorralError("input.promoted", `${id} was taken up already, in ${row["activity"]}.`, {
+      hint: "Interrupt the session, or steer it with another input",
+    });
+  if (row["state"] === "cancelled")
+    throw new CorralError("input.cancelled", `${id} was cancelled.`, { hint: "Admit it anew" });
+}
+
+function changedSince(row: Row): CorralError {
+  const now = `it is now a ${row["delivery"]} of version ${row["version"]}: ${JSON.stringify(row["text"]).slice(0, 200)}`;
+  return new CorralError("input.changed", `${row["key"]} was changed meanwhile; ${now}`, {
+    hint: "Look at it again (`corral queue`), then decide anew",
+  });
+}
+
+/** A row that nobody has changed since it was read. */
+function seenAs(row: Row): Record<string, string | number | null> {
+  return { state: row["state"]!, version: row["version"]! };
+}
+
+/** Whether what was said of the queue and of the session still holds. */
+function asItRuns(session: Row): Record<string, string | number | null> {
+  const { parked_by_person, parked_by_interrupt, archived } = session;
+  return { parked_by_person: parked_by_person!, parked_by_interrupt: parked_by_interrupt!, archived: archived! };
 }
 
 function again(row: Row, session: SessionId, input: AdmitInput): Admission {
   if (row["session"] !== session) return { kind: "conflict", reason: "this id belongs to an input of another session" };
-  const same =
-    row["text"] === input.text &&
-    row["delivery"] === input.delivery &&
-    row["attachments"] === JSON.stringify(input.attachments);
-  if (!same) return { kind: "conflict", reason: "this id was admitted before with another body" };
+  if (row["body"] !== bodyHash(input))
+    return { kind: "conflict", reason: "this id was admitted before with another body" };
   return { kind: "duplicate", input: toView(row), seq: row["seq"] as number };
 }
 
@@ -113,18 +256,16 @@ function toView(row: Row): InputView {
     delivery: row["delivery"] as InputView["delivery"],
     state: row["state"] as InputView["state"],
     activityId: row["activity"] as ActivityId | null,
+    version: row["version"] as number,
   };
 }
 
-async function isThere(log: Log, session: SessionId): Promise<boolean> {
-  return (await log.row("sessions", session)) !== undefined;
-}
-
-/** It was removed in the same moment. */
-function missing(session: SessionId): CorralError {
+function missingSession(session: SessionId): CorralError {
   return new CorralError("not-found", `There is no session ${session}.`);
 }
 
-function isConflict(error: unknown): boolean {
-  return error instanceof CorralError && error.code === "append.conflict";
+function missingInput(id: InputId, session: SessionId): CorralError {
+  return new CorralError("not-found", `There is no input ${id} in ${session}.`, {
+    hint: "`corral queue SESSION` lists what waits",
+  });
 }

@@ -1,10 +1,15 @@
-import type { SessionState, StoredEvent } from "@corral/protocol";
+import { createHash } from "node:crypto";
+import { activityTold, type AdmitInput, type StoredEvent, troubleTold } from "@corral/protocol";
 import type { Change, Projection } from "../log/index.ts";
+import { textChanges } from "./texts.ts";
 
-/** `open`: 1 from the opening of an activity until it settles, so that start-up finds unfinished work. */
+/**
+ * `open`: 1 from the opening of an activity until it settles, so that start-up finds unfinished work. `activity`: the one
+ * that is open. `parked_by_…`: since when, null when not.
+ */
 const sessions: Projection = {
   table: "sessions",
-  version: 1,
+  version: 2,
   columns: {
     project: "text",
     title: "text",
@@ -15,14 +20,19 @@ const sessions: Projection = {
     turn_limit: "integer",
     state: "text",
     open: "integer",
+    activity: "text",
+    parked_by_interrupt: "text",
+    parked_by_person: "text",
+    archived: "integer",
   },
   indexes: [["open"]],
   changes: (stored) => (stored.stream.startsWith("ses_") ? sessionChanges(stored) : []),
 };
 
+/** `body`: a hash of what was admitted, whatever was made of it since. `place`: in the queue. `version`: the seq of the last change. */
 const inputs: Projection = {
   table: "inputs",
-  version: 2,
+  version: 3,
   columns: {
     session: "text",
     text: "text",
@@ -32,21 +42,49 @@ const inputs: Projection = {
     activity: "text",
     trace_id: "text",
     seq: "integer",
+    body: "text",
+    place: "integer",
+    version: "integer",
   },
-  indexes: [["session", "state", "seq"], ["state"]],
+  indexes: [["session", "state", "place"], ["state"]],
   changes: inputChanges,
 };
 
 /** Calls whose end nobody knows, until a person has decided. */
 const unknownCalls: Projection = {
   table: "unknown_calls",
-  version: 1,
+  version: 2,
   columns: { session: "text" },
+  indexes: [["session"]],
   changes: (stored) => {
     if (stored.type === "call.unknown") return [{ key: stored.data.id, set: { session: stored.stream } }];
     if (stored.type === "call.decided") return [{ key: stored.data.id, delete: true }];
     return [];
   },
+};
+
+/** Sessions whose activity is taken up again after it was cut off or failed, until a turn of it has settled. */
+const troubles: Projection = {
+  table: "troubles",
+  version: 1,
+  columns: { since: "text", reason: "text" },
+  changes: (stored) => {
+    const told = troubleTold(stored);
+    if (told === undefined) return [];
+    const key = stored.stream;
+    return told === "over"
+      ? [{ key, delete: true }]
+      : [{ key, set: { since: stored.approximateCreationTime, reason: told.reason } }];
+  },
+};
+
+/** What was said in sessions and what they are called, to be looked for. */
+const texts: Projection = {
+  table: "texts",
+  version: 1,
+  columns: { session: "text", kind: "text", text: "text", seq: "integer" },
+  fullText: "text",
+  changes: textChanges,
 };
 
 /** Environments that were opened and of which no end is recorded. */
@@ -91,6 +129,8 @@ export const sessionProjections: readonly Projection[] = [
   sessions,
   inputs,
   unknownCalls,
+  troubles,
+  texts,
   environments,
   removedSessions,
   inPlace,
@@ -98,50 +138,79 @@ export const sessionProjections: readonly Projection[] = [
 
 function sessionChanges(stored: StoredEvent): readonly Change[] {
   const key = stored.stream;
-  const become = (state: SessionState, open: 0 | 1): Change[] => [{ key, set: { state: JSON.stringify(state), open } }];
+  if (stored.type === "session.expired") return [{ key, delete: true }];
+  const set = { ...activityColumns(stored), ...ownColumns(stored) };
+  return Object.keys(set).length === 0 ? [] : [{ key, set }];
+}
+
+function activityColumns(stored: StoredEvent) {
+  const told = activityTold(stored);
+  if (told === undefined) return {};
+  const activity = told.state === "thinking" || told.state === "waiting" ? told.activityId : null;
+  return { state: JSON.stringify(told), open: activity === null ? 0 : 1, activity };
+}
+
+function ownColumns(stored: StoredEvent): Record<string, string | number | null> {
+  const since = stored.approximateCreationTime;
   switch (stored.type) {
     case "session.created": {
       const { projectId, title, model, mode, environment, workspace, turnLimit } = stored.data;
       const row = { project: projectId, title, model, mode, environment: JSON.stringify(environment), workspace };
-      const state = JSON.stringify({ state: "idle" } satisfies SessionState);
-      return [{ key, set: { ...row, turn_limit: turnLimit, state, open: 0 } }];
+      return { ...row, turn_limit: turnLimit, archived: 0 };
     }
-    case "session.expired":
-      return [{ key, delete: true }];
+    case "session.renamed":
+      return { title: stored.data.title };
+    case "session.archived":
+      return { archived: 1 };
+    case "session.unarchived":
+      return { archived: 0 };
+    case "input.admitted":
+      return stored.data.title === undefined ? {} : { title: stored.data.title };
     case "activity.opened":
-      return become({ state: "thinking", activityId: stored.data.id }, 1);
-    case "input.promoted":
-      return become({ state: "thinking", activityId: stored.data.activityId }, 1);
-    case "activity.waiting":
-      return become({ state: "waiting", activityId: stored.data.id, on: stored.data.on }, 1);
-    case "activity.resumed":
-      return become({ state: "thinking", activityId: stored.data.id }, 1);
-    case "activity.settled":
-      return stored.data.outcome === "failed"
-        ? become({ state: "failed", activityId: stored.data.id, message: stored.data.error?.message ?? "failed" }, 0)
-        : become({ state: "idle" }, 0);
+      return { parked_by_interrupt: null };
+    case "activity.interrupt-requested":
+      return { parked_by_interrupt: since };
+    case "queue.parked":
+      return { parked_by_person: since };
+    case "queue.resumed":
+      return { parked_by_person: null, parked_by_interrupt: null };
     default:
-      return [];
+      return {};
   }
 }
 
 function inputChanges(stored: StoredEvent): readonly Change[] {
+  const change = (key: string, set: Record<string, string | number | null>): Change[] => [
+    { key, set: { ...set, version: stored.seq } },
+  ];
   switch (stored.type) {
     case "input.admitted": {
       const { id, text, attachments, delivery } = stored.data;
       const row = { session: stored.stream, text, attachments: JSON.stringify(attachments), delivery };
-      return [
-        {
-          key: id,
-          set: { ...row, state: "waiting", activity: null, trace_id: stored.traceId ?? null, seq: stored.seq },
-        },
-      ];
+      const place = { seq: stored.seq, place: stored.seq, trace_id: stored.traceId ?? null };
+      return change(id, { ...row, ...place, body: bodyHash(stored.data), state: "waiting", activity: null });
     }
+    case "input.cancelled":
+      return change(stored.data.id, { state: "cancelled" });
+    case "input.edited":
+      return change(stored.data.id, { text: stored.data.text });
+    case "input.flipped":
+      return change(stored.data.id, { delivery: stored.data.delivery });
+    case "input.advanced":
+      // Before all that came or were advanced earlier.
+      return change(stored.data.id, { place: -stored.seq });
     case "input.promoted":
-      return [{ key: stored.data.id, set: { state: "promoted", activity: stored.data.activityId } }];
+      return change(stored.data.id, { state: "promoted", activity: stored.data.activityId });
     case "session.expired":
       return stored.data.inputs.map((key) => ({ key, delete: true }));
     default:
       return [];
   }
+}
+
+/** Tells whether an input is the one that was admitted under its id. */
+export function bodyHash({ text, attachments, delivery }: Omit<AdmitInput, "id">): string {
+  return createHash("sha256")
+    .update(JSON.stringify([text, delivery, attachments]))
+    .digest("base64url");
 }

@@ -1,24 +1,40 @@
 import {
+  type ActivityState,
   type AdmitInput,
+  type ArchiveAnswer,
+  type CallId,
+  type ChangeInput,
+  type ContinueAnswer,
   CorralError,
   type CreateSession,
+  type DecideQueue,
   type DecideRecovery,
   type EnvironmentAsked,
   type DecideSetup,
   type EnvironmentWish,
   event,
+  type FoundSession,
+  type InboxView,
+  type InputChanged,
+  type InputId,
+  type InterruptAt,
+  type NewEvent,
   newId,
   type ProjectId,
+  type QueueAnswer,
+  type RenameAnswer,
   type SessionId,
   type SessionState,
   type SessionView,
   type SettingValues,
   type SetupAnswer,
   type SnapshotId,
+  stateFrom,
 } from "@corral/protocol";
-import { type By, historyOf, type Log, type Row } from "../log/index.ts";
+import { type By, type Guard, historyOf, type Log, type Row } from "../log/index.ts";
 import { foldHistory } from "./history.ts";
-import { type Admission, admit } from "./inbox.ts";
+import { type Admission, admit, change, isParked, waitingIn } from "./inbox.ts";
+import { type Search, searchTexts } from "./texts.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
@@ -28,13 +44,33 @@ export interface Sessions {
    */
   create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
+  /** All of them, archived ones too. */
   list(): Promise<readonly SessionView[]>;
   /** How many are in each state. */
   count(): Promise<Record<SessionState["state"], number>>;
-  /** Durable when it resolves. Throws `not-found`. */
+  /** Durable when it resolves. Throws `not-found`. Brings a session that was archived back. */
   admit(id: SessionId, input: AdmitInput, by: By): Promise<Admission>;
-  /** Asks the running activity to end now; what it has said and done so far is kept. */
-  interrupt(id: SessionId, by: By): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  /** What waits to be promoted. Throws `not-found`. */
+  inbox(id: SessionId): Promise<InboxView>;
+  /** Changes an input that is not promoted yet; throws what happened to it otherwise. */
+  change(id: SessionId, input: InputId, wish: ChangeInput, by: By): Promise<InputChanged>;
+  /** Keeps queued inputs from opening activities, or lets them again. */
+  decideQueue(id: SessionId, decision: DecideQueue["decision"], by: By): Promise<QueueAnswer>;
+  /**
+   * Asks the running activity to end, now or at the end of its turn; what it has said and done so far is kept, and the queue
+   * is parked. One that waits for a person ends at once. Final, also when the daemon ends before it does.
+   */
+  interrupt(id: SessionId, by: By, at?: InterruptAt): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  /** A person's word to an activity that waits after so many turns: as many again. */
+  continue(id: SessionId, by: By): Promise<ContinueAnswer>;
+  rename(id: SessionId, title: string, by: By): Promise<RenameAnswer>;
+  /** Out of the list, and nothing of it runs until a word is said to it. Throws `session.busy` in the middle of an activity. */
+  archive(id: SessionId, by: By): Promise<ArchiveAnswer>;
+  unarchive(id: SessionId, by: By): Promise<ArchiveAnswer>;
+  /** Sessions in which the words were said. */
+  search(search: Search): Promise<readonly FoundSession[]>;
+  /** Hints that a session may have something to do without any event telling so. Returns the way to stop. */
+  onWake(listener: (id: SessionId) => void): () => void;
   /** A person's word on the command that makes a new copy ready. */
   decideSetup(id: SessionId, decision: DecideSetup["decision"], by: By): Promise<SetupAnswer>;
   /** A person's word on a call whose end nobody knows. The first one counts. */
@@ -58,6 +94,7 @@ export interface SessionTerms {
 
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   let making: Promise<unknown> = Promise.resolve();
+  const listeners = new Set<(id: SessionId) => void>();
   return {
     async create(wish, by, id = newId("session")) {
       const { projectId, mode, workspace } = wish;
@@ -83,34 +120,97 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     get: async (id) => {
       const seq = await log.head();
       const row = await log.row("sessions", id);
-      return row === undefined ? undefined : toView(row, seq);
+      return row === undefined ? undefined : viewOf(row, seq);
     },
 
-    list: async () => {
+    async list() {
       const seq = await log.head();
-      return (await log.rows("sessions")).map((row) => toView(row, seq));
+      const more = await moreOfAll();
+      return (await log.rows("sessions")).map((row) => toView(row, more(row["key"] as SessionId), seq));
     },
 
     async count() {
-      const counted = { idle: 0, thinking: 0, waiting: 0, failed: 0 };
-      for (const row of await log.rows("sessions")) counted[stateIn(row).state] += 1;
+      const counted = { idle: 0, thinking: 0, waiting: 0, recovering: 0, failed: 0, parked: 0 };
+      const more = await moreOfAll();
+      for (const row of await log.rows("sessions")) counted[stateIn(row, more(row["key"] as SessionId)).state] += 1;
       return counted;
     },
 
     async admit(id, input, by) {
       await mustExist("sessions", id, "session");
-      return admit(log, id, input, by);
+      const admission = await admit(log, id, input, by);
+      // A retry may be all that is left of a wake that was lost.
+      if (admission.kind === "duplicate" && admission.input.state === "waiting")
+        for (const listener of listeners) listener(id);
+      return admission;
     },
 
-    async interrupt(id, by) {
-      const { state } = await view(id);
-      if (state.state !== "thinking" && state.state !== "waiting") return { kind: "nothing-running" };
-      await log.append({
-        stream: id,
-        ...by,
-        events: [event("activity.interrupt-requested", { id: state.activityId })],
+    async inbox(id) {
+      const { inbox, seq } = await view(id);
+      return { inputs: [...(await waitingIn(log, id))], isParked: inbox.isParked, seq };
+    },
+
+    async change(id, input, wish, by) {
+      await mustExist("sessions", id, "session");
+      return change(log, id, input, wish, by);
+    },
+
+    async decideQueue(id, decision, by) {
+      const row = await rowOf(id);
+      const isDone = decision === "park" ? row["parked_by_person"] !== null : !isParked(row);
+      if (isDone) return { kind: "unchanged" };
+      const kind = decision === "park" ? "parked" : "resumed";
+      await log.append({ stream: id, ...by, events: [event(`queue.${kind}`, {})], guards: [isThere(id)] });
+      return { kind };
+    },
+
+    async interrupt(id, by, at = "now") {
+      const row = await rowOf(id);
+      const activity = activityIn(row);
+      if (activity.state !== "thinking" && activity.state !== "waiting") return { kind: "nothing-running" };
+      const isNow = at === "now" || activity.state === "waiting";
+      const asked = event("activity.interrupt-requested", {
+        id: activity.activityId,
+        ...(isNow ? {} : { at: "boundary" }),
       });
-      return { kind: "requested" };
+      const isDone = await appended(id, by, [asked], [{ ...isThere(id), is: { activity: activity.activityId } }]);
+      return { kind: isDone ? "requested" : "nothing-running" };
+    },
+
+    async continue(id, by) {
+      const row = await rowOf(id);
+      const activity = activityIn(row);
+      if (activity.state !== "waiting" || activity.on !== "continue") return { kind: "nothing-to-continue" };
+      const asWaits = { ...isThere(id), is: { state: row["state"]! } };
+      const isDone = await appended(id, by, [event("activity.resumed", { id: activity.activityId })], [asWaits]);
+      return { kind: isDone ? "continued" : "nothing-to-continue" };
+    },
+
+    async rename(id, title, by) {
+      if ((await rowOf(id))["title"] === title) return { kind: "unchanged" };
+      await log.append({ stream: id, ...by, events: [event("session.renamed", { title })], guards: [isThere(id)] });
+      return { kind: "renamed" };
+    },
+
+    async archive(id, by) {
+      const row = await rowOf(id);
+      if (row["archived"] === 1) return { kind: "unchanged" };
+      const atRest = { ...isThere(id), is: { open: 0 } };
+      if (row["open"] === 1 || !(await appended(id, by, [event("session.archived", {})], [atRest]))) throw busy(id);
+      return { kind: "archived" };
+    },
+
+    async unarchive(id, by) {
+      if ((await rowOf(id))["archived"] === 0) return { kind: "unchanged" };
+      await log.append({ stream: id, ...by, events: [event("session.unarchived", {})], guards: [isThere(id)] });
+      return { kind: "unarchived" };
+    },
+
+    search: (search) => searchTexts(log, search),
+
+    onWake(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
 
     async decideSetup(id, decision, by) {
@@ -125,18 +225,9 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     async decide(id, { call, decision }, by) {
       const { state } = await view(id);
       if (state.state !== "waiting") return { kind: "nothing-to-decide" };
-      try {
-        await log.append({
-          stream: id,
-          ...by,
-          events: [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })],
-          guards: [{ table: "unknown_calls", key: call, is: { session: id } }],
-        });
-        return { kind: "decided" };
-      } catch (error) {
-        if (error instanceof CorralError && error.code === "append.conflict") return { kind: "nothing-to-decide" };
-        throw error;
-      }
+      const told = [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })];
+      const isOpen: Guard = { table: "unknown_calls", key: call, is: { session: id } };
+      return { kind: (await appended(id, by, told, [isOpen])) ? "decided" : "nothing-to-decide" };
     },
   };
 
@@ -146,6 +237,17 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const made = await terms.fork?.(base.snapshot, { project, session });
     if (made === undefined) throw missing("snapshot", base.snapshot);
     return { fork: { snapshotId: base.snapshot, commit: made.commit } };
+  }
+
+  /** False when a guard does not hold. */
+  async function appended(id: SessionId, by: By, events: readonly NewEvent[], guards: readonly Guard[]) {
+    try {
+      await log.append({ stream: id, ...by, events, guards });
+      return true;
+    } catch (error) {
+      if (error instanceof CorralError && error.code === "append.conflict") return false;
+      throw error;
+    }
   }
 
   /** Of sessions that work in the project's own folder there is one at a time. */
@@ -159,11 +261,34 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     await mine;
   }
 
-  async function view(id: SessionId): Promise<SessionView> {
-    const seq = await log.head();
+  async function rowOf(id: SessionId): Promise<Row> {
     const row = await log.row("sessions", id);
     if (row === undefined) throw missing("session", id);
-    return toView(row, seq);
+    return row;
+  }
+
+  async function view(id: SessionId): Promise<SessionView> {
+    const seq = await log.head();
+    return viewOf(await rowOf(id), seq);
+  }
+
+  async function viewOf(row: Row, seq: number): Promise<SessionView> {
+    const session = row["key"] as SessionId;
+    const inputs = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place" });
+    const calls = await log.rows("unknown_calls", { where: { session } });
+    return toView(row, { inputs, calls, trouble: await log.row("troubles", session) }, seq);
+  }
+
+  /** What tables other than the sessions' own tell of each, read once for all. */
+  async function moreOfAll(): Promise<(session: SessionId) => More> {
+    const inputs = Map.groupBy(await log.rows("inputs", { where: { state: "waiting" } }), (row) => row["session"]);
+    const calls = Map.groupBy(await log.rows("unknown_calls"), (row) => row["session"]);
+    const troubles = new Map((await log.rows("troubles")).map((row) => [row["key"], row]));
+    return (session) => ({
+      inputs: inputs.get(session) ?? [],
+      calls: calls.get(session) ?? [],
+      trouble: troubles.get(session),
+    });
   }
 
   /** A session starts from the project's own folder, wherever that is by then, or from another one known to be its. */
@@ -213,7 +338,25 @@ function missing(noun: string, id: string): CorralError {
   return new CorralError("not-found", `There is no ${noun} ${id}.`);
 }
 
-function toView(row: Row, seq: number): SessionView {
+function isThere(key: SessionId): Guard {
+  return { table: "sessions", key, is: {} };
+}
+
+function busy(id: SessionId): CorralError {
+  return new CorralError("session.busy", `${id} is in the middle of an activity.`, {
+    retry: "later",
+    hint: "Let it finish, or interrupt it first.",
+  });
+}
+
+/** What is told of a session outside of its own row. */
+interface More {
+  readonly inputs: readonly Row[];
+  readonly calls: readonly Row[];
+  readonly trouble: Row | undefined;
+}
+
+function toView(row: Row, more: More, seq: number): SessionView {
   return {
     id: row["key"] as SessionId,
     projectId: row["project"] as ProjectId,
@@ -222,11 +365,25 @@ function toView(row: Row, seq: number): SessionView {
     mode: row["mode"] as SessionView["mode"],
     environment: JSON.parse(row["environment"] as string) as SessionView["environment"],
     workspace: row["workspace"] as SessionView["workspace"],
-    state: stateIn(row),
+    state: stateIn(row, more),
+    inbox: { waiting: more.inputs.length, isParked: isParked(row) },
+    isArchived: row["archived"] === 1,
     seq,
   };
 }
 
-function stateIn(row: Row): SessionState {
-  return JSON.parse(row["state"] as string) as SessionState;
+function stateIn(row: Row, { inputs, calls, trouble }: More): SessionState {
+  return stateFrom({
+    activity: activityIn(row),
+    trouble:
+      trouble === undefined ? undefined : { since: trouble["since"] as string, reason: trouble["reason"] as string },
+    parkedByInterrupt: (row["parked_by_interrupt"] as string | null) ?? undefined,
+    parkedByPerson: (row["parked_by_person"] as string | null) ?? undefined,
+    waitingInputs: inputs.map((each) => each["key"] as InputId),
+    unknownCalls: calls.map((each) => each["key"] as CallId),
+  });
+}
+
+function activityIn(row: Row): ActivityState {
+  return JSON.parse(row["state"] as string) as ActivityState;
 }

@@ -111,10 +111,17 @@ export async function startTestDaemon(
     terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null, ...options.artifactTerms }),
     onDefect: (what) => void defects.push(what),
   });
-  const foreman = openForeman({ log, host, artifacts, pauseMs: () => 0, onDefect: (what) => void defects.push(what) });
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
     environment: (asked) => Promise.resolve(wishOf(asked)),
+  });
+  const foreman = openForeman({
+    log,
+    host,
+    sessions,
+    artifacts,
+    pauseMs: () => 0,
+    onDefect: (what) => void defects.push(what),
   });
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();

@@ -48,6 +48,9 @@ export function SessionList(props: { readonly client: Client }) {
                     <span class="name">{nameOf(session) ?? "…"}</span>
                     <StateBadge state={session.state} />
                     <UnsafeBadge kind={session.environment.kind} />
+                    <Show when={session.title !== ""}>
+                      <span class="title">{session.title}</span>
+                    </Show>
                     <span class="facts">
                       <span>{session.model}</span>
                       <code title={session.id}>{shortId(session.id)}</code>
@@ -81,7 +84,7 @@ function Watch(props: { readonly client: Client; readonly after: number; onChang
 
 function mayChangeList(news: Followed): boolean {
   if (news.kind !== "event") return news.kind === "gap";
-  return /^(session|activity|project)\.|^(input\.promoted|stream\.erased)$/.test(news.event.type);
+  return /^(session|activity|project|input|queue)\.|^(turn\.attempt-failed|stream\.erased)$/.test(news.event.type);
 }
 
 function NoSessions() {

@@ -46,7 +46,7 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
     });
 
   const project = () => projects()?.find(({ id }) => id === transcript.projectId)?.name ?? "";
-  const isBusy = () => transcript.state.state === "thinking" || transcript.state.state === "waiting";
+  const isBusy = () => ["thinking", "waiting", "recovering"].includes(transcript.state.state);
   const attempt = async (deed: () => Promise<unknown>) => {
     try {
       setFailure(undefined);

@@ -9,6 +9,8 @@ import {
 import { describe, expect, test } from "vitest";
 import { type Entry, emptyTranscript, takeDelta, takeEvent, takeGap, takeView, type Transcript } from "./transcript.ts";
 
+const since = "2026-01-01T00:00:00.000Z";
+
 let seq = 0;
 const stored = ({ type, data }: NewEvent): WireEvent => ({
   seq: ++seq,
@@ -16,7 +18,7 @@ const stored = ({ type, data }: NewEvent): WireEvent => ({
   version: seq,
   typeVersion: 1,
   actor: "agent",
-  approximateCreationTime: "2026-01-01T00:00:00.000Z",
+  approximateCreationTime: since,
   type,
   data,
 });
@@ -191,6 +193,7 @@ describe("a call", () => {
 
 describe("the session", () => {
   const admitted = event("input.admitted", { id: "inp_a", text: "do it", attachments: [], delivery: "steer" });
+  const queued = event("input.admitted", { id: "inp_b", text: "later", attachments: [], delivery: "queue" });
   const promoted = event("input.promoted", { id: "inp_a", activityId: "act_a" });
   const settled = (outcome: "done" | "failed" | "interrupted", error?: { code: string; message: string }) =>
     event("activity.settled", { id: "act_a", outcome, ...(error === undefined ? {} : { error }) });
@@ -203,6 +206,8 @@ describe("the session", () => {
     environment: { kind: "jail", network: "off" },
     workspace: "copy",
     state,
+    inbox: { waiting: 0, isParked: false },
+    isArchived: false,
     seq,
   });
   const stateAfter = (...news: News[]) => fold(news).state;
@@ -214,18 +219,36 @@ describe("the session", () => {
   });
 
   test("is in the state that its last event left it in", () => {
-    const thinking = { state: "thinking", activityId: "act_a" };
+    const thinking = { state: "thinking", since, activityId: "act_a" };
     const waiting = event("activity.waiting", { id: "act_a", on: "recovery" });
-    expect(stateAfter()).toEqual({ state: "idle" });
+    expect(stateAfter()).toEqual({ state: "idle", since: "" });
     expect(stateAfter(event("activity.opened", { id: "act_a" }))).toEqual(thinking);
-    expect(stateAfter(promoted, waiting)).toEqual({ state: "waiting", activityId: "act_a", on: "recovery" });
+    expect(stateAfter(promoted, waiting)).toEqual({
+      state: "waiting",
+      since,
+      activityId: "act_a",
+      on: "recovery",
+      calls: [],
+    });
     expect(stateAfter(promoted, waiting, event("activity.resumed", { id: "act_a" }))).toEqual(thinking);
-    expect(stateAfter(promoted, settled("done"))).toEqual({ state: "idle" });
+    expect(stateAfter(promoted, settled("done"))).toEqual({ state: "idle", since });
     expect(stateAfter(promoted, settled("failed", { code: "x", message: "no key" }))).toEqual({
       state: "failed",
+      since,
       activityId: "act_a",
       message: "no key",
     });
+    const wish = event("activity.interrupt-requested", { id: "act_a" });
+    const parked = fold([promoted, wish, queued, settled("interrupted")]);
+    expect(parked.state).toEqual({ state: "parked", since, inputs: 1 });
+    expect(fold([event("input.cancelled", { id: "inp_b" })], parked).state).toEqual({ state: "idle", since });
+  });
+
+  test("forgets what was cancelled, and shows what was made of what waits", () => {
+    const edited = event("input.edited", { id: "inp_a", text: "do that" });
+    expect(entriesOf(admitted, queued, edited, event("input.cancelled", { id: "inp_b" }))).toEqual([
+      { kind: "input", id: "inp_a", text: "do that", isWaiting: true },
+    ]);
   });
 
   test("is being interrupted from the wish until the end, which is noted", () => {
@@ -246,7 +269,7 @@ describe("the session", () => {
   });
 
   test("tells of events that are no longer kept, and asks what they told", () => {
-    const view = viewOf({ state: "idle" });
+    const view = viewOf({ state: "idle", since });
     const transcript = fold([admitted, promoted, shell, started(), text(0, "half")]);
     const [from, to] = [seq + 1, (seq += 3)];
     const gap = { kind: "gap", from, to } as const;
@@ -270,8 +293,8 @@ describe("the session", () => {
     const transcript = emptyTranscript();
     takeGap(transcript, gap);
     fold([promoted], transcript);
-    takeView(transcript, viewOf({ state: "idle" }), gap);
-    expect(transcript.state).toEqual({ state: "thinking", activityId: "act_a" });
+    takeView(transcript, viewOf({ state: "idle", since }), gap);
+    expect(transcript.state).toEqual({ state: "thinking", since, activityId: "act_a" });
   });
 
   test("takes each event once and skips those of a newer daemon", () => {

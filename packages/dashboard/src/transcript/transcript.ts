@@ -7,11 +7,15 @@ import {
   type Gap,
   type InputId,
   isKnown,
+  noFacts,
   type PartId,
   type ProjectId,
   type SessionState,
   type SessionView,
+  type StateFacts,
+  stateFrom,
   type StoredEvent,
+  takeIntoState,
   type WireEvent,
 } from "@corral/protocol";
 import { emptyOutput, grow, type Output } from "./output.ts";
@@ -21,6 +25,8 @@ export interface Transcript {
   /** The seq of the last event in it. */
   cursor: number;
   state: SessionState;
+  /** What the state is made of. */
+  facts: StateFacts;
   /** The seq of the event that told the state. */
   stateSeq: number;
   isInterrupting: boolean;
@@ -36,7 +42,7 @@ export type Entry = InputEntry | PartEntry | CallEntry | NoteEntry;
 export interface InputEntry {
   readonly kind: "input";
   readonly id: InputId;
-  readonly text: string;
+  text: string;
   isWaiting: boolean;
 }
 
@@ -84,7 +90,8 @@ export interface NoteEntry {
 export function emptyTranscript(): Transcript {
   return {
     cursor: 0,
-    state: { state: "idle" },
+    state: { state: "idle", since: "" },
+    facts: noFacts(""),
     stateSeq: 0,
     isInterrupting: false,
     projectId: undefined,
@@ -103,9 +110,8 @@ export function takeEvent(transcript: Transcript, event: WireEvent): void {
   if (event.seq <= transcript.cursor) return;
   transcript.cursor = event.seq;
   if (!isKnown(event)) return;
-  const before = transcript.state;
   takeState(transcript, event);
-  if (transcript.state !== before) transcript.stateSeq = event.seq;
+  takeSettings(transcript, event);
   if (event.type.startsWith("call.")) takeCallEvent(transcript, event);
   else takeTurnEvent(transcript, event);
 }
@@ -129,6 +135,7 @@ export function takeView(transcript: Transcript, view: SessionView, gap: Gap): v
   transcript.model ||= view.model;
   if (transcript.stateSeq > gap.to) return;
   transcript.state = view.state;
+  transcript.facts = { ...transcript.facts, activity: activityIn(view.state), trouble: undefined };
   transcript.isInterrupting &&= view.state.state === "thinking";
 }
 
@@ -147,6 +154,22 @@ export function takeDelta(transcript: Transcript, delta: Delta): void {
 }
 
 function takeState(transcript: Transcript, event: StoredEvent): void {
+  const facts = { ...transcript.facts };
+  takeIntoState(facts, event);
+  const state = stateFrom(facts);
+  if (JSON.stringify(facts) !== JSON.stringify(transcript.facts)) transcript.facts = facts;
+  if (JSON.stringify(state) === JSON.stringify(transcript.state)) return;
+  transcript.state = state;
+  transcript.stateSeq = event.seq;
+}
+
+/** What of a state is its activity's. */
+function activityIn(state: SessionState): StateFacts["activity"] {
+  if (state.state === "recovering") return { state: "thinking", since: state.since, activityId: state.activityId };
+  return state.state === "parked" ? { state: "idle", since: state.since } : state;
+}
+
+function takeSettings(transcript: Transcript, event: StoredEvent): void {
   switch (event.type) {
     case "session.created":
       transcript.projectId = event.data.projectId;
@@ -156,31 +179,20 @@ function takeState(transcript: Transcript, event: StoredEvent): void {
     case "workspace.prepared":
       transcript.branch = event.data.branch;
       return;
-    case "activity.opened":
-    case "activity.resumed":
-      transcript.state = { state: "thinking", activityId: event.data.id };
-      return;
-    case "input.promoted":
-      transcript.state = { state: "thinking", activityId: event.data.activityId };
-      return;
     case "activity.interrupt-requested":
       transcript.isInterrupting = true;
       return;
-    case "activity.waiting":
-      transcript.state = { state: "waiting", activityId: event.data.id, on: event.data.on };
-      return;
-    case "activity.settled": {
-      const { id, outcome, error } = event.data;
+    case "activity.settled":
       transcript.isInterrupting = false;
-      transcript.state =
-        outcome === "failed"
-          ? { state: "failed", activityId: id, message: error?.message ?? "failed" }
-          : { state: "idle" };
       return;
-    }
     default:
       return;
   }
+}
+
+function inputOf(transcript: Transcript, id: InputId): InputEntry | undefined {
+  const entry = transcript.entries.findLast((each) => each.kind === "input" && each.id === id);
+  return entry?.kind === "input" ? entry : undefined;
 }
 
 function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
@@ -191,10 +203,20 @@ function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
       transcript.entries.push({ kind: "input", id: event.data.id, text: event.data.text, isWaiting: true });
       return;
     case "input.promoted": {
-      const input = transcript.entries.findLast((entry) => entry.kind === "input" && entry.id === event.data.id);
-      if (input?.kind === "input") input.isWaiting = false;
+      const input = inputOf(transcript, event.data.id);
+      if (input !== undefined) input.isWaiting = false;
       return;
     }
+    case "input.edited": {
+      const input = inputOf(transcript, event.data.id);
+      if (input !== undefined) input.text = event.data.text;
+      return;
+    }
+    case "input.cancelled":
+      transcript.entries = transcript.entries.filter(
+        (entry) => entry.kind !== "input" || entry.id !== event.data.id || !entry.isWaiting,
+      );
+      return;
     case "turn.dispatched":
       if (event.data.attempt === 1) return;
       dropGrowing(transcript);

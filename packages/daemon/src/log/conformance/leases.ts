@@ -83,6 +83,23 @@ export function leases(bench: Bench): void {
     expect(await settled([under(6, { fence: next.fence })])).toEqual(["stored"]);
   });
 
+  test("one that was tentative leaves the fence good when a version or guard does not hold, and only then", async () => {
+    const log = await bench.open({ projections: [inputs, refusesPoison] });
+    const { fence } = await log.takeLease("a", "one");
+    const under = (n: number, more = {}) =>
+      log.append({ stream: "a", events: [admitted(n)], actor: "u", fence, tentative: true, ...more });
+    const guards = [{ table: "inputs", key: "missing", is: { state: "waiting" } }];
+    expect(await settled([under(1, { guards }), under(2, { expectedVersion: 9 }), under(3)])).toEqual([
+      "append.conflict",
+      "append.conflict",
+      "stored",
+    ]);
+    expect(await settled([under(4, { events: [admitted(4, "poison")] }), under(5)])).toEqual([
+      "internal",
+      "lease.stale",
+    ]);
+  });
+
   test("trying for a lease leaves it to another holder and says who, and gives it to the same one anew", async () => {
     const log = await bench.open();
     expect(await log.tryLease("a", "one")).toEqual({

@@ -15,6 +15,7 @@ import type {
   ChainRange,
   Copied,
   Cut,
+  Hit,
   Lease,
   LeaseAnswer,
   LeaseTerms,
@@ -25,6 +26,7 @@ import type {
   ReadRange,
   Row,
   RowQuery,
+  SearchQuery,
 } from "../port.ts";
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
 import { backUp } from "./backup.ts";
@@ -103,7 +105,10 @@ export class SqliteLog implements Log {
     const pending = { append, data: attempt(() => append.events.map(toJson)), created: this.#now().toISOString() };
     return this.#write(
       () => this.#store(pending),
-      (error) => append.fence !== undefined && this.#streams.spoil(append.stream, append.fence, error),
+      (error) => {
+        const isForgiven = append.tentative === true && isConflict(error);
+        if (append.fence !== undefined && !isForgiven) this.#streams.spoil(append.stream, append.fence, error);
+      },
     );
   }
 
@@ -143,6 +148,12 @@ export class SqliteLog implements Log {
 
   async rows(table: string, query?: RowQuery): Promise<readonly Row[]> {
     return this.#look(() => this.#projections.rows(table, query));
+  }
+
+  async search(table: string, query: SearchQuery): Promise<readonly Hit[]> {
+    // A page at a time, so that others get their turn.
+    while (!(await this.#write(() => this.#projections.catchUp(table)))) this.#requireOpen();
+    return this.#look(() => this.#projections.search(table, query));
   }
 
   async takeLease(stream: string, holder: string, terms?: LeaseTerms): Promise<Lease> {
@@ -332,6 +343,10 @@ function attempt<T>(work: () => T): { readonly value: T } | { readonly error: un
   } catch (error) {
     return { error };
   }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof CorralError && error.code === "append.conflict";
 }
 
 function outOfDate(stream: string, expected: number, found: number): CorralError {

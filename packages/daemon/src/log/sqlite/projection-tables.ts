@@ -3,12 +3,14 @@
  *
  * A table that is changed is built anew: from the whole log, or, when events were trimmed, from its old rows and the
  * events that are left. A table that this program does not know stays as it was at some seq, and goes on from there
- * when a program that knows it returns: what it was made of may be trimmed meanwhile.
+ * when a program that knows it returns: what it was made of may be trimmed meanwhile. A table with a full text is always
+ * as it was at some seq, until somebody searches it.
  */
 import type { Lifts, StoredEvent } from "@corral/protocol";
 import { isGap, type Projection } from "../port.ts";
 import { type Database, quoted } from "./database.ts";
 import { newestSeq, readEvents } from "./events.ts";
+import { dropFullText, makeFullText, place } from "./full-text.ts";
 import { trimmedUpTo } from "./retention.ts";
 
 /** The stream whose event made the row; beside the projection's own columns, whose names it cannot meet. */
@@ -30,13 +32,34 @@ export function prepareTables(
     const found = kept.get(projection.table);
     if (found?.record !== recordOf(projection)) {
       replace(database, projection);
-      wanting.push({ projection, after: 0 });
-    } else if (found.until !== null) {
+      if (projection.fullText === undefined) wanting.push({ projection, after: 0 });
+      else stand(database, projection.table, 0);
+    } else if (found.until !== null && projection.fullText === undefined) {
       resume(database, projection.table);
       wanting.push({ projection, after: found.until });
     }
   }
   replay(database, wanting, lifts, apply);
+}
+
+/** One page of what the table lacks is taken in; true when it lacks nothing. To be called inside a transaction. */
+export function bringForward(
+  database: Database,
+  projection: Projection,
+  lifts: Lifts | undefined,
+  apply: Apply,
+): boolean {
+  const { table } = projection;
+  const after = database.first("SELECT until FROM projections WHERE name = ?", table)?.[0] as number | null;
+  if (after === null) return true;
+  const page = readEvents(database, { after }, lifts);
+  if (isGap(page)) stand(database, table, page.to);
+  else if (page.length === 0) return true;
+  else {
+    for (const event of page) apply(projection, event);
+    stand(database, table, page.at(-1)!.seq);
+  }
+  return false;
 }
 
 /** Drops what the events of the stream made, and tables of which nobody here knows what they hold of it. */
@@ -81,12 +104,16 @@ function recordOf(projection: Projection): string {
   return `${projection.version} ${shapeOf(projection)}`;
 }
 
-function shapeOf({ columns, indexes = [] }: Projection): string {
-  return JSON.stringify({ columns, indexes, owner });
+function shapeOf({ columns, indexes = [], fullText }: Projection): string {
+  return JSON.stringify({ columns, indexes, owner, fullText });
 }
 
 function leave(database: Database, table: string): void {
-  database.run("UPDATE projections SET until = ? WHERE name = ?", newestSeq(database), table);
+  stand(database, table, newestSeq(database));
+}
+
+function stand(database: Database, table: string, until: number): void {
+  database.run("UPDATE projections SET until = ? WHERE name = ?", until, table);
 }
 
 function resume(database: Database, table: string): void {
@@ -102,6 +129,7 @@ function replace(database: Database, projection: Projection): void {
     create(database, projection);
     return;
   }
+  dropFullText(database, table);
   const old = quoted(`replaced_${table}`);
   database.define(`ALTER TABLE ${tableName(table)} RENAME TO ${old}`);
   dropIndexes(database, `replaced_${table}`);
@@ -111,13 +139,19 @@ function replace(database: Database, projection: Projection): void {
 }
 
 function create(database: Database, projection: Projection): void {
-  const { table, columns, indexes = [], version } = projection;
+  const { table, columns, indexes = [], version, fullText } = projection;
   const definitions = Object.entries(columns).map(([name, type]) => `, ${quoted(name)} ${type.toUpperCase()}`);
+  const rest = `${definitions.join("")}, ${quoted(owner)} INTEGER NOT NULL`;
   // Without a rowid the key needs no second tree, so that a change touches fewer pages.
-  database.define(
-    `CREATE TABLE ${tableName(table)} (key TEXT NOT NULL PRIMARY KEY${definitions.join("")},
-       ${quoted(owner)} INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
-  );
+  if (fullText === undefined)
+    database.define(`CREATE TABLE ${tableName(table)} (key TEXT NOT NULL PRIMARY KEY${rest}) STRICT, WITHOUT ROWID`);
+  else {
+    database.define(
+      `CREATE TABLE ${tableName(table)} (${quoted(place)} INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE${rest}) STRICT;
+       CREATE INDEX ${indexName(table, [owner])} ON ${tableName(table)} (${quoted(owner)})`,
+    );
+    makeFullText(database, table, fullText);
+  }
   for (const index of indexes) {
     database.define(`CREATE INDEX ${indexName(table, index)} ON ${tableName(table)} (${list(index)})`);
   }
@@ -130,6 +164,7 @@ function create(database: Database, projection: Projection): void {
 }
 
 function drop(database: Database, table: string): void {
+  dropFullText(database, table);
   database.define(`DROP TABLE IF EXISTS ${tableName(table)}`);
   database.run("DELETE FROM projections WHERE name = ?", table);
 }

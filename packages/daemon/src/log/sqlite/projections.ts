@@ -1,18 +1,22 @@
 import { CorralError, isKnown, type Lifts, type StoredEvent } from "@corral/protocol";
-import type { Change, Guard, Projection, Row, RowQuery, Value } from "../port.ts";
+import type { Change, Guard, Hit, Projection, Row, RowQuery, SearchQuery, Value } from "../port.ts";
 import { type Database, quoted } from "./database.ts";
-import { dropRows, indexName, list, owner, prepareTables, tableName } from "./projection-tables.ts";
+import { findText } from "./full-text.ts";
+import { bringForward, dropRows, indexName, list, owner, prepareTables, tableName } from "./projection-tables.ts";
 
 /** The tables made of events, written in the transaction of the append that changes them. */
 export class Projections {
   readonly #database: Database;
   readonly #projections: ReadonlyMap<string, Projection>;
+  /** Those that every append keeps up. */
+  readonly #kept: readonly Projection[];
   readonly #lifts: Lifts | undefined;
   readonly #streamIds: (stream: string) => number;
 
   constructor(database: Database, projections: readonly Projection[], lifts?: Lifts) {
     this.#database = database;
     this.#projections = new Map(projections.map((projection) => [projection.table, projection]));
+    this.#kept = projections.filter(({ fullText }) => fullText === undefined);
     this.#lifts = lifts;
     this.#streamIds = remembering((stream) => this.#streamId(stream));
   }
@@ -25,7 +29,25 @@ export class Projections {
   }
 
   apply(event: StoredEvent, streamId: number): void {
-    for (const projection of this.#projections.values()) this.#project(projection, event, streamId);
+    for (const projection of this.#kept) this.#project(projection, event, streamId);
+  }
+
+  /** Takes in another page of what a table with a full text lacks; true when it lacks nothing. To be called inside a transaction. */
+  catchUp(table: string): boolean {
+    return bringForward(this.#database, this.#projection(table), this.#lifts, (projection, event) =>
+      this.#project(projection, event, this.#streamIds(event.stream)),
+    );
+  }
+
+  search(table: string, query: SearchQuery): readonly Hit[] {
+    const { fullText } = this.#projection(table);
+    if (fullText === undefined) throw new CorralError("internal", `The projection ${table} has no full text.`);
+    const columns = this.#columns(table);
+    this.#known(table, Object.keys(query.where ?? {}));
+    return findText(this.#database, { table, columns, query }).map(({ cells, pieces }) => ({
+      row: toRow(columns, cells),
+      pieces,
+    }));
   }
 
   /** Drops the rows that events of this stream made; returns how many. */
@@ -75,6 +97,10 @@ export class Projections {
   }
 
   #write(projection: Projection, change: Change, streamId: number): void {
+    if ("deleteAll" in change) {
+      this.#database.run(`DELETE FROM ${tableName(projection.table)} WHERE ${quoted(owner)} = ?`, streamId);
+      return;
+    }
     if ("delete" in change) {
       this.#database.run(`DELETE FROM ${tableName(projection.table)} WHERE key = ?`, change.key);
       return;

@@ -77,7 +77,7 @@ async function startWith(orders: string): Promise<void> {
     stored(session, event("activity.opened", { id: activity })),
     stored(session, event("input.promoted", { id: input, activityId: activity })),
   ];
-  const promoted = { state: "promoted", activityId: activity } as const;
+  const promoted = { state: "promoted", activityId: activity, version: 1 } as const;
   const inputs: readonly InputView[] = [{ id: input, text: orders, attachments: [], delivery: "steer", ...promoted }];
   say({ say: "done", run, request, promotion: { events, inputs } });
 }

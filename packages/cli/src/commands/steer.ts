@@ -1,0 +1,45 @@
+import { type Delivery, newId, type SessionId } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { readPrompt } from "../prompt.ts";
+import { jsonLine } from "../terminal.ts";
+import { firstNamed, sessionWords } from "../which-session.ts";
+import type { Client } from "@corral/client";
+import type { World } from "../world.ts";
+
+const how = 'Try `corral steer @last "what to mind"`';
+
+export const steer = defineCommand({
+  name: "steer",
+  usage: "steer SESSION TEXT… [--json]",
+  summary: "Says something to a session: it joins what the agent does at the next turn, or begins something new.",
+  details: `${sessionWords} The text is read from stdin when it is \`-\`. It is safe once the command returns; its id is printed, by which
+\`corral queue\` changes it until it is taken up.`,
+  examples: [
+    ['corral steer @last "only the tests of the parser"', "while it works, or when it is done"],
+    ["corral steer 01k9 - < more.md", "take the text from a file"],
+  ],
+  args: { json: { type: "boolean", description: "print what was admitted as a line of JSON" } },
+  words: "any",
+  takesSessions: true,
+  async run({ json, _: [name, ...words] }, world) {
+    const client = await connectDaemon(world);
+    const session = await firstNamed(client, name, world, how);
+    return say(client, session, { words, delivery: "steer" }, world, json === true);
+  },
+});
+
+/** Says it, once it is known what. */
+export async function say(
+  client: Client,
+  session: SessionId,
+  { words, delivery }: { readonly words: readonly string[]; readonly delivery: Delivery },
+  world: World,
+  json: boolean,
+): Promise<number> {
+  const text = await readPrompt(words, world);
+  const admission = await client.sessions.admit(session, { id: newId("input"), text, delivery });
+  world.out.write(json ? jsonLine(admission) : `${admission.input.id}\n`);
+  if (!json) world.err.write(`watch it with \`corral attach ${session}\`\n`);
+  return 0;
+}

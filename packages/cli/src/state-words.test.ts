@@ -1,0 +1,50 @@
+import type { SessionState } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { age, stateHint, stateWords } from "./state-words.ts";
+
+const since = "2026-01-01T00:00:00.000Z";
+const activityId = "act_a";
+
+test.each<[SessionState, string, string]>([
+  [{ state: "idle", since }, "idle", ""],
+  [{ state: "thinking", since, activityId }, "thinking", ""],
+  [
+    { state: "waiting", since, activityId, on: "continue", calls: [] },
+    "waiting (turns)",
+    "it did as many turns as it may; `corral continue ses_a` lets it go on",
+  ],
+  [
+    { state: "waiting", since, activityId, on: "recovery", calls: ["cal_a"] },
+    "waiting (1 call)",
+    "nobody can tell how cal_a ended; `corral recover ses_a --retry` or `--abandon`",
+  ],
+  [{ state: "recovering", since, activityId, reason: "it stopped" }, "recovering", "it is taken up again: it stopped"],
+  [
+    { state: "failed", since, activityId, message: "no key" },
+    "failed",
+    "it failed: no key; say something to try again (`corral steer ses_a …`)",
+  ],
+  [
+    { state: "parked", since, inputs: 2 },
+    "parked (2)",
+    "2 inputs in the parked queue; `corral queue resume ses_a` lets it go on",
+  ],
+])("%j is %j, and what can be done is told", (state, words, hint) => {
+  expect(stateWords(state)).toBe(words);
+  expect(stateHint(state, "ses_a")).toBe(hint);
+});
+
+test.each([
+  [0, "0s"],
+  [59_999, "59s"],
+  [60_000, "1m"],
+  [3_600_000, "1h"],
+  [90_000_000, "1d"],
+  [-5_000, "0s"],
+])("%i ms are %j", (ms, told) => {
+  expect(age(since, Date.parse(since) + ms)).toBe(told);
+});
+
+test("what is no time has no age", () => {
+  expect(age("", 0)).toBe("");
+});

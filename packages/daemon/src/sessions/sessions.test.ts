@@ -1,0 +1,228 @@
+import { event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
+import { beforeEach, describe, expect, test } from "vitest";
+import { historyOf } from "../log/index.ts";
+import { promote } from "./inbox.ts";
+import { by, input, openBench, type SessionBench } from "./testing/bench.ts";
+
+let bench: SessionBench;
+beforeEach(async () => {
+  bench = await openBench();
+});
+
+const tell = (...events: NewEvent[]) => bench.log.append({ stream: bench.id, actor: "agent:x", events });
+const view = async () => (await bench.sessions.get(bench.id))!;
+const admit = (text: string, delivery?: "steer" | "queue") => bench.sessions.admit(bench.id, input(text, delivery), by);
+const promoteNow = async () => promote(bench.log, await bench.log.takeLease(bench.id, "test"), { activity: undefined });
+
+describe("a title", () => {
+  test("is the first words said to the session, and no later ones", async () => {
+    expect((await view()).title).toBe("");
+    await Promise.all(["fix the parser\nand more", "then the docs"].map((text) => admit(text)));
+    const first = (await view()).title;
+    expect(["fix the parser", "then the docs"]).toContain(first);
+    await admit("something else");
+    expect((await view()).title).toBe(first);
+    const titled = (await historyOf(bench.log, bench.id)).filter(
+      (each) => each.type === "input.admitted" && each.data.title !== undefined,
+    );
+    expect(titled).toHaveLength(1);
+  });
+
+  test("is what a person calls it, before anything is said and after", async () => {
+    expect(await bench.sessions.rename(bench.id, "Parser", by)).toEqual({ kind: "renamed" });
+    expect(await bench.sessions.rename(bench.id, "Parser", by)).toEqual({ kind: "unchanged" });
+    await admit("fix it");
+    expect((await view()).title).toBe("Parser");
+    await expect(bench.sessions.rename("ses_none", "x", by)).rejects.toMatchObject({ code: "not-found" });
+  });
+});
+
+describe("an archived session", () => {
+  test("runs nothing until it is unarchived", async () => {
+    await bench.sessions.decideQueue(bench.id, "park", by);
+    await admit("queued", "queue");
+    expect(await bench.sessions.archive(bench.id, by)).toEqual({ kind: "archived" });
+    expect(await bench.sessions.archive(bench.id, by)).toEqual({ kind: "unchanged" });
+    expect((await view()).isArchived).toBe(true);
+    await bench.sessions.decideQueue(bench.id, "resume", by);
+    expect((await promoteNow()).inputs).toEqual([]);
+    expect(await bench.sessions.unarchive(bench.id, by)).toEqual({ kind: "unarchived" });
+    expect(await bench.sessions.unarchive(bench.id, by)).toEqual({ kind: "unchanged" });
+    expect((await promoteNow()).inputs).toMatchObject([{ text: "queued" }]);
+  });
+
+  test("comes back when something is said to it", async () => {
+    await bench.sessions.archive(bench.id, by);
+    await admit("hello");
+    expect(await view()).toMatchObject({ isArchived: false, title: "hello" });
+    expect((await promoteNow()).inputs).toMatchObject([{ text: "hello" }]);
+    expect(await bench.types()).toEqual([
+      "session.created",
+      "session.archived",
+      "input.admitted",
+      "session.unarchived",
+      "activity.opened",
+      "input.promoted",
+    ]);
+  });
+
+  test("is none that is in the middle of an activity", async () => {
+    await admit("hello");
+    await promoteNow();
+    await expect(bench.sessions.archive(bench.id, by)).rejects.toMatchObject({ code: "session.busy" });
+  });
+});
+
+describe("continuing", () => {
+  test("without anything that waits for it starts nothing", async () => {
+    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "nothing-to-continue" });
+    await admit("hello");
+    await promoteNow();
+    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "nothing-to-continue" });
+    expect(await bench.types()).not.toContain("activity.resumed");
+  });
+
+  test("is done once by those who ask at once", async () => {
+    await tell(event("activity.opened", { id: "act_1" }), event("activity.waiting", { id: "act_1", on: "continue" }));
+    const answers = await Promise.all([1, 2, 3].map(() => bench.sessions.continue(bench.id, by)));
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual([
+      "continued",
+      "nothing-to-continue",
+      "nothing-to-continue",
+    ]);
+  });
+});
+
+describe("the state", () => {
+  const failed = { code: "x", message: "no key" };
+
+  test.each<[string, NewEvent[], object]>([
+    ["at first", [], { state: "idle" }],
+    ["in an activity", [event("activity.opened", { id: "act_1" })], { state: "thinking", activityId: "act_1" }],
+    [
+      "after the limit of turns",
+      [event("activity.opened", { id: "act_1" }), event("activity.waiting", { id: "act_1", on: "continue" })],
+      { state: "waiting", activityId: "act_1", on: "continue", calls: [] },
+    ],
+    [
+      "with a call of unknown end",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("call.unknown", { id: "cal_1", reason: "lost" }),
+        event("activity.waiting", { id: "act_1", on: "recovery" }),
+      ],
+      { state: "waiting", activityId: "act_1", on: "recovery", calls: ["cal_1"] },
+    ],
+    [
+      "after a failed attempt",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("turn.attempt-failed", { id: "trn_1", attempt: 1, error: { code: "x", message: "overloaded" } }),
+      ],
+      { state: "recovering", activityId: "act_1", reason: "overloaded" },
+    ],
+    [
+      "after a crash",
+      [event("activity.opened", { id: "act_1" }), event("activity.recovering", { id: "act_1", reason: "it stopped" })],
+      { state: "recovering", activityId: "act_1", reason: "it stopped" },
+    ],
+    [
+      "when that is over",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("activity.recovering", { id: "act_1", reason: "it stopped" }),
+        event("turn.settled", { id: "trn_1", outcome: "replied" }),
+      ],
+      { state: "thinking", activityId: "act_1" },
+    ],
+    [
+      "after a failure",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("activity.settled", { id: "act_1", outcome: "failed", error: failed }),
+      ],
+      { state: "failed", activityId: "act_1", message: "no key" },
+    ],
+    [
+      "with a parked queue",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("input.admitted", { id: "inp_1", text: "later", attachments: [], delivery: "queue" }),
+        event("activity.interrupt-requested", { id: "act_1" }),
+        event("activity.settled", { id: "act_1", outcome: "interrupted" }),
+      ],
+      { state: "parked", inputs: 1 },
+    ],
+    [
+      "with a parked queue that is empty",
+      [event("queue.parked", {}), event("queue.resumed", {}), event("queue.parked", {})],
+      { state: "idle" },
+    ],
+  ])("%s is the same in the view, in the list and for whoever follows", async (_, events, expected) => {
+    if (events.length > 0) await tell(...events);
+    const { state } = await view();
+    expect(state).toEqual({ ...expected, since: expect.stringMatching(/^\d{4}-/) });
+    expect((await bench.sessions.list()).map((each) => each.state)).toEqual([state]);
+    expect(await bench.sessions.count()).toEqual({
+      ...{ idle: 0, thinking: 0, waiting: 0, recovering: 0, failed: 0, parked: 0 },
+      [state.state]: 1,
+    });
+    const history = await historyOf(bench.log, bench.id);
+    const facts = noFacts("");
+    for (const each of history) takeIntoState(facts, each);
+    expect(stateFrom(facts)).toEqual(state);
+  });
+});
+
+describe("a search", () => {
+  const said = (part: `prt_${string}`, text: string) => event("turn.said", { id: "trn_1", part, kind: "text", text });
+
+  test("finds sessions by what was said and by their titles, each once with its best place", async () => {
+    await admit("why does the parser fail?");
+    await tell(said("prt_1", "The parser fails on dates. The parser is wrong."), said("prt_2", "I mended the parser."));
+    const other = await bench.another();
+    await bench.sessions.rename(other, "Parser of letters", by);
+    const found = await bench.sessions.search({ words: "parser", limit: 10 });
+    expect(Object.fromEntries(found.map(({ id, hits }) => [id, hits]))).toEqual({ [bench.id]: 4, [other]: 1 });
+    expect(await bench.sessions.search({ words: "parser letters", limit: 10 })).toEqual([
+      {
+        id: other,
+        projectId: "prj_1",
+        title: "Parser of letters",
+        isArchived: false,
+        in: "title",
+        at: expect.any(Number),
+        hits: 1,
+        pieces: [
+          { text: "Parser", isHit: true },
+          { text: " of ", isHit: false },
+          { text: "letters", isHit: true },
+        ],
+      },
+    ]);
+    expect(await bench.sessions.search({ words: "parser", limit: 1 })).toHaveLength(1);
+    expect(await bench.sessions.search({ words: "parser", limit: 9, sees: (id) => id === other })).toMatchObject([
+      { id: other },
+    ]);
+  });
+
+  test("finds nothing that was cancelled, edited away, reasoned, renamed away, erased or let go", async () => {
+    const [one, two] = [input("aardvark"), input("badger")];
+    for (const each of [one, two]) await bench.sessions.admit(bench.id, each, by);
+    const finds = async (words: string) => (await bench.sessions.search({ words, limit: 10 })).length;
+    expect([await finds("aardvark"), await finds("badger")]).toEqual([1, 1]);
+    await bench.sessions.change(bench.id, one.id, { change: "cancel" }, by);
+    await bench.sessions.change(bench.id, two.id, { change: "edit", text: "weasel" }, by);
+    await bench.sessions.rename(bench.id, "Of animals", by);
+    await tell(event("turn.said", { id: "trn_1", part: "prt_1", kind: "reasoning", text: "cheetah" }));
+    expect([await finds("aardvark"), await finds("badger"), await finds("cheetah")]).toEqual([0, 0, 0]);
+    expect([await finds("weasel"), await finds("animals")]).toEqual([1, 1]);
+    await bench.log.erase(bench.id, by);
+    expect([await finds("weasel"), await finds("animals")]).toEqual([0, 0]);
+    const other = await bench.another();
+    await bench.sessions.admit(other, input("dolphin"), by);
+    expect(await finds("dolphin")).toBe(1);
+    await bench.log.append({ stream: other, ...by, events: [event("session.expired", { inputs: [] })] });
+    expect(await finds("dolphin")).toBe(0);
+  });
+});

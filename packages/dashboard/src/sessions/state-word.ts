@@ -1,0 +1,12 @@
+import type { SessionState } from "@corral/protocol";
+
+export function wordFor(state: SessionState): string {
+  switch (state.state) {
+    case "waiting":
+      return state.on === "recovery" ? "needs you" : "waits for a word";
+    case "parked":
+      return `parked (${state.inputs})`;
+    default:
+      return state.state;
+  }
+}

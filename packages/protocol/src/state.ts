@@ -1,0 +1,157 @@
+import * as z from "zod";
+import type { StoredEvent } from "./event.ts";
+import { activityId, type ActivityId, callId, type CallId, type InputId } from "./id.ts";
+
+/** A person's word on a call that nobody knows the end of, or on whether to go on after so many turns. */
+export const waitingOn = z.enum(["recovery", "continue"]);
+export type WaitingOn = z.infer<typeof waitingOn>;
+
+/** When it began, by the clock of that time. */
+const since = z.string();
+
+const idle = z.object({ state: z.literal("idle"), since });
+const thinking = z.object({ state: z.literal("thinking"), since, activityId });
+const waiting = z.object({
+  state: z.literal("waiting"),
+  since,
+  activityId,
+  on: waitingOn,
+  /** Those to be decided on. */
+  calls: z.array(callId),
+});
+/** What it did was cut off or failed, and is taken up again. */
+const recovering = z.object({ state: z.literal("recovering"), since, activityId, reason: z.string() });
+const failed = z.object({ state: z.literal("failed"), since, activityId, message: z.string() });
+/** Nothing runs, and so many inputs wait for a person to resume the queue. */
+const parked = z.object({ state: z.literal("parked"), since, inputs: z.int().positive() });
+
+/** What a session is doing, in one word, since when, and what it is doing it on. There will be more of them. */
+export const sessionState = z.discriminatedUnion("state", [idle, thinking, waiting, recovering, failed, parked]);
+export type SessionState = z.infer<typeof sessionState>;
+
+/** What activities alone tell. */
+export type ActivityState = Extract<SessionState, { state: "idle" | "thinking" | "failed" }> | WaitingState;
+type WaitingState = Omit<z.infer<typeof waiting>, "calls">;
+
+/** All that a state is made of. */
+export interface StateFacts {
+  activity: ActivityState;
+  /** Why what it does is taken up again. */
+  trouble: { readonly since: string; readonly reason: string } | undefined;
+  /** Since when. */
+  parkedByInterrupt: string | undefined;
+  parkedByPerson: string | undefined;
+  waitingInputs: readonly InputId[];
+  unknownCalls: readonly CallId[];
+}
+
+export function noFacts(since: string): StateFacts {
+  return {
+    activity: { state: "idle", since },
+    trouble: undefined,
+    parkedByInterrupt: undefined,
+    parkedByPerson: undefined,
+    waitingInputs: [],
+    unknownCalls: [],
+  };
+}
+
+export function stateFrom(facts: Readonly<StateFacts>): SessionState {
+  const { activity, trouble, waitingInputs, unknownCalls } = facts;
+  switch (activity.state) {
+    case "thinking":
+      return trouble === undefined ? activity : { ...activity, ...trouble, state: "recovering" };
+    case "waiting":
+      return { ...activity, calls: activity.on === "recovery" ? [...unknownCalls] : [] };
+    case "failed":
+      return activity;
+    case "idle": {
+      const inputs = waitingInputs.length;
+      const parkedSince = facts.parkedByPerson ?? facts.parkedByInterrupt;
+      if (parkedSince === undefined || inputs === 0) return activity;
+      return { state: "parked", since: parkedSince > activity.since ? parkedSince : activity.since, inputs };
+    }
+  }
+}
+
+/** What the event says of the activity, without a look at anything else; undefined when it says nothing of it. */
+export function activityTold(event: StoredEvent): ActivityState | undefined {
+  const since = event.approximateCreationTime;
+  const thinkingOn = (id: ActivityId): ActivityState => ({ state: "thinking", since, activityId: id });
+  switch (event.type) {
+    case "session.created":
+      return { state: "idle", since };
+    case "activity.opened":
+    case "activity.resumed":
+      return thinkingOn(event.data.id);
+    case "input.promoted":
+      return thinkingOn(event.data.activityId);
+    case "activity.waiting":
+      return { state: "waiting", since, activityId: event.data.id, on: event.data.on };
+    case "activity.settled": {
+      const { id, outcome, error } = event.data;
+      if (outcome !== "failed") return { state: "idle", since };
+      return { state: "failed", since, activityId: id, message: error?.message ?? "failed" };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** `over`: it goes on as before. */
+export function troubleTold(event: StoredEvent): { readonly reason: string } | "over" | undefined {
+  switch (event.type) {
+    case "activity.recovering":
+      return { reason: event.data.reason };
+    case "turn.attempt-failed":
+      return { reason: event.data.error.message };
+    case "turn.settled":
+    case "activity.waiting":
+    case "activity.settled":
+    case "session.expired":
+      return "over";
+    default:
+      return undefined;
+  }
+}
+
+/** Takes one event of a session in, for whoever follows it. */
+export function takeIntoState(facts: StateFacts, event: StoredEvent): void {
+  const since = event.approximateCreationTime;
+  facts.activity = activityTold(event) ?? facts.activity;
+  const trouble = troubleTold(event);
+  if (trouble !== undefined) facts.trouble = trouble === "over" ? undefined : { since, ...trouble };
+  switch (event.type) {
+    case "input.admitted":
+      facts.waitingInputs = [...without(facts.waitingInputs, event.data.id), event.data.id];
+      return;
+    case "input.cancelled":
+    case "input.promoted":
+      facts.waitingInputs = without(facts.waitingInputs, event.data.id);
+      return;
+    case "call.unknown":
+      facts.unknownCalls = [...without(facts.unknownCalls, event.data.id), event.data.id];
+      return;
+    case "call.decided":
+      facts.unknownCalls = without(facts.unknownCalls, event.data.id);
+      return;
+    case "queue.parked":
+      facts.parkedByPerson = since;
+      return;
+    case "activity.interrupt-requested":
+      facts.parkedByInterrupt = since;
+      return;
+    case "queue.resumed":
+      facts.parkedByPerson = undefined;
+      facts.parkedByInterrupt = undefined;
+      return;
+    case "activity.opened":
+      facts.parkedByInterrupt = undefined;
+      return;
+    default:
+  }
+}
+
+function without<T>(list: readonly T[], item: T): readonly T[] {
+  return list.filter((each) => each !== item);
+}
