@@ -14,7 +14,7 @@ export interface Evidence {
   /** Inputs whose admission was acknowledged to somebody. */
   readonly acknowledged: readonly InputId[];
   /** Where the session's commands leave their marks: each one a line, in the file that the command names `mark-…`. */
-  workspaceOf(session: string): string;
+  readonly workspaceOf: (session: string) => string;
   /** What a subscriber was given that followed from the beginning, through every break. */
   readonly heard?: readonly WireEvent[];
 }
@@ -95,12 +95,12 @@ function turnTroubles(events: readonly StoredEvent[], id: string): string[] {
   ];
 }
 
-const ends: readonly string[] = ["call.settled", "call.failed", "call.interrupted", "call.unknown"];
+const ends: ReadonlySet<string> = new Set(["call.settled", "call.failed", "call.interrupted", "call.unknown"]);
 
 /** A call has one end more than it was given another try by a person, and left its mark no oftener than that. */
 function callTroubles(events: readonly StoredEvent[], id: string, workspaceOf: Evidence["workspaceOf"]): string[] {
   const own = events.filter(({ data }) => "id" in data && data.id === id);
-  const ended = own.filter(({ type }) => ends.includes(type)).length;
+  const ended = own.filter(({ type }) => ends.has(type)).length;
   const retried = own.filter(({ type, data }) => type === "call.decided" && data.decision === "retry").length;
   const starts = own.flatMap((each) => (each.type === "call.started" ? [each.data.attempt] : []));
   const mark = own.flatMap(markOf)[0];

@@ -7,5 +7,6 @@ export { openFolderStore } from "../storage/folder/index.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";
+export type { Tool } from "../tools/index.ts";
 export { startTestDaemon, type TestDaemon, type TestSession } from "./test-daemon.ts";
 export * from "./scripted-model/index.ts";

@@ -85,7 +85,7 @@ test("a tool's defect becomes a result that the model can read", async () => {
     run: () => Promise.reject(new TypeError("x is not a function")),
     describe: () => ({ outcome: "ok", text: "" }),
   };
-  await using daemon = await startTestDaemon({ tools: [broken as Tool] });
+  await using daemon = await startTestDaemon({ tools: [broken] });
   const { session, model } = daemon;
   model.script([callsTool("broken", {})]);
   await session.prompt("go");
@@ -167,9 +167,9 @@ test("whatever a provider does, the session ends in words or in a failure that i
     writeFileSync(join(scripts, `${n}.json`), JSON.stringify({ turns: [turn, { reply: [{ say: "still here" }] }] }));
     const session = await daemon.another({ model: `rehearsal/${n}` });
     await session.prompt(does);
-    expect((await session.until("activity.settled")).data, does).toMatchObject(end);
+    expect({ does, ...(await session.until("activity.settled")).data }).toMatchObject({ does, ...end });
     await session.prompt("and now?");
-    expect((await session.until("activity.settled", 2)).data, does).toMatchObject({ outcome: "done" });
+    expect({ does, ...(await session.until("activity.settled", 2)).data }).toMatchObject({ does, outcome: "done" });
     const said = (await session.events()).flatMap((each) => (each.type === "turn.said" ? [each.data.text] : []));
     expect(said.at(-1)).toBe("still here");
   });
