@@ -129,9 +129,9 @@ test("a call whose jail is killed while nobody watches is done again when a pers
   await client.sessions.admit(session.id, input);
   const mark = join(workspaceOf(session.id), "mark-e");
   await expect.poll(() => timesDone(mark), { timeout: 30_000 }).toBe(1);
-  const opened = (await eventsUntil(client, "environment.opened", { session: session.id })).at(-1);
+  const opened = (await eventsUntil(client, "environment.opened", { session: session.id })).at(-1) as WireEvent;
   await daemon.kill();
-  process.kill((opened!.data as { state: { supervisor: { pid: number } } }).state.supervisor.pid, "SIGKILL");
+  process.kill((opened.data as { state: { supervisor: { pid: number } } }).state.supervisor.pid, "SIGKILL");
   writeFileSync(join(workspaceOf(session.id), "unstuck"), "");
   await serve();
   const events = await eventsUntil(stage.client(), "activity.waiting", { session: session.id });

@@ -46,17 +46,21 @@ named), \`schema\` prints what a script may hold. Where a script has {"hold": "N
 
 async function record(words: readonly string[], expects: boolean, world: World): Promise<number> {
   const client = await connectDaemon(world);
-  const events = await eventsOf(client, await whichSession(client, words, world));
+  const { events, isWhole } = await eventsOf(client, await whichSession(client, words, world));
+  if (!isWhole)
+    world.err.write("some of the session's events are no longer kept: the script lacks what was said there\n");
   world.out.write(`${JSON.stringify(recordScript(events, { expects }), null, 2)}\n`);
   return 0;
 }
 
-async function eventsOf(client: Client, session: SessionId): Promise<StoredEvent[]> {
+async function eventsOf(client: Client, session: SessionId) {
   const events: StoredEvent[] = [];
+  let isWhole = true;
   for (let after = 0; ;) {
     const page = await client.sessions.events(session, { after, limit: 1000 });
     events.push(...page.events.filter((each) => isKnown(each)));
-    if (page.next === after) return events;
+    isWhole &&= page.gap === undefined;
+    if (page.next === after) return { events, isWhole };
     after = page.next;
   }
 }

@@ -104,6 +104,13 @@ test("attempts that failed are recorded as failures; what a crash cut off was sa
   });
 });
 
+test("what is no longer kept is told of, and the rest recorded", async () => {
+  const session = await played(...turn(1), say(1, "trimmed"), ...turn(2), say(2, "kept"));
+  stage.trimmed = stage.log.findIndex(({ type, data }) => type === "turn.said" && "text" in (data as object)) + 1;
+  expect(await recorded(session)).toEqual({ turns: [{ reply: [{ say: "kept" }] }] });
+  expect(stand.written.err).toContain("are no longer kept");
+});
+
 test("a hold is released and held again by its name", async () => {
   const file = join(stand.world.home, "rehearsals", "released", "curtain");
   expect(await corral("rehearsal", "release", "curtain")).toBe(0);

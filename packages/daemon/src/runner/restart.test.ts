@@ -1,8 +1,7 @@
 import { event, type NewEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { says, startTestDaemon } from "../testing/index.ts";
-import type { Tool } from "../tools/index.ts";
+import { says, startTestDaemon, type Tool } from "../testing/index.ts";
 
 const [project, id, activity, turn] = ["prj_1", "ses_1", "act_1", "trn_1"] as const;
 

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { callsTool, says, startTestDaemon } from "../testing/index.ts";
@@ -153,7 +153,9 @@ describe("a session", () => {
     await session.prompt("first");
     const opened = await session.until("environment.opened");
     await session.until("activity.settled");
-    process.kill(opened.data.state.supervisor.pid, "SIGKILL");
+    const { pid } = opened.data.state.supervisor;
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
     await session.prompt("second");
     await session.until("activity.settled", 2);
     const order = (await session.events()).map((each) => each.type);

@@ -8,5 +8,6 @@ export { openStage as openSnapshotStage } from "../workspaces/snapshots/testing/
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";
+export type { Tool } from "../tools/index.ts";
 export { startTestDaemon, type TestDaemon, type TestSession } from "./test-daemon.ts";
 export * from "./scripted-model/index.ts";

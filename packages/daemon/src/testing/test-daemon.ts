@@ -24,6 +24,7 @@ import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
+import { rehearsalDriver } from "../providers/rehearsal/index.ts";
 import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
@@ -91,7 +92,10 @@ export async function startTestDaemon(
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
   const log = await openSqliteLog({ file, projections });
-  const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [anthropic]);
+  const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [
+    anthropic,
+    rehearsalDriver({ home }),
+  ]);
   const defects: string[] = [];
   const drivers = driversOf(openJailDriver({ home }));
   const host = openInlineHost({

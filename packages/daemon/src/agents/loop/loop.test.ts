@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RehearsedTurn } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { callsTool, says, startTestDaemon, stops, type TestDaemon } from "../../testing/index.ts";
@@ -139,4 +140,38 @@ test("an attempt that is the last tells of no further one", async () => {
   (await model.nextRequest()).fail(500);
   await session.until("activity.settled");
   expect((await session.until("turn.attempt-failed")).data).not.toHaveProperty("againInMs");
+});
+
+const reply = [{ say: "after all" }];
+const failures: readonly (readonly [string, RehearsedTurn, object])[] = [
+  ["refuses", { failures: [{ fail: "refused" }], reply }, { outcome: "failed", error: { code: "provider.refused" } }],
+  [
+    "finds it too long",
+    { failures: [{ fail: "overflow" }], reply },
+    { outcome: "failed", error: { code: "provider.refused" } },
+  ],
+  ["limits the rate", { failures: [{ fail: "rate-limited" }], reply }, { outcome: "done" }],
+  ["asks to wait", { failures: [{ fail: "rate-limited", retryAfterMs: 5 }], reply }, { outcome: "done" }],
+  ["fails twice", { failures: [{ fail: "error" }, { fail: "unreachable" }], reply }, { outcome: "done" }],
+  ["breaks off", { failures: [{ fail: "cut", after: [{ say: "half" }] }], reply }, { outcome: "done" }],
+  ["falls silent", { failures: [{ fail: "stalled", silentMs: 5 }], reply }, { outcome: "done" }],
+  ["begins late", { reply: [{ wait: 20 }, ...reply] }, { outcome: "done" }],
+  ["never recovers", { failures: [{ fail: "error" }] }, { outcome: "failed", error: { code: "provider.unavailable" } }],
+];
+
+test("whatever a provider does, the session ends in words or in a failure that is told, and goes on with the next input", async () => {
+  await using daemon = await startTestDaemon();
+  const scripts = join(daemon.home, "rehearsals");
+  mkdirSync(scripts, { recursive: true });
+  const sessions = failures.map(async ([does, turn, end], n) => {
+    writeFileSync(join(scripts, `${n}.json`), JSON.stringify({ turns: [turn, { reply: [{ say: "still here" }] }] }));
+    const session = await daemon.another({ model: `rehearsal/${n}` });
+    await session.prompt(does);
+    expect({ does, ...(await session.until("activity.settled")).data }).toMatchObject({ does, ...end });
+    await session.prompt("and now?");
+    expect({ does, ...(await session.until("activity.settled", 2)).data }).toMatchObject({ does, outcome: "done" });
+    const said = (await session.events()).flatMap((each) => (each.type === "turn.said" ? [each.data.text] : []));
+    expect(said.at(-1)).toBe("still here");
+  });
+  await Promise.all(sessions);
 });
