@@ -91,7 +91,7 @@ describe("a session from the command line", () => {
     expect((await corral(stage, "sessions", "--json")).out).toContain('"state":"parked"');
   });
 
-  test("waits after its limit of turns until it is told to continue, and for a decision on what nobody knows", async () => {
+  test("waits after its limit of turns until it is told to continue", async () => {
     await using stage = await setStage();
     await corral(stage, "config", "set", "turnLimit", "1");
     const { model } = stage;
