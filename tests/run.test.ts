@@ -37,7 +37,7 @@ describe("corral run", () => {
     const client = stage.client();
     const [session] = await client.sessions.list();
     if (session === undefined) throw new Error("there is no session");
-    expect(session.state).toEqual({ state: "idle" });
+    expect(session.state.state).toBe("idle");
     const { events: all } = await client.sessions.events(session.id, { after: 0 });
     expect(all.filter((each) => each.type === "call.settled")).toHaveLength(2);
     const middle = all[5];

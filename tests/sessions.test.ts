@@ -1,7 +1,10 @@
 import { callsTool, says } from "@corral/daemon/testing";
 import type { SessionId } from "@corral/protocol";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { eventsUntil, setStage, type Stage } from "./story.ts";
+
+// Many commands one after the other, each a process.
+vi.setConfig({ testTimeout: 240_000 });
 
 /** Runs the command line to its end; fails with its words unless it ends well. */
 async function corral(stage: Stage, ...words: readonly string[]): Promise<{ out: string; err: string }> {
@@ -60,6 +63,11 @@ describe("a session from the command line", () => {
     await corral(stage, "queue", "resume");
     const third = await model.nextRequest();
     expect(third.newInputs).toEqual(["then the grey wolves"]);
+    // One who watches and leaves takes nothing along.
+    const passing = stage.corral("attach", session, "--json");
+    await passing.shows('"then the grey wolves"');
+    passing.process.kill("SIGINT");
+    expect(await passing.exit).toBe(0);
     await corral(stage, "queue", "park");
     third.answer(says("No wolves."));
     await eventsUntil(stage.client(), "activity.settled", { session, nth: 2 });
@@ -83,7 +91,7 @@ describe("a session from the command line", () => {
     expect((await corral(stage, "sessions", "--json")).out).toContain('"state":"parked"');
   });
 
-  test("waits after its limit of turns until it is told to continue, and for a decision on what nobody knows", async () => {
+  test("waits after its limit of turns until it is told to continue", async () => {
     await using stage = await setStage();
     await corral(stage, "config", "set", "turnLimit", "1");
     const { model } = stage;
