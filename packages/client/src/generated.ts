@@ -1013,6 +1013,7 @@ export interface Api {
       files: { path: string; insertions: number | null; deletions: number | null }[];
       patch: string;
       truncated: boolean;
+      flagged?: { path: string; why: string }[] | undefined;
     };
   };
   "POST /api/sessions/{id}/bring-back": {
@@ -1144,6 +1145,7 @@ export interface Api {
         insertions: number;
         deletions: number;
         skipped: { path: string; why: string }[];
+        flagged?: { path: string; why: string }[] | undefined;
         seq: number;
         at: string;
       }[];
@@ -1167,6 +1169,7 @@ export interface Api {
         insertions: number;
         deletions: number;
         skipped: { path: string; why: string }[];
+        flagged?: { path: string; why: string }[] | undefined;
         seq: number;
         at: string;
       };
@@ -1188,6 +1191,7 @@ export interface Api {
       insertions: number;
       deletions: number;
       skipped: { path: string; why: string }[];
+      flagged?: { path: string; why: string }[] | undefined;
       seq: number;
       at: string;
     };
@@ -1242,13 +1246,14 @@ export interface Api {
       after?: number | undefined;
       since?: string | undefined;
       failed?: "0" | "1" | undefined;
+      flagged?: "0" | "1" | undefined;
       limit?: number | undefined;
     };
     body: undefined;
     answer: {
       entries: {
-        id: `cal_${string}` | `cmd_${string}`;
-        kind: "call" | "command";
+        id: `cal_${string}` | `cmd_${string}` | `stp_${string}`;
+        kind: "call" | "command" | "setup";
         seq: number;
         lastSeq: number;
         actor: string;
@@ -1291,6 +1296,7 @@ export interface Api {
               expired: boolean;
             }
           | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+        flagged?: { path: string; why: string }[] | undefined;
       }[];
       next: number | null;
       hasEarlier: boolean;
@@ -1299,12 +1305,12 @@ export interface Api {
   };
   /** All of one entry */
   "GET /api/audit/entries/{id}": {
-    path: { id: `cal_${string}` | `cmd_${string}` };
+    path: { id: `cal_${string}` | `cmd_${string}` | `stp_${string}` };
     query: Record<string, never>;
     body: undefined;
     answer: {
-      id: `cal_${string}` | `cmd_${string}`;
-      kind: "call" | "command";
+      id: `cal_${string}` | `cmd_${string}` | `stp_${string}`;
+      kind: "call" | "command" | "setup";
       seq: number;
       lastSeq: number;
       actor: string;
@@ -1347,6 +1353,7 @@ export interface Api {
             expired: boolean;
           }
         | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+      flagged?: { path: string; why: string }[] | undefined;
     };
   };
   /** The newest link of the chain, to be kept elsewhere */

@@ -87,7 +87,13 @@ export const inert = {
   GIT_OPTIONAL_LOCKS: "0",
 };
 
-const quiet = { "core.hooksPath": "/dev/null", "safe.directory": "*", "core.fsmonitor": "false", "gc.auto": "0" };
+const quiet = {
+  "core.hooksPath": "/dev/null",
+  "safe.directory": "*",
+  "core.fsmonitor": "false",
+  "gc.auto": "0",
+  "submodule.recurse": "false",
+};
 
 function run(
   args: readonly string[],
