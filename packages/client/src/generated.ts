@@ -635,6 +635,26 @@ export interface Api {
             shellRespawned: boolean;
             stdoutBytes: number;
             stderrBytes: number;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
@@ -692,6 +712,26 @@ export interface Api {
             shellRespawned: boolean;
             stdoutBytes: number;
             stderrBytes: number;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
@@ -717,6 +757,7 @@ export interface Api {
             viewers: number;
             columns: number;
             rows: number;
+            scrollback?: string | undefined;
           }
         | {
             id: `trm_${string}`;
@@ -743,6 +784,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -767,6 +809,7 @@ export interface Api {
             viewers: number;
             columns: number;
             rows: number;
+            scrollback?: string | undefined;
           }
         | {
             id: `trm_${string}`;
@@ -792,6 +835,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -816,6 +860,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -879,6 +924,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -903,6 +949,7 @@ export interface Api {
             viewers: number;
             columns: number;
             rows: number;
+            scrollback?: string | undefined;
           }
         | {
             id: `trm_${string}`;
@@ -928,6 +975,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -952,6 +1000,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;

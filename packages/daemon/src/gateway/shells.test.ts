@@ -65,18 +65,22 @@ test("whoever follows a command gets all of its output, undamaged, and then its 
   }
 });
 
-test("what a command left in the background and writes for ever keeps nobody from its end", async () => {
-  const { body } = await openShell();
-  const address = await start(body.id, "yes & yes >&2 & (exit 3)");
-  const stream = await (await gate.request(`${address}?follow=1`)).text();
-  const news = stream.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
-  const end = news.at(-1);
-  expect(end).toMatchObject({ kind: "command", command: { state: "ended", result: { exitCode: 3 } } });
-  const heard = { stdout: "", stderr: "" };
-  for (const each of news.slice(0, -1)) heard[each.stream as "stdout" | "stderr"] += each.text;
-  const sizes = { stdout: end.command.result.stdoutBytes, stderr: end.command.result.stderrBytes };
-  expect({ stdout: heard.stdout.length, stderr: heard.stderr.length }).toEqual(sizes);
-});
+test(
+  "what a command left in the background and writes for ever keeps nobody from its end",
+  { timeout: 60_000 },
+  async () => {
+    const { body } = await openShell();
+    const address = await start(body.id, "yes & yes >&2 & (exit 3)");
+    const stream = await (await gate.request(`${address}?follow=1`)).text();
+    const news = stream.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+    const end = news.at(-1);
+    expect(end).toMatchObject({ kind: "command", command: { state: "ended", result: { exitCode: 3 } } });
+    const heard = { stdout: "", stderr: "" };
+    for (const each of news.slice(0, -1)) heard[each.stream as "stdout" | "stderr"] += each.text;
+    const sizes = { stdout: end.command.result.stdoutBytes, stderr: end.command.result.stderrBytes };
+    expect({ stdout: heard.stdout.length, stderr: heard.stderr.length }).toEqual(sizes);
+  },
+);
 
 test("an Idempotency-Key opens one shell, however often it is sent", async () => {
   const send = async () => (await gate.post("/api/shells", {}, { "idempotency-key": "once" })).json();
