@@ -104,8 +104,18 @@ test("an agent that plants what git obeys has it run neither by the daemon nor b
     ].join("; "),
   );
   await eventsUntil(stage.client(), "workspace.brought-back", { session });
-  expect((await told(stage, "diff")).code).toBe(0);
-  expect((await told(stage, "merge")).code).toBe(0);
+  const look = "! look at .gitattributes: what is there runs by itself, or is obeyed\n";
+  expect(await told(stage, "diff")).toMatchObject({ code: 0, err: look });
+  const merged = await told(stage, "merge");
+  expect([merged.code, merged.err.startsWith(look)]).toEqual([0, true]);
+  expect(existsSync(join(stage.repository, "nested"))).toBe(false);
+  await eventsUntil(stage.client(), "snapshot.taken", { session, nth: 2 });
+  const flagged = await told(stage, "audit", "--flagged", "--json");
+  expect((JSON.parse(flagged.out) as { flagged: unknown }).flagged).toEqual([
+    { path: "nested/.git", why: "a repository of its own: git obeys its config" },
+    { path: ".gitattributes", why: "git takes programs, filters or repositories from it" },
+  ]);
+  expect((await told(stage, "audit")).out).toContain("\n  ! look at nested/.git, .gitattributes: ");
   expect(readFileSync(join(stage.repository, "README.md"), "utf8")).toBe("hello\ntwo\n");
   expect(existsSync(ran)).toBe(false);
 });
