@@ -122,8 +122,11 @@ test("what was in the user's folder from the beginning is flagged for nobody", a
   mkdirSync(join(stage.repo, "own/.git"), { recursive: true });
   writeFileSync(join(stage.repo, "Makefile"), "all:\n");
   const inPlace = await stage.session("in place");
-  await stage.snapshots.settled(inPlace.id);
-  await inPlace.call(() => inPlace.write({ "file.txt": "two\n", "others/.git": "gitdir: /etc\n" }));
+  await inPlace.call(() => {
+    writeFileSync(join(stage.repo, "file.txt"), "two\n");
+    mkdirSync(join(stage.repo, "others"));
+    writeFileSync(join(stage.repo, "others/.git"), "gitdir: /etc\n");
+  });
   expect((await inPlace.taken()).map(({ flagged }) => flagged)).toEqual([
     undefined,
     [{ path: "others/.git", why: "a repository of its own: git obeys its config" }],
