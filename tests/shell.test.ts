@@ -195,7 +195,7 @@ describe("corral shell", () => {
   test("wrong words are told before anything is made", async () => {
     await using stage = await setStage();
     for (const [args, complaint] of [
-      [["--env", "vm"], 'error: --env needs jail or local, not "vm"'],
+      [["--env", "vm"], 'error: --env needs jail, container or local, not "vm"'],
       [["--timeout", "soon", "-c", "true"], 'error: --timeout needs seconds, at most a day, not "soon"'],
       [["--json"], '"title":"--json needs -c COMMAND"'],
       [["-c"], "error: -c needs a value"],

@@ -7,7 +7,8 @@ import { dist, setStage, type Stage } from "./story.ts";
 /** The command line on a pty of its own, as a person has it. */
 function sit(stage: Stage, ...args: readonly string[]) {
   const words = [process.execPath, join(dist, "cli.js"), ...args].map((word) => `'${word}'`).join(" ");
-  const text = `stty cols 90 rows 20; ${words}; echo "code-$?"; stty -a | grep -o '[-]*icanon'`;
+  const told = `sh -c 'echo pid-$$-; exec "$@"' sh ${words}`;
+  const text = `stty cols 90 rows 20; ${told}; echo "code-$?"; stty -a | grep -o '[-]*icanon'`;
   const env = { ...stage.variables, TERM: "xterm-256color", SHELL: "/bin/sh" };
   const child = spawn("script", ["-qfc", text, "/dev/null"], {
     cwd: stage.repository,
@@ -23,16 +24,26 @@ function sit(stage: Stage, ...args: readonly string[]) {
   const exit = once(child, "close");
   return {
     output: () => output,
+    /** Ends the command line itself, not what it sits at. */
+    signal: (signal: NodeJS.Signals) => process.kill(Number(/pid-(\d+)-/.exec(output)?.[1]), signal),
     type: (keys: string) => child.stdin.write(keys),
-    shows: (text: string) =>
+    shows: (text: string, { after = 0 } = {}) =>
       new Promise<void>((resolve, reject) => {
-        const look = () => output.includes(text) && resolve();
+        const look = () => output.includes(text, after) && resolve();
         waiting.add(look);
         void exit.then(() => reject(new Error(`it ended without ${JSON.stringify(text)}: ${output}`)));
         look();
       }),
     exit,
   };
+}
+
+/** Keys come by the line again, and the mouse is the terminal's own. */
+async function ended(sitting: ReturnType<typeof sit>): Promise<void> {
+  await sitting.shows("code-129");
+  await sitting.exit;
+  expect(sitting.output()).toMatch(/\nicanon\r?\n/);
+  expect(sitting.output().lastIndexOf("\u001b[?1000;")).toBeGreaterThan(sitting.output().lastIndexOf("\u001b[?1000h"));
 }
 
 describe("a terminal", () => {
@@ -76,6 +87,36 @@ describe("a terminal", () => {
       await third.shows("code-3");
       await third.exit;
       expect(await stage.client().shells.list()).toEqual([]);
+    },
+  );
+
+  test(
+    "who sits at one is back by itself after a kill -9 of the daemon, and a signal leaves their own terminal as it was",
+    { timeout: 120_000 },
+    async () => {
+      await using stage = await setStage();
+      const daemon = await stage.serve();
+      const first = sit(stage, "shell");
+      await first.shows("Ctrl-\\ leaves it running");
+      first.type("x=$((40 + 2)); echo is-$x\r");
+      await first.shows("is-42");
+      const broken = first.output().length;
+      await daemon.kill();
+      await stage.serve();
+      await first.shows("is-42", { after: broken });
+      first.type("echo st''ill-$x; printf '\\033[?1000h'\r");
+      await first.shows("still-42");
+      await first.shows("\u001b[?1000h");
+      const [shell] = await stage.client().shells.list();
+      if (shell === undefined) throw new Error("there is no shell");
+      first.signal("SIGTERM");
+      await ended(first);
+      const second = sit(stage, "attach", "--terminal", shell.id);
+      await second.shows("still-42");
+      second.signal("SIGHUP");
+      await ended(second);
+      expect(await stage.client().terminals.list(shell.id)).toMatchObject([{ state: "open" }]);
+      expect(await stage.corral("shell", "--end", shell.id).exit).toBe(0);
     },
   );
 

@@ -87,6 +87,39 @@ test("a merge that cannot be is told with what to do, and touches nothing", asyn
   expect(git(stage, "status", "--porcelain")).toBe("");
 });
 
+test("an agent that plants what git obeys has it run neither by the daemon nor by diff and merge", async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  const ran = join(stage.home, "..", "ran");
+  const evil = `touch ${ran}; cat`;
+  const session = await work(
+    stage,
+    [
+      `printf '* filter=evil diff=evil merge=evil ident\\n' >.gitattributes`,
+      `for f in .git/config .git/config.worktree .git/info/attributes; do printf '[filter "evil"]\\n\\tclean = ${evil}\\n\\tsmudge = ${evil}\\n[core]\\n\\tfsmonitor = ${evil}\\n[diff]\\n\\texternal = ${evil}\\n' >>$f; done`,
+      `for h in post-checkout reference-transaction pre-commit; do printf '#!/bin/sh\\n${evil}\\n' >.git/hooks/$h; chmod +x .git/hooks/$h; done`,
+      `git init -q nested && printf '[core]\\n\\tfsmonitor = ${evil}\\n' >>nested/.git/config`,
+      `echo $(pwd) >.git/commondir`,
+      `echo two >>README.md; true`,
+    ].join("; "),
+  );
+  await eventsUntil(stage.client(), "workspace.brought-back", { session });
+  const look = "! look at .gitattributes: what is there runs by itself, or is obeyed\n";
+  expect(await told(stage, "diff")).toMatchObject({ code: 0, err: look });
+  const merged = await told(stage, "merge");
+  expect([merged.code, merged.err.startsWith(look)]).toEqual([0, true]);
+  expect(existsSync(join(stage.repository, "nested"))).toBe(false);
+  await eventsUntil(stage.client(), "snapshot.taken", { session, nth: 2 });
+  const flagged = await told(stage, "audit", "--flagged", "--json");
+  expect((JSON.parse(flagged.out) as { flagged: unknown }).flagged).toEqual([
+    { path: "nested/.git", why: "a repository of its own: git obeys its config" },
+    { path: ".gitattributes", why: "git takes programs, filters or repositories from it" },
+  ]);
+  expect((await told(stage, "audit")).out).toContain("\n  ! look at nested/.git, .gitattributes: ");
+  expect(readFileSync(join(stage.repository, "README.md"), "utf8")).toBe("hello\ntwo\n");
+  expect(existsSync(ran)).toBe(false);
+});
+
 test("killed at any time around the end of an activity, the daemon brings the work back after its next start, once", async () => {
   await using stage = await setStage();
   for (const [nth, waitFor] of ["turn.replied", "activity.settled", "workspace.brought-back"].entries()) {

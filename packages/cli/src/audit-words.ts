@@ -1,5 +1,6 @@
 import type { AuditDiff, AuditEntry, ChainBreak, ChainReport } from "@corral/protocol";
 import { counted } from "./figures.ts";
+import { flaggedLine } from "./flagged.ts";
 import { shown } from "./terminal.ts";
 import { table, wrap } from "./wrap.ts";
 
@@ -11,6 +12,7 @@ export function entryLines(entry: AuditEntry, columns: number): string {
     `  ${whoRan(entry)}, ${shortPlaceOf(entry)}`,
     `  $ ${oneLine(command)}`,
     ...(diff.kind === "snapshot" ? [`  ${differenceOf(diff)}`] : []),
+    ...(entry.flagged === undefined ? [] : [`  ! ${flaggedLine(entry.flagged)}`]),
   ];
   return lines.map((line) => `${cut(line, columns)}\n`).join("");
 }
@@ -37,6 +39,7 @@ export function entryTable(entry: AuditEntry, columns: number): string {
       diff.kind === "snapshot" && diff.sharedWith.length > 0 ? `with ${diff.sharedWith.join(" ")}` : undefined,
     ],
     ["to see it", diffCommand(diff)],
+    ...(entry.flagged ?? []).map(({ path, why }): [string, string] => ["look at", `${path}: ${why}`]),
     [entry.tool === "shell" ? "command" : entry.tool, ""],
   ];
   const told = rows.flatMap(([name, value]): [string, string][] =>

@@ -63,6 +63,21 @@ cal_01m7h7fdbh1ey0pbxtbzak5rww  2026-01-31 12:00:01Z  interrupted, exit 143, 2 �
 `);
 });
 
+test("what somebody should look at is marked in the list, and told with why in the entry", () => {
+  const flagged = [
+    { path: "a\u001b[31m/Makefile", why: "building runs it" },
+    ...["b", "c", "d", "e", "f", "g"].map((path) => ({ path, why: "it can be executed now" })),
+  ];
+  expect(
+    entryLines({ ...entry, flagged }, 80)
+      .split("\n")
+      .at(-2),
+  ).toBe("  ! look at a␛[31m/Makefile, b, c, d, e and 2 more: what is there runs by itsel…");
+  expect(entryTable({ ...entry, flagged }, 80)).toContain(
+    "  look at     a␛[31m/Makefile: building runs it\n  look at     b: it can be executed now\n",
+  );
+});
+
 test("the whole entry has the command that shows the difference", () => {
   const told = entryTable({ ...entry, command: "a\n\u001b[31mb" }, 80);
   expect(told).toContain("  outcome     interrupted, exit 143, 2 min, memory limit\n");

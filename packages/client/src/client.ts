@@ -95,6 +95,7 @@ export interface AuditWish {
   /** A time, as in 2026-01-31T12:00:00Z. */
   readonly since?: string | undefined;
   readonly failed?: boolean | undefined;
+  readonly flagged?: boolean | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -349,8 +350,13 @@ export function createClient({
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
     },
     audit: {
-      list: ({ failed, ...query } = {}, waiting) =>
-        ask("GET /api/audit", { ...waiting, query: { ...query, ...(failed === true && { failed: "1" as const }) } }),
+      list: ({ failed, flagged, ...query } = {}, waiting) => {
+        const only = {
+          ...(failed === true && { failed: "1" as const }),
+          ...(flagged === true && { flagged: "1" as const }),
+        };
+        return ask("GET /api/audit", { ...waiting, query: { ...query, ...only } });
+      },
       get: (id, waiting) => ask("GET /api/audit/entries/{id}", { ...waiting, path: { id } }),
       head: async (waiting) => (await ask("GET /api/audit/head", { ...waiting })).head,
       verify: (query = {}, waiting) => ask("GET /api/audit/verify", { ...waiting, query }),

@@ -763,6 +763,26 @@ export interface Api {
             shellRespawned: boolean;
             stdoutBytes: number;
             stderrBytes: number;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
@@ -820,6 +840,26 @@ export interface Api {
             shellRespawned: boolean;
             stdoutBytes: number;
             stderrBytes: number;
+            artifacts?:
+              | {
+                  stdout?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                  stderr?:
+                    | {
+                        id: `art_${string}`;
+                        url: string;
+                        bytes: number;
+                        leftOut?: { bytes: number; because: "session quota" | "quota" | "disk" } | undefined;
+                      }
+                    | undefined;
+                }
+              | undefined;
           };
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
@@ -845,6 +885,7 @@ export interface Api {
             viewers: number;
             columns: number;
             rows: number;
+            scrollback?: string | undefined;
           }
         | {
             id: `trm_${string}`;
@@ -871,6 +912,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -895,6 +937,7 @@ export interface Api {
             viewers: number;
             columns: number;
             rows: number;
+            scrollback?: string | undefined;
           }
         | {
             id: `trm_${string}`;
@@ -920,6 +963,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -944,6 +988,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -1007,6 +1052,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -1031,6 +1077,7 @@ export interface Api {
             viewers: number;
             columns: number;
             rows: number;
+            scrollback?: string | undefined;
           }
         | {
             id: `trm_${string}`;
@@ -1056,6 +1103,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -1080,6 +1128,7 @@ export interface Api {
           viewers: number;
           columns: number;
           rows: number;
+          scrollback?: string | undefined;
         }
       | {
           id: `trm_${string}`;
@@ -1141,6 +1190,7 @@ export interface Api {
       files: { path: string; insertions: number | null; deletions: number | null }[];
       patch: string;
       truncated: boolean;
+      flagged?: { path: string; why: string }[] | undefined;
     };
   };
   "POST /api/sessions/{id}/bring-back": {
@@ -1272,6 +1322,7 @@ export interface Api {
         insertions: number;
         deletions: number;
         skipped: { path: string; why: string }[];
+        flagged?: { path: string; why: string }[] | undefined;
         seq: number;
         at: string;
       }[];
@@ -1295,6 +1346,7 @@ export interface Api {
         insertions: number;
         deletions: number;
         skipped: { path: string; why: string }[];
+        flagged?: { path: string; why: string }[] | undefined;
         seq: number;
         at: string;
       };
@@ -1316,6 +1368,7 @@ export interface Api {
       insertions: number;
       deletions: number;
       skipped: { path: string; why: string }[];
+      flagged?: { path: string; why: string }[] | undefined;
       seq: number;
       at: string;
     };
@@ -1370,13 +1423,14 @@ export interface Api {
       after?: number | undefined;
       since?: string | undefined;
       failed?: "0" | "1" | undefined;
+      flagged?: "0" | "1" | undefined;
       limit?: number | undefined;
     };
     body: undefined;
     answer: {
       entries: {
-        id: `cal_${string}` | `cmd_${string}`;
-        kind: "call" | "command";
+        id: `cal_${string}` | `cmd_${string}` | `stp_${string}`;
+        kind: "call" | "command" | "setup";
         seq: number;
         lastSeq: number;
         actor: string;
@@ -1419,6 +1473,7 @@ export interface Api {
               expired: boolean;
             }
           | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+        flagged?: { path: string; why: string }[] | undefined;
       }[];
       next: number | null;
       hasEarlier: boolean;
@@ -1427,12 +1482,12 @@ export interface Api {
   };
   /** All of one entry */
   "GET /api/audit/entries/{id}": {
-    path: { id: `cal_${string}` | `cmd_${string}` };
+    path: { id: `cal_${string}` | `cmd_${string}` | `stp_${string}` };
     query: Record<string, never>;
     body: undefined;
     answer: {
-      id: `cal_${string}` | `cmd_${string}`;
-      kind: "call" | "command";
+      id: `cal_${string}` | `cmd_${string}` | `stp_${string}`;
+      kind: "call" | "command" | "setup";
       seq: number;
       lastSeq: number;
       actor: string;
@@ -1475,6 +1530,7 @@ export interface Api {
             expired: boolean;
           }
         | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+      flagged?: { path: string; why: string }[] | undefined;
     };
   };
   /** The newest link of the chain, to be kept elsewhere */

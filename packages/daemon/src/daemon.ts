@@ -178,6 +178,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     drivers: parts.drivers,
     scrollbacks,
+    artifacts,
     limits: () => limitsFrom(config.values),
     usualContainer: () => usualContainer(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { environmentKind, limitHit, network } from "./environment.ts";
-import { activityId, callId, commandId, projectId, sessionId, shellId, snapshotId } from "./id.ts";
+import { activityId, callId, commandId, projectId, sessionId, setupId, shellId, snapshotId } from "./id.ts";
 import { shellWorkspace } from "./shell.ts";
+import { flaggedChange } from "./workspace.ts";
 
 /** The newest link of the chain with its seq (0 and zeros while nothing is linked), in one word: whoever keeps it elsewhere can tell later what was rewritten. */
 export const chainHead = z.string().regex(/^\d{1,15}:[\w-]{43}$/, "expected a head as `corral audit head` prints it");
@@ -95,10 +96,12 @@ export const auditWhere = z.object({
 });
 export type AuditWhere = z.infer<typeof auditWhere>;
 
-/** One command that an agent or a person ran, or wanted to. */
+export const auditEntryId = z.union([callId, commandId, setupId]);
+
+/** One command that an agent or a person ran, or wanted to, or that made a copy ready for work. */
 export const auditEntry = z.object({
-  id: z.union([callId, commandId]),
-  kind: z.enum(["call", "command"]),
+  id: auditEntryId,
+  kind: z.enum(["call", "command", "setup"]),
   /** Of the event that it was asked for with, and of the newest that tells of it. */
   seq: z.int(),
   lastSeq: z.int(),
@@ -129,6 +132,8 @@ export const auditEntry = z.object({
   /** Its end was found out later: the daemon was away. */
   recovered: z.boolean().optional(),
   diff: auditDiff,
+  /** What of the difference somebody should look at. Of all together, where the difference is shared. */
+  flagged: z.array(flaggedChange).optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
@@ -140,6 +145,7 @@ export const auditQuery = z.object({
   /** Only what was asked for since then, by the clocks of that time. */
   since: z.iso.datetime().optional(),
   failed: z.enum(["0", "1"]).default("0").describe("1: only what went wrong"),
+  flagged: z.enum(["0", "1"]).default("0").describe("1: only what changed something that somebody should look at"),
   limit: z.coerce.number().pipe(z.int().min(1).max(500)).default(100),
 });
 export type AuditQuery = z.infer<typeof auditQuery>;

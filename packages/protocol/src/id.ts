@@ -16,6 +16,7 @@ const prefixes = {
   terminal: "trm",
   snapshot: "snp",
   artifact: "art",
+  setup: "stp",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -34,6 +35,7 @@ export type CommandId = Id<"command">;
 export type TerminalId = Id<"terminal">;
 export type SnapshotId = Id<"snapshot">;
 export type ArtifactId = Id<"artifact">;
+export type SetupId = Id<"setup">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -74,3 +76,13 @@ export const commandId = idSchema("command");
 export const terminalId = idSchema("terminal");
 export const snapshotId = idSchema("snapshot");
 export const artifactId = idSchema("artifact");
+export const setupId = idSchema("setup");
+
+/** One run of what makes a session's copy ready. It has no id on record: session and attempt name it. */
+export function setupIdOf(session: SessionId, attempt: number): SetupId {
+  return `stp_${session.slice("ses_".length)}u${attempt}`;
+}
+
+export function sessionOfSetup(setup: SetupId): SessionId {
+  return `ses_${setup.slice("stp_".length).replace(/u\d+$/, "")}`;
+}

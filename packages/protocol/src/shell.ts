@@ -58,6 +58,8 @@ export const commandFacts = z.object({
   shellRespawned: z.boolean(),
   stdoutBytes: z.int(),
   stderrBytes: z.int(),
+  /** The whole of an output that is too long for a result. */
+  artifacts: commandResult.shape.artifacts,
 });
 export type CommandFacts = z.infer<typeof commandFacts>;
 

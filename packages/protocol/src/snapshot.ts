@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { callId, commandId, sessionId, snapshotId } from "./id.ts";
-import { changedFile, skippedFile } from "./workspace.ts";
+import { changedFile, flaggedChange, skippedFile } from "./workspace.ts";
 
 /** All files of a workspace at one moment, tracked or not. `tree` is its content's address: equal trees, equal files. */
 export const snapshotTaken = z.object({
@@ -20,6 +20,8 @@ export const snapshotTaken = z.object({
   skipped: z.array(skippedFile),
   /** Its new objects as they are kept in storage: a pack, by the SHA-256 of it. */
   pack: z.string().optional(),
+  /** What of the difference somebody should look at, as far as it fits; without: nothing. */
+  flagged: z.array(flaggedChange).optional(),
 });
 export type SnapshotTaken = z.infer<typeof snapshotTaken>;
 

@@ -35,6 +35,8 @@ export const terminalView = z.discriminatedUnion("state", [
     lasting: z.boolean(),
     viewers: z.int(),
     ...terminalSize.shape,
+    /** The address of the file with the text on it, which follows what is there. */
+    scrollback: z.string().optional(),
   }),
   closedTerminal.extend({ of, state: z.literal("closed") }),
 ]);

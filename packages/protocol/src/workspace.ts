@@ -9,6 +9,13 @@ export const workspaceBase = z.enum(["head", "dirty"]);
 /** A file that was left out, and why. */
 export const skippedFile = z.object({ path: z.string(), why: z.string() });
 
+/**
+ * A change that somebody should look at: what was written there runs by itself, or is obeyed, when a person, an editor, an agent or CI
+ * uses the repository.
+ */
+export const flaggedChange = z.object({ path: z.string(), why: z.string() });
+export type FlaggedChange = z.infer<typeof flaggedChange>;
+
 /** What was brought into the user's repository. Figures count from where the workspace began. */
 export const broughtBack = z.object({
   branch: z.string(),
@@ -68,6 +75,8 @@ export const workspaceDiff = z.object({
   /** The difference as git prints it; cut when it is very long. */
   patch: z.string(),
   truncated: z.boolean(),
+  /** To be looked at before it is merged; without: nothing. */
+  flagged: z.array(flaggedChange).optional(),
 });
 export type WorkspaceDiff = z.infer<typeof workspaceDiff>;
 

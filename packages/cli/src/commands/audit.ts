@@ -1,14 +1,15 @@
 import type { Client } from "@corral/client";
 import {
   type AuditEntry,
-  callId,
+  auditEntryId,
   chainHead,
   type ChainReport,
-  commandId,
   type ProjectId,
   projectId,
   type SessionId,
   sessionId,
+  setupIdOf,
+  type WireEvent,
 } from "@corral/protocol";
 import { resolve } from "node:path";
 import { brokenAdvice, entryLines, entryTable, reportLines } from "../audit-words.ts";
@@ -25,10 +26,12 @@ const stopped = 130;
 export const audit = defineCommand({
   name: "audit",
   usage:
-    "audit [--session ID] [--project ID] [--since WHEN] [--failed] [--follow] | audit show ID | audit head | audit verify [--head H] [--from FILE]",
+    "audit [--session ID] [--project ID] [--since WHEN] [--failed] [--flagged] [--follow] | audit show ID | audit head | audit verify [--head H] [--from FILE]",
   summary: "Shows each command that agents and people ran, and whether the record of it is as it was written.",
   details: `Without --since or --session it shows the newest. WHEN is a time (2026-01-31, 2026-01-31T12:00Z) or how long ago it was
-(90m, 2h, 7d). The difference that a command made is that between two snapshots of its workspace.
+(90m, 2h, 7d). The difference that a command made is that between two snapshots of its workspace. Marked with ! is what
+changed something that runs by itself, or is obeyed, when somebody uses the repository: scripts, hooks, CI, settings of editors and
+agents, links that lead out.
 
 Every event is linked to the one before it by a hash. \`verify\` goes over all of them, beside a running daemon or without one, and finds
 what was changed, removed, inserted or moved by hand. Someone who can write the database can also link it anew; a head that was
@@ -37,6 +40,7 @@ printed before and kept elsewhere finds that, too. Deleted sessions leave their 
 Exit code of verify: 0 intact, 1 broken, 2 wrong use, 130 stopped by Ctrl-C.`,
   examples: [
     ["corral audit --since 2h --failed", "what went wrong lately"],
+    ["corral audit --flagged --session ses_…", "what to look at before merging"],
     ["corral audit show cal_…", "all that is known of one command"],
     ["corral audit head", "one line to keep elsewhere"],
     ["corral audit verify --head 1523:…", "whether all before it is as it was then"],
@@ -47,6 +51,7 @@ Exit code of verify: 0 intact, 1 broken, 2 wrong use, 130 stopped by Ctrl-C.`,
     project: { type: "string", valueHint: "ID", description: "only of this project" },
     since: { type: "string", valueHint: "WHEN", description: "only since then" },
     failed: { type: "boolean", description: "only what failed, hit a limit, or ended in a way nobody knows" },
+    flagged: { type: "boolean", description: "only what changed something that somebody should look at" },
     limit: { type: "string", valueHint: "N", description: "at most so many; without --since and --session 50" },
     follow: { type: "boolean", description: "stay and show what comes, each command when it has ended" },
     head: { type: "string", valueHint: "H", description: "with verify: a head that was kept elsewhere" },
@@ -82,6 +87,7 @@ const flagsFor: Readonly<Record<string, string>> = {
   project: "",
   since: "",
   failed: "",
+  flagged: "",
   limit: "",
   follow: "",
   head: "verify",
@@ -99,6 +105,7 @@ interface Wish {
   readonly project?: ProjectId;
   readonly since?: string;
   readonly failed?: true;
+  readonly flagged?: true;
   readonly limit?: number;
 }
 
@@ -130,7 +137,7 @@ async function list(wish: Wish, world: World, { json, follow }: Showing): Promis
 
 async function watch(
   client: Client,
-  { session, project, failed }: Wish,
+  { session, project, failed, flagged }: Wish,
   world: World,
   { json, after }: { readonly json: boolean; readonly after: number },
 ): Promise<number> {
@@ -138,10 +145,15 @@ async function watch(
   const forget = world.onInterrupt(() => leaving.abort());
   const onBreak = persistently(client, world, { session });
   const filter = { ...(session && { session }), ...(project && { project }) };
-  for await (const news of client.follow({ ...filter, types: [...ends], after, signal: leaving.signal, onBreak })) {
+  // What is flagged is known with the snapshot after the command.
+  const types = flagged === true ? ["snapshot.taken"] : [...ends];
+  for await (const news of client.follow({ ...filter, types, after, signal: leaving.signal, onBreak })) {
     if (news.kind !== "event") continue;
-    const entry = await client.audit.get((news.event.data as { id: AuditEntry["id"] }).id).catch(() => undefined);
-    if (entry !== undefined && (failed !== true || wentWrong(entry))) print(entry, world, json);
+    for (const id of entriesOf(news.event)) {
+      const entry = await client.audit.get(id).catch(() => undefined);
+      if (entry === undefined || (flagged === true && entry.flagged === undefined)) continue;
+      if (failed !== true || wentWrong(entry)) print(entry, world, json);
+    }
   }
   forget();
   return 0;
@@ -154,7 +166,18 @@ const ends = [
   "call.unknown",
   "shell.command-ended",
   "shell.command-unknown",
+  "setup.ended",
 ];
+
+/** Of those that the event tells something of. */
+function entriesOf({ type, stream, data }: WireEvent): readonly AuditEntry["id"][] {
+  if (type === "snapshot.taken") {
+    const { calls, commands } = data as { calls: AuditEntry["id"][]; commands: AuditEntry["id"][] };
+    return [...calls, ...commands];
+  }
+  if (type === "setup.ended") return [setupIdOf(stream as SessionId, (data as { attempt: number }).attempt)];
+  return [(data as { id: AuditEntry["id"] }).id];
+}
 
 function wentWrong({ outcome, exitCode = 0, timedOut, limit }: AuditEntry): boolean {
   return outcome !== "ended" || exitCode !== 0 || timedOut === true || limit !== undefined;
@@ -230,10 +253,11 @@ interface ListFlags {
   readonly project?: string | undefined;
   readonly since?: string | undefined;
   readonly failed?: boolean | undefined;
+  readonly flagged?: boolean | undefined;
   readonly limit?: string | undefined;
 }
 
-function wishOf({ session, project, since, failed, limit }: ListFlags): Wish {
+function wishOf({ session, project, since, failed, flagged, limit }: ListFlags): Wish {
   const most = wholeNumber("limit", limit);
   if (most !== undefined && (most < 1 || most > 500)) throw new UsageError("--limit needs a number from 1 to 500");
   return {
@@ -241,6 +265,7 @@ function wishOf({ session, project, since, failed, limit }: ListFlags): Wish {
     ...(project === undefined ? {} : { project: idOf(projectId, project, "project", "`corral projects` lists them") }),
     ...(since === undefined ? {} : { since: timeOf(since, Date.now()) }),
     ...(failed === true ? { failed } : {}),
+    ...(flagged === true ? { flagged } : {}),
     ...(most === undefined ? {} : { limit: most }),
   };
 }
@@ -253,7 +278,7 @@ function idOf<T>(schema: { safeParse(value: unknown): { data?: T } }, word: stri
 
 function entryId(word: string | undefined): AuditEntry["id"] {
   if (word === undefined) throw new UsageError("which one?", "`corral audit` lists them");
-  return idOf(callId.or(commandId), word, "call or command", "`corral audit` lists them");
+  return idOf(auditEntryId, word, "call or command", "`corral audit` lists them");
 }
 
 function headOf(word: string | undefined): string | undefined {

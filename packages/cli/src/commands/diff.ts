@@ -1,6 +1,7 @@
 import type { WorkspaceDiff } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
+import { flaggedLine } from "../flagged.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
 
@@ -8,7 +9,8 @@ export const diff = defineCommand({
   name: "diff",
   usage: "diff [SESSION] [--stat] [--json]",
   summary: "Shows what a session changed, from where it began, what it has not committed included.",
-  details: "Without SESSION it is the latest one of this project. Nothing that the agent wrote is run for it.",
+  details:
+    "Without SESSION it is the latest one of this project. Nothing that the agent wrote is run for it. What would\nrun by itself, or is obeyed, once it is merged is named at the end.",
   examples: [
     ["corral diff", "what the latest session changed"],
     ["corral diff --stat", "only which files, and how much"],
@@ -26,6 +28,7 @@ export const diff = defineCommand({
     if (json === true) world.out.write(jsonLine(found));
     else if (found.files.length === 0) world.err.write("nothing was changed\n");
     else world.out.write(stat === true ? summary(found) : world.out.isTerminal ? shown(found.patch) : found.patch);
+    if (json !== true && found.flagged !== undefined) world.err.write(shown(`! ${flaggedLine(found.flagged)}\n`));
     if (found.truncated && stat !== true)
       world.err.write(`it is longer than this; see it all with git: ${found.branch ?? ""}\n`);
     return 0;

@@ -2,6 +2,7 @@ import type { MergeAnswer } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
+import { flaggedLine } from "../flagged.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
 
@@ -10,7 +11,8 @@ export const merge = defineCommand({
   usage: "merge [SESSION] [--squash | --no-ff] [--json]",
   summary: "Merges what a session did into the branch that you have checked out.",
   details: `Without SESSION it is the latest one of this project. Conflicts, and uncommitted changes of yours that would be in the
-way, are told before anything is touched. Your hooks do not run.`,
+way, are told before anything is touched. So is what would run by itself, or is obeyed, afterwards (scripts, hooks, CI, settings of
+editors and agents); \`corral diff\` shows it. Your hooks do not run.`,
   examples: [
     ["corral merge", "take over what the latest session did"],
     ["corral merge --squash", "as one commit of your own"],
@@ -25,11 +27,11 @@ way, are told before anything is touched. Your hooks do not run.`,
   async run({ squash, "no-ff": noFastForward, json, _: words }, world) {
     if (squash === true && noFastForward === true) throw new UsageError("--squash and --no-ff exclude each other");
     const client = await connectDaemon(world);
+    const session = await whichSession(client, words, world);
+    const { flagged } = await client.sessions.diff(session);
+    if (json !== true && flagged !== undefined) world.err.write(shown(`! ${flaggedLine(flagged)}\n`));
     const how = squash === true ? "squash" : noFastForward === true ? "no-ff" : undefined;
-    const answer = await client.sessions.merge(
-      await whichSession(client, words, world),
-      how === undefined ? {} : { how },
-    );
+    const answer = await client.sessions.merge(session, how === undefined ? {} : { how });
     if (json === true) world.out.write(jsonLine(answer));
     else world.err.write(shown(told(answer)));
     return 0;

@@ -53,6 +53,34 @@ const told = async (owner: string = session) =>
 const objects = async () => (await stage.store.list()).objects.length;
 
 describe("growing and keeping", () => {
+  test("what is not only added to is replaced from a place on, without an event, as far as there is room", async () => {
+    await restart({ terms: { sessionMaxBytes: 10 } });
+    const growing = await stage.artifacts.begin(wanted);
+    const text = () => readFileSync(growing.path, "utf8");
+    await growing.replace(0, Buffer.from("one two"));
+    await growing.replace(4, Buffer.from("three and more"));
+    expect([text(), growing.now]).toEqual([
+      "one three ",
+      { id: growing.id, url: growing.url, bytes: 10, leftOut: { bytes: 8, because: "session quota" } },
+    ]);
+    await growing.replace(4, Buffer.from("4"));
+    expect([text(), growing.now]).toEqual(["one 4", { id: growing.id, url: growing.url, bytes: 5 }]);
+    await keep("five!");
+    await growing.replace(0, Buffer.from("ONE 4!"));
+    expect(text()).toBe("ONE 4");
+    expect((await told()).map(({ type }) => type)).toEqual([
+      "artifact.announced",
+      "artifact.announced",
+      "artifact.kept",
+    ]);
+    await growing.finish();
+    const again = await stage.artifacts.begin({ ...wanted, id: growing.id });
+    await again.replace(2, Buffer.from("-"));
+    expect([await textOf(growing.id), readFileSync(growing.path, "utf8")]).toEqual(["ON-", "ON-"]);
+    await again.finish();
+    expect(await textOf(growing.id)).toBe("ON-");
+  });
+
   test("it is announced with its file there, grows without an event, and is kept with its digest under the same address", async () => {
     const growing = await stage.artifacts.begin(wanted);
     const { id, url } = growing;

@@ -37,6 +37,17 @@ export class GrowingFile {
     }
   }
 
+  /** What lies behind this place becomes these bytes; whoever reads meanwhile finds the one or the other there. */
+  async replace(from: number, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.byteLength;) {
+      const { bytesWritten } = await this.#file.write(bytes, at, bytes.byteLength - at, from + at);
+      at += bytesWritten;
+      this.bytes = Math.max(this.bytes, from + at);
+    }
+    await this.#file.truncate(from + bytes.byteLength);
+    this.bytes = from + bytes.byteLength;
+  }
+
   async sync(): Promise<void> {
     await this.#file.datasync();
   }

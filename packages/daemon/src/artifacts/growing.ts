@@ -95,12 +95,25 @@ export class GrowingArtifact implements Growing {
     return this.#order;
   }
 
+  replace(from: number, bytes: Uint8Array): Promise<void> {
+    this.#order = this.#order.then(() => this.#put(from, bytes));
+    return this.#order;
+  }
+
   finish(): Promise<ArtifactNamed> {
-    this.#finished ??= this.#order.then(() => this.#keep());
-    this.#finished.then(
-      () => this.#over.resolve(),
-      () => (this.#finished = undefined),
-    );
+    this.#finished ??= this.#order
+      .then(() => this.#keep())
+      .then(
+        (named) => {
+          // Before anybody is told: who begins it again then gets another one.
+          this.#over.resolve();
+          return named;
+        },
+        (error: unknown) => {
+          this.#finished = undefined;
+          throw error;
+        },
+      );
     return this.#finished;
   }
 
@@ -127,6 +140,28 @@ export class GrowingArtifact implements Growing {
       quota.hold(this.owner, -taken);
       this.#leave(bytes.byteLength, "disk");
       onDefect(`the artifact ${this.id} is cut`, error);
+    }
+  }
+
+  /** What is held is counted as what the file has, whatever fails. */
+  async #put(from: number, bytes: Uint8Array): Promise<void> {
+    if (this.#isGivenUp) return;
+    const { quota, onDefect } = this.#workshop;
+    try {
+      const file = await this.#open();
+      const start = Math.min(from, file.bytes);
+      const before = file.bytes;
+      const room = quota.take(this.owner, Math.max(0, start + bytes.byteLength - before));
+      const fits = Math.min(bytes.byteLength, before + room.taken - start);
+      try {
+        await file.replace(start, bytes.subarray(0, fits));
+      } finally {
+        quota.hold(this.owner, file.bytes - before - room.taken);
+      }
+      this.#leftOut = undefined;
+      this.#leave(bytes.byteLength - fits, room.short ?? "quota");
+    } catch (error) {
+      onDefect(`the artifact ${this.id} is not up to date`, error);
     }
   }
 

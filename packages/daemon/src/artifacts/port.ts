@@ -66,6 +66,11 @@ export interface Growing {
   readonly now: ArtifactNamed;
   /** Resolves when it is in the file, or was left out. Those made without waiting arrive in order. Never rejects. */
   append(bytes: Uint8Array): Promise<void>;
+  /**
+   * What lies behind a place becomes these bytes: for what is not only added to. Asks for no event, and what was left out before is forgotten.
+   * Resolves when it is in the file, or was left out. Never rejects.
+   */
+  replace(from: number, bytes: Uint8Array): Promise<void>;
   /** Rejects when it cannot be stored: then it is tried again at the next start. Repeated calls join. */
   finish(): Promise<ArtifactNamed>;
 }

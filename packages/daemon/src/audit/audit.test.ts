@@ -6,9 +6,11 @@ import {
   auditQuery,
   type CallId,
   event,
+  type FlaggedChange,
   type NewEvent,
   newId,
   type SessionId,
+  setupIdOf,
   type SnapshotId,
 } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -156,6 +158,55 @@ test("where there is no snapshot the entry says why, and those that share one na
   expect((await audit.find("cal_1"))?.diff).toMatchObject({ kind: "snapshot", expired: true });
 });
 
+test("what somebody should look at is told with each of those that may have done it, and they are found by it", async () => {
+  await begin();
+  for (const id of ["cal_1", "cal_2", "cal_3"] as const) {
+    await ask(id, "touch x");
+    await end(id);
+  }
+  const flagged = [{ path: "Makefile", why: "building runs it" }];
+  await snapshot("snp_2", "snp_1", ["cal_1", "cal_2"], "calls", { flagged });
+  await snapshot("snp_3", "snp_2", ["cal_3"]);
+  expect((await entries()).map((entry) => entry.flagged)).toEqual([flagged, flagged, undefined]);
+  expect((await page({ flagged: "1" })).entries.map(({ id }) => id)).toEqual(["cal_1", "cal_2"]);
+});
+
+test("each run of what makes a copy ready is told, with what came of it", async () => {
+  await begin();
+  const run = (attempt: number) => event("setup.started", { attempt, command: "npm ci" });
+  const over = (attempt: number, outcome: "done" | "cancelled") =>
+    event("setup.ended", { attempt, outcome, exitCode: outcome === "done" ? 0 : 143, output: "much" });
+  await add(session, `agent:${session}`, run(1));
+  await add(session, `agent:${session}`, over(1, "cancelled"));
+  await add(session, "person:bob", event("setup.decided", { decision: "again" }));
+  await add(session, `agent:${session}`, run(2));
+  await add(session, `agent:${session}`, over(2, "done"));
+  await snapshot("snp_2", "snp_1", [], "start");
+  const [first, second] = await entries();
+  expect(first).toMatchObject({ kind: "setup", attempts: 1, outcome: "interrupted", exitCode: 143, onWordOf: [] });
+  expect(second).toEqual({
+    id: setupIdOf(session, 2),
+    kind: "setup",
+    seq: 9,
+    lastSeq: 10,
+    actor: `agent:${session}`,
+    onWordOf: ["person:bob"],
+    where: expect.objectContaining({ session, workspace: "copy" }) as object,
+    tool: "setup",
+    command: "npm ci",
+    askedAt: "2026-01-01T00:00:05.000Z",
+    startedAt: "2026-01-01T00:00:05.000Z",
+    endedAt: "2026-01-01T00:00:06.000Z",
+    durationMs: 1000,
+    attempts: 2,
+    outcome: "ended",
+    exitCode: 0,
+    diff: expect.objectContaining({ kind: "snapshot", snapshot: "snp_2", previous: "snp_1" }) as object,
+  });
+  expect(await audit.find(setupIdOf(session, 2))).toEqual(second);
+  expect(await audit.find(setupIdOf(newId("session"), 2))).toBeUndefined();
+});
+
 test("a snapshot of the beginning that comes late says nothing of what ended before", async () => {
   await begin();
   await ask("cal_1", "touch x");
@@ -299,12 +350,13 @@ async function snapshot(
   previous: SnapshotId | null,
   calls: CallId[],
   reason: "calls" | "start" = "calls",
+  more: { flagged?: FlaggedChange[] } = {},
 ): Promise<void> {
   const figures = { files: 3, insertions: 12, deletions: 4, skipped: [] };
   const tree = `tree-of-${snapshotId}`;
   await add(
     session,
     "corral",
-    event("snapshot.taken", { snapshotId, tree, previous, reason, calls, commands: [], ...figures }),
+    event("snapshot.taken", { snapshotId, tree, previous, reason, calls, commands: [], ...figures, ...more }),
   );
 }

@@ -6,9 +6,18 @@
  * 2. One question looks at so many events at most; where it stopped is the cursor of the next. Others get their turn in between.
  */
 import { setImmediate as nextLoopTurn } from "node:timers/promises";
-import type { AuditEntry, AuditPage, AuditQuery, AuditWhere, ChainReport, StoredEvent } from "@corral/protocol";
+import {
+  type AuditEntry,
+  type AuditPage,
+  type AuditQuery,
+  type AuditWhere,
+  type ChainReport,
+  sessionOfSetup,
+  type SetupId,
+  type StoredEvent,
+} from "@corral/protocol";
 import { firstSince, headText, isGap, type Log, type Verification, verifyChain } from "../log/index.ts";
-import { Trail, wentWrong } from "./trail.ts";
+import { beginsIn, Trail, wentWrong } from "./trail.ts";
 
 export interface Audit {
   /** Entries that `sees` lets through, whole but for commands that are very long. */
@@ -39,13 +48,14 @@ export function openAudit(log: AuditLog): Audit {
       const wants = (entry: AuditEntry) =>
         sees(entry.where) &&
         (query.project === undefined || entry.where.project === query.project) &&
-        (query.failed === "0" || wentWrong(entry));
+        (query.failed === "0" || wentWrong(entry)) &&
+        (query.flagged === "0" || entry.flagged !== undefined);
       const isAboutNewest = query.after === undefined && query.since === undefined && query.session === undefined;
       const found = isAboutNewest ? await newest(query.limit, wants) : await behind(query, wants);
       return { ...found, entries: found.entries.map(inList), head: await head() };
     },
     async find(id) {
-      const stream = id.startsWith("cmd_") ? await shellOf(id) : await sessionOf(id);
+      const stream = await streamOf(id);
       return stream === undefined ? undefined : (await trailOf(stream)).entry(id);
     },
     head,
@@ -107,8 +117,9 @@ export function openAudit(log: AuditLog): Audit {
   }
 
   async function entriesAt(stored: StoredEvent, wants: Wants): Promise<readonly AuditEntry[]> {
-    if (stored.type !== "call.requested" && stored.type !== "shell.command-started") return [];
-    const entry = (await trailOf(stored.stream)).entry(stored.data.id);
+    const id = beginsIn(stored);
+    if (id === undefined) return [];
+    const entry = (await trailOf(stored.stream)).entry(id);
     return entry !== undefined && wants(entry) ? [entry] : [];
   }
 
@@ -131,6 +142,11 @@ export function openAudit(log: AuditLog): Audit {
     trails.set(stream, trail);
     const [oldest] = trails.keys();
     if (trails.size > keptTrails && oldest !== undefined) trails.delete(oldest);
+  }
+
+  async function streamOf(id: AuditEntry["id"]): Promise<string | undefined> {
+    if (id.startsWith("stp_")) return sessionOfSetup(id as SetupId);
+    return id.startsWith("cmd_") ? shellOf(id) : sessionOf(id);
   }
 
   async function shellOf(command: string): Promise<string | undefined> {

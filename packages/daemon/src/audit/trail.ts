@@ -1,24 +1,23 @@
-import type {
-  ActivityId,
-  AuditDiff,
-  AuditEntry,
-  AuditWhere,
-  CallId,
-  CommandId,
-  SessionId,
-  ShellId,
-  SnapshotId,
-  SnapshotTaken,
-  StoredEvent,
-  StoredEventOf,
-  TurnId,
+import {
+  type ActivityId,
+  type AuditDiff,
+  type AuditEntry,
+  type AuditWhere,
+  type SessionId,
+  setupIdOf,
+  type ShellId,
+  type SnapshotId,
+  type SnapshotTaken,
+  type StoredEvent,
+  type StoredEventOf,
+  type TurnId,
 } from "@corral/protocol";
 
-type EntryId = CallId | CommandId;
+type EntryId = AuditEntry["id"];
 type Told = { -readonly [K in keyof AuditEntry]: AuditEntry[K] };
 
 /** What is known of one command, but for the difference it made, which is told when it is asked for. */
-type Known = Omit<Told, "diff">;
+type Known = Omit<Told, "diff" | "flagged">;
 
 /** The commands of one stream, a session's or a shell's, folded from its events in their order. */
 export class Trail {
@@ -36,6 +35,9 @@ export class Trail {
   readonly #expired = new Set<SnapshotId>();
   /** Calls that could only read. */
   readonly #readers = new Set<string>();
+  /** The run of the set-up that what is at the beginning comes from, and who wanted it once more. */
+  #setup: EntryId | undefined;
+  #setupOnWordOf: readonly string[] = [];
   #newestSnapshot = 0;
 
   constructor(stream: string) {
@@ -44,7 +46,9 @@ export class Trail {
 
   entry(id: string): AuditEntry | undefined {
     const known = this.#known.get(id);
-    return known === undefined ? undefined : { ...known, where: this.#where, diff: this.#diffOf(known) };
+    if (known === undefined) return undefined;
+    const flagged = this.#snapshots.get(id)?.flagged;
+    return { ...known, where: this.#where, diff: this.#diffOf(known), ...(flagged && { flagged }) };
   }
 
   take(stored: StoredEvent): void {
@@ -69,6 +73,9 @@ export class Trail {
         return this.#hear(stored.data.activityId, this.#speakers.get(stored.data.id));
       case "turn.prepared":
         return void this.#turns.set(stored.data.id, stored.data.activityId);
+      case "setup.decided":
+        this.#setupOnWordOf = [stored.actor];
+        return;
       case "snapshot.taken":
         return this.#picture(stored);
       case "snapshot.expired":
@@ -109,6 +116,16 @@ export class Trail {
         const known = this.#known.get(stored.data.id);
         if (known === undefined || stored.data.decision !== "retry") return;
         return this.#note(known.id, stored, { outcome: "waiting", onWordOf: [...known.onWordOf, stored.actor] });
+      }
+      case "setup.started":
+        return this.#setUp(stored);
+      case "setup.ended": {
+        const { exitCode, outcome } = stored.data;
+        this.#setup = entryIdOf(stored);
+        return this.#end(this.#setup, stored, {
+          outcome: outcome === "cancelled" ? "interrupted" : "ended",
+          ...(exitCode === undefined ? {} : { exitCode }),
+        });
       }
       case "shell.command-started":
         return this.#start(stored);
@@ -161,6 +178,25 @@ export class Trail {
     });
   }
 
+  #setUp(stored: StoredEventOf<"setup.started">): void {
+    const { seq, actor, approximateCreationTime: time, data } = stored;
+    this.#remember({
+      id: entryIdOf(stored),
+      kind: "setup",
+      seq,
+      lastSeq: seq,
+      actor,
+      onWordOf: [...this.#setupOnWordOf],
+      where: this.#where,
+      tool: "setup",
+      command: data.command,
+      askedAt: time,
+      startedAt: time,
+      attempts: data.attempt,
+      outcome: "running",
+    });
+  }
+
   #remember(known: Known): void {
     this.#known.set(known.id, known);
     this.weight += known.command.length + 500;
@@ -191,6 +227,8 @@ export class Trail {
     // That of the beginning may be recorded later than calls that it does not cover.
     if (data.reason !== "start") this.#newestSnapshot = seq;
     for (const id of [...data.calls, ...data.commands]) this.#snapshots.set(id, data);
+    if (data.reason !== "start") this.#setup = undefined;
+    else if (this.#setup !== undefined) this.#snapshots.set(this.#setup, data);
   }
 
   #diffOf({ id, startedAt, outcome, lastSeq }: Known): AuditDiff {
@@ -218,6 +256,23 @@ export class Trail {
     this.#snapshots.clear();
     this.weight = 0;
   }
+}
+
+/** Of the command that was asked for with this event; undefined: it asks for none. */
+export function beginsIn(stored: StoredEvent): EntryId | undefined {
+  switch (stored.type) {
+    case "setup.started":
+      return entryIdOf(stored);
+    case "call.requested":
+    case "shell.command-started":
+      return stored.data.id;
+    default:
+      return undefined;
+  }
+}
+
+function entryIdOf({ stream, data }: StoredEventOf<"setup.started" | "setup.ended">): EntryId {
+  return setupIdOf(stream as SessionId, data.attempt);
 }
 
 /** Whether something was not as it should be. */

@@ -1,12 +1,11 @@
 import {
   auditEntry,
+  auditEntryId,
   auditPage,
   auditQuery,
   type AuditWhere,
-  callId,
   chainHead,
   chainReport,
-  commandId,
   CorralError,
   headView,
 } from "@corral/protocol";
@@ -16,7 +15,7 @@ import { missing } from "./bounds.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 import { principalOf } from "./tokens.ts";
 
-const entryParams = z.object({ id: z.union([callId, commandId]) });
+const entryParams = z.object({ id: auditEntryId });
 
 export const auditRoutes: Routes = (app, parts) => {
   const { audit, sight, sessions } = parts;

@@ -68,6 +68,7 @@ test("a terminal is opened, watched by two, resized, and its end is on record wi
       viewers: 0,
       columns: 90,
       rows: 20,
+      scrollback: expect.stringMatching(/^file:\/\/.*\.txt$/),
     },
   });
   const first = attach(`${path}/stream`);

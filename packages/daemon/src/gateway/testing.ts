@@ -131,6 +131,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     home: folder,
     drivers,
     scrollbacks,
+    artifacts,
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();

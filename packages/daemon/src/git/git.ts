@@ -102,6 +102,7 @@ const quiet = {
   "core.fsmonitor": "false",
   "gc.auto": "0",
   ...patient,
+  "submodule.recurse": "false",
 };
 
 function run(

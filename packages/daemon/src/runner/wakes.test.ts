@@ -30,7 +30,12 @@ const host: RunnerHost = {
     const run: HeldRun = { assignment, office, wakes: 0, end: ended.resolve };
     starts.push(run);
     onStart(run);
-    return { wake: () => (run.wakes += 1), tell: () => (run.wakes += 1), ended: ended.promise };
+    return {
+      wake: () => (run.wakes += 1),
+      tell: () => (run.wakes += 1),
+      open: () => Promise.resolve(),
+      ended: ended.promise,
+    };
   },
   drain: () => Promise.resolve(),
   close: () => Promise.resolve(),

@@ -16,9 +16,11 @@ import {
   type TerminalSize,
   type TerminalView,
 } from "@corral/protocol";
-import { type Environment, type EnvironmentDrivers, planOf } from "../environments/index.ts";
+import type { Artifacts } from "../artifacts/index.ts";
+import { type CommandResults, type Environment, type EnvironmentDrivers, planOf } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldTerminals, type Scrollbacks } from "../terminals/index.ts";
+import { followOutputs, type OutputsOf, wholeOutputs } from "./whole-outputs.ts";
 
 export type ShellFacts = EventData<"shell.opened">;
 
@@ -27,6 +29,7 @@ export interface ShellWorld {
   readonly log: Log;
   readonly drivers: EnvironmentDrivers;
   readonly scrollbacks: Scrollbacks;
+  readonly artifacts: Pick<Artifacts, "begin">;
   /** What an environment may use that is opened now. */
   limits(): EnvironmentLimits;
   /** Throws `workspace.busy` when the shell's folder is another's for the time being. Asked before an environment is opened. */
@@ -171,7 +174,10 @@ export class HeldShell {
   async read(id: CommandId, stream: "stdout" | "stderr", from: number, limit: number): Promise<Buffer> {
     if (!this.#running.has(id) && !this.#kept.includes(id)) return Buffer.alloc(0);
     const environment = await this.#environment?.catch(() => undefined);
-    return (await environment?.shell.readWhole(id, stream, { from, bytes: limit }))?.bytes ?? Buffer.alloc(0);
+    // What it left in the background may write on.
+    const end = this.#running.get(id)?.written?.[stream] ?? Infinity;
+    const bytes = Math.max(0, Math.min(limit, end - from));
+    return (await environment?.shell.readWhole(id, stream, { from, bytes }))?.bytes ?? Buffer.alloc(0);
   }
 
   interrupt(by: By): boolean {
@@ -270,15 +276,23 @@ export class HeldShell {
     const abort = new AbortController();
     const began = performance.now();
     const wish = { id, text, timeoutMs };
+    const outputs = followOutputs(this.#outputs(), environment.shell, id);
     const result = environment.shell.run({ ...wish, signal: abort.signal });
     const running: Running = {
       abort,
       interruptedBy: undefined,
+      written: undefined,
       join: (onOutput) => void environment.shell.run({ ...wish, onOutput }).catch(() => undefined),
       done: result.then(
-        (got) =>
-          this.#recordEnd(id, got, { ...how, durationMs: how.recovered ? undefined : performance.now() - began }),
-        (error: unknown) => this.#broken(id, environment.state, error),
+        async (got) => {
+          running.written = { stdout: got.stdoutBytes, stderr: got.stderrBytes };
+          const durationMs = how.recovered ? undefined : performance.now() - began;
+          return this.#recordEnd(id, await outputs.rest(got), { ...how, durationMs });
+        },
+        (error: unknown) => {
+          outputs.leave();
+          return this.#broken(id, environment.state, error);
+        },
       ),
     };
     this.#running.set(id, running);
@@ -327,15 +341,23 @@ export class HeldShell {
     }
   }
 
-  async #settleFromWhatIsLeft(id: CommandId, results: Pick<Environment["shell"], "find">): Promise<CommandView> {
+  async #settleFromWhatIsLeft(id: CommandId, results: CommandResults): Promise<CommandView> {
     const found = await results.find(id);
-    if (found.kind === "done") return this.#recordEnd(id, found.result, { recovered: true });
+    if (found.kind === "done") {
+      const result = await wholeOutputs(this.#outputs(), results, id, found.result);
+      return this.#recordEnd(id, result, { recovered: true });
+    }
     const reason =
       found.kind === "begun"
         ? "Its environment ended in the middle of it; nobody can tell how far it came."
         : "Its environment ended before it began; it did not run.";
     await this.#append([event("shell.command-unknown", { id, reason })], { actor: "corral" }, stillRunning(id));
     return { id, shell: this.id, state: "unknown", reason };
+  }
+
+  #outputs(): OutputsOf {
+    const { artifacts, over, onDefect } = this.#world;
+    return { artifacts, over, onDefect, shell: this.id };
   }
 
   async #again(row: Row, { id, text }: StartCommand): Promise<CommandView> {
@@ -347,8 +369,10 @@ export class HeldShell {
   async #ended(id: CommandId, row: Row): Promise<CommandView> {
     const environment = this.#kept.includes(id) ? await this.#environment?.catch(() => undefined) : undefined;
     const found = await environment?.shell.find(id);
-    if (found?.kind === "done") return { id, shell: this.id, state: "ended", result: found.result };
     const facts = JSON.parse(row["facts"] as string) as EventData<"shell.command-ended">;
+    const { artifacts } = facts;
+    if (found?.kind === "done")
+      return { id, shell: this.id, state: "ended", result: { ...found.result, ...(artifacts && { artifacts }) } };
     return { id, shell: this.id, state: "past", facts };
   }
 
@@ -393,6 +417,8 @@ interface Running {
   readonly done: Promise<CommandView>;
   readonly join: (onOutput: OnOutput) => void;
   interruptedBy: string | undefined;
+  /** Known from its end on. */
+  written: Readonly<Record<"stdout" | "stderr", number>> | undefined;
 }
 
 function stillRunning(id: CommandId) {

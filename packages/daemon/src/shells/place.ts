@@ -58,7 +58,7 @@ export function unchangedTest({ base }: Pick<Place, "base">, state: EnvironmentS
 /** The files and what was noted of them. */
 export async function removePlace({ path }: Pick<Place, "path">): Promise<void> {
   await removeFolder(path);
-  await removeFolder(`${path}.json`);
+  for (const beside of ["json", "index"]) await removeFolder(`${path}.${beside}`);
 }
 
 function quoted(text: string): string {

@@ -1,21 +1,31 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, chownSync, existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { newId, openShellWish, type OpenShellWish, type ProjectId, type ShellId } from "@corral/protocol";
 import { afterEach, describe, expect, test } from "vitest";
 import { driversOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
-import { historyOf } from "../log/index.ts";
+import { historyOf, type Projection } from "../log/index.ts";
 import { openTestProjects } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
-import { terminalProjections } from "../terminals/index.ts";
+import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
+import { openFolderStore } from "../storage/folder/index.ts";
+import { keepScrollbacks, terminalProjections } from "../terminals/index.ts";
 import { openShells, shellProjections } from "./index.ts";
 
+const patience = { timeout: 60_000, interval: 20 };
 const by = { actor: "person:ann" };
 const cleanUps: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
+
+/** There are none here, and artifacts look for their owners among them too. */
+const sessions: readonly Projection[] = [
+  { table: "sessions", version: 1, columns: { seen: "integer" }, changes: () => [] },
+  { table: "removed_sessions", version: 1, columns: { how: "text" }, changes: () => [] },
+];
 
 /** A daemon's shells, which can be let go and taken up again by another one. */
 async function place({ idleMs }: { idleMs?: number } = {}) {
@@ -24,25 +34,34 @@ async function place({ idleMs }: { idleMs?: number } = {}) {
   const repository = makeRepository(join(folder, "repository"));
   const home = join(folder, "home");
   const open = async () => {
-    const { log, projects } = await openTestProjects(folder, [...shellProjections, ...terminalProjections]);
+    const projections = [...shellProjections, ...terminalProjections, ...artifactProjections, ...sessions];
+    const { log, projects } = await openTestProjects(folder, projections);
     const defects: string[] = [];
+    const onDefect = (what: string, error?: unknown) => void defects.push(`${what}: ${String(error)}`);
+    const artifacts = await openArtifacts({
+      ...{ log, home, onDefect, store: await openFolderStore(join(home, "storage")) },
+      terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
+    });
+    await artifacts.mend();
     const shells = openShells({
       log,
       home,
       drivers: driversOf(openJailDriver({ home })),
-      scrollbacks: { write: () => Promise.resolve("file:///none"), read: () => Promise.resolve(undefined) },
-      onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
+      scrollbacks: keepScrollbacks(artifacts, { everyMs: 10 }),
+      artifacts,
+      onDefect,
       ...(idleMs === undefined ? {} : { idleMs }),
     });
     await shells.begin();
     const { id: project } = await projects.register({ path: repository }, by);
-    return { log, shells, project, defects };
+    return { log, shells, artifacts, project, defects };
   };
   const first = await open();
   let current = first;
   cleanUps.push(async () => {
     for (const { id } of await current.shells.list()) await current.shells.close(id, by);
     current.shells.stop();
+    await current.artifacts.close();
     await current.log.close();
   });
   return {
@@ -50,9 +69,11 @@ async function place({ idleMs }: { idleMs?: number } = {}) {
     folder,
     home,
     repository,
+    current: () => current,
     /** As after a stop or a crash of the daemon. */
     async again() {
       current.shells.stop();
+      await current.artifacts.close();
       await current.log.close();
       current = await open();
       return current;
@@ -179,6 +200,64 @@ describe("a person's shell", () => {
     expect(ends.map(({ data }) => data)).toMatchObject([{ exitCode: 0 }, { id: command.id, recovered: true }]);
     expect(await run(next, id, "echo $kept")).toMatchObject({ result: { stdout: "value\n" } });
     expect(next.defects).toEqual([]);
+  });
+
+  test("keeps the whole of an output that is too long for a result, while it grows and over a restart", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish(), by);
+    const text = "mkfifo go; seq 1 20000; echo short >&2; read x <go; seq 20001 40000";
+    const command = { id: newId("command"), text, timeoutMs: 120_000 };
+    await at.shells.start(id, command, by);
+    const artifact = `art_${command.id.slice(4)}o` as const;
+    const lines = async () => {
+      const { artifacts } = at.current();
+      const known = await artifacts.find(artifact);
+      return known === undefined ? [] : readFileSync(fileURLToPath(known.url), "utf8").trimEnd().split("\n");
+    };
+    await expect.poll(async () => (await lines()).at(-1), patience).toBe("20000");
+    await at.again();
+    writeFileSync(join((await at.current().shells.get(id))!.path, "go"), "x\n");
+    const view = await at.current().shells.follow(id, command.id, () => undefined);
+    const whole = Array.from({ length: 40_000 }, (_, n) => String(n + 1));
+    expect(await lines()).toEqual(whole);
+    const kept = { id: artifact, url: (await at.current().artifacts.find(artifact))?.url, bytes: 228_894 };
+    expect(view).toMatchObject({ state: "ended", result: { artifacts: { stdout: kept } } });
+    expect(await at.current().shells.look(id, command.id)).toMatchObject({ result: { artifacts: { stdout: kept } } });
+    expect((await historyOf(at.current().log, id)).at(-1)?.data).toMatchObject({ artifacts: { stdout: kept } });
+    expect(at.current().defects).toEqual([]);
+  });
+
+  test("has what is on a terminal on file while the terminal lives, without an event for each change", async () => {
+    const at = await place();
+    const { id } = await at.shells.open(wish(), by);
+    const { terminals } = at.shells;
+    const opened = await terminals.open(id, { columns: 80, rows: 24 }, by);
+    if (opened.state !== "open" || opened.scrollback === undefined) throw new Error("there is no file");
+    const file = fileURLToPath(opened.scrollback);
+    const seat = await terminals.watch(id, opened.id, {
+      onOutput: () => undefined,
+      onSize: () => undefined,
+      onClosed: () => undefined,
+    });
+    if (!("write" in seat)) throw new Error("it has ended");
+    for (const word of ["one", "two"]) {
+      seat.write(Buffer.from(`echo is-''${word}; clear\recho now-''${word}\r`));
+      await expect.poll(() => readFileSync(file, "utf8"), patience).toContain(`now-${word}\n`);
+    }
+    expect(readFileSync(file, "utf8")).toBe(await terminals.read(id, opened.id));
+    await at.again();
+    const { shells, artifacts, log } = at.current();
+    await expect.poll(() => readFileSync(file, "utf8"), patience).toContain("now-two\n");
+    await shells.terminals.close(id, opened.id);
+    const told = await shells.terminals.look(id, opened.id);
+    expect(told).toMatchObject({ state: "closed", scrollback: opened.scrollback });
+    expect(readFileSync(file, "utf8")).toContain("now-two\n");
+    const [artifact, ...others] = await artifacts.list(id);
+    expect([artifact?.state, artifact?.kind, others]).toEqual(["kept", "scrollback", []]);
+    // Two for each daemon that had it, at most.
+    const about = (await historyOf(log, id)).filter(({ type }) => type.startsWith("artifact."));
+    expect(about.length).toBeLessThanOrEqual(4);
+    expect(at.current().defects).toEqual([]);
   });
 
   test("that was killed in the middle of a command says that nobody can tell, and the next command starts afresh", async () => {

@@ -12,6 +12,7 @@ import {
   type ShellWorkspace,
   type StartCommand,
 } from "@corral/protocol";
+import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts } from "./held.ts";
@@ -57,6 +58,7 @@ export interface ShellParts {
   readonly home: string;
   readonly drivers: EnvironmentDrivers;
   readonly scrollbacks: Scrollbacks;
+  readonly artifacts: Pick<Artifacts, "begin">;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
   /** What a container is made of that names nothing itself. */
@@ -73,6 +75,7 @@ export function openShells({
   home,
   drivers,
   scrollbacks,
+  artifacts,
   limits = () => defaultLimits,
   usualContainer = () => ({}),
   onDefect,
@@ -80,7 +83,7 @@ export function openShells({
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const world = { log, drivers, scrollbacks, limits, claim, onDefect, over: over.signal };
+  const world = { log, drivers, scrollbacks, artifacts, limits, claim, onDefect, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
   const ticking = setInterval(endIdle, Math.min(idleMs, 60_000)).unref();

@@ -10,7 +10,7 @@ import {
 } from "@corral/protocol";
 import type { Environment, Terminal } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
-import type { Scrollbacks } from "./scrollbacks.ts";
+import type { Scrollback, Scrollbacks } from "./scrollbacks.ts";
 
 /** In whose environment a terminal is. */
 export type TerminalPlace = TerminalView["of"];
@@ -73,7 +73,9 @@ export class HeldTerminals {
       is: null,
     });
     try {
-      return this.#viewOf(id, this.#hold(id, await environment.openTerminal(nameOf(id), size)));
+      const held = this.#hold(id, await environment.openTerminal(nameOf(id), size));
+      await held.scrollback.begun;
+      return this.#viewOf(id, held);
     } catch (error) {
       await this.#recordClosed({ id, reason: "it could not begin" });
       throw error;
@@ -92,6 +94,7 @@ export class HeldTerminals {
             environment === undefined
               ? "its environment ended"
               : "it ended with the daemon, for there was no tmux to hold it",
+          ...addressed(await this.#world.scrollbacks.left(id)),
         });
     }
   }
@@ -155,12 +158,19 @@ export class HeldTerminals {
   #hold(id: TerminalId, terminal: Terminal): Held {
     const held: Held = {
       terminal,
+      scrollback: this.#world.scrollbacks.follow(this.#place, id, {
+        read: () => terminal.scrollback(),
+        over: this.#world.over,
+      }),
       viewers: new Set(),
       lastHeard: performance.now(),
       reason: "its program ended",
       recorded: Promise.resolve(),
     };
-    const unwatch = terminal.watch(() => (held.lastHeard = performance.now()));
+    const unwatch = terminal.watch(() => {
+      held.lastHeard = performance.now();
+      held.scrollback.touch();
+    });
     held.recorded = terminal.ended
       .then(
         ({ exitCode, scrollback }) => this.#ended(id, held, { exitCode, scrollback }),
@@ -180,7 +190,8 @@ export class HeldTerminals {
     const closed: ClosedTerminal =
       end === undefined
         ? { id, reason: held.reason === "it was closed" ? held.reason : "its environment ended" }
-        : { id, reason: held.reason, exitCode: end.exitCode, ...(await this.#keep(id, end.scrollback)) };
+        : { id, reason: held.reason, exitCode: end.exitCode };
+    Object.assign(closed, addressed(await this.#keep(id, held, end?.scrollback)));
     await this.#recordClosed(closed);
     this.#open.delete(id);
     for (const viewer of held.viewers) viewer.onClosed(closed);
@@ -192,12 +203,12 @@ export class HeldTerminals {
   }
 
   /** That a store is full keeps no terminal from ending. */
-  async #keep(id: TerminalId, text: string): Promise<{ scrollback?: string }> {
+  async #keep(id: TerminalId, { scrollback }: Held, text: string | undefined): Promise<string | undefined> {
     try {
-      return { scrollback: await this.#world.scrollbacks.write(this.#place, id, text) };
+      return await scrollback.finish(text);
     } catch (error) {
       this.#world.onDefect(`what was on ${id} could not be kept`, error);
-      return {};
+      return undefined;
     }
   }
 
@@ -241,7 +252,7 @@ export class HeldTerminals {
     return held === undefined ? { ...closedIn(row), of: this.#place, state: "closed" } : this.#viewOf(id, held);
   }
 
-  #viewOf(id: TerminalId, { terminal, viewers }: Held): TerminalView {
+  #viewOf(id: TerminalId, { terminal, viewers, scrollback }: Held): TerminalView {
     return {
       id,
       of: this.#place,
@@ -249,12 +260,14 @@ export class HeldTerminals {
       lasting: terminal.lasting,
       viewers: viewers.size,
       ...terminal.size,
+      ...addressed(scrollback.url),
     };
   }
 }
 
 interface Held {
   readonly terminal: Terminal;
+  readonly scrollback: Scrollback;
   readonly viewers: Set<TerminalViewer>;
   lastHeard: number;
   reason: string;
@@ -268,6 +281,10 @@ function closedIn(row: Row): ClosedTerminal {
   return closed === null
     ? { id: row["key"] as TerminalId, reason: "it is not there yet" }
     : (JSON.parse(closed) as EventData<"terminal.closed">);
+}
+
+function addressed(scrollback: string | undefined): { scrollback?: string } {
+  return scrollback === undefined ? {} : { scrollback };
 }
 
 /** Names in environments are words. */

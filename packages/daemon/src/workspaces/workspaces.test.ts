@@ -314,6 +314,41 @@ test("nothing that came with the branch is obeyed in a merge", async () => {
   expect(existsSync(ran), "plain git runs the hooks").toBe(true);
 });
 
+test("repositories inside of it do not reach the user's folder, and are told of before", async () => {
+  const workspace = workspaceFolder(place, session);
+  const evil = `touch ${join(place, "obeyed")}`;
+  inWorkspace("init", "-q", "evil");
+  inWorkspace("-C", "evil", "commit", "-q", "--allow-empty", "-m", "inner");
+  for (const config of ["evil/.git/config", "bare/config"]) {
+    mkdirSync(join(workspace, config, ".."), { recursive: true });
+    inWorkspace("config", "-f", config, "core.fsmonitor", evil);
+  }
+  write({
+    "bare/HEAD": "ref: refs/heads/main\n",
+    "bare/objects/x": "",
+    "bare/refs/x": "",
+  });
+  inWorkspace("add", "evil", "bare", "file.txt");
+  inWorkspace("commit", "-q", "-m", "with another inside");
+  inRepo("config", "submodule.recurse", "true");
+  expect((await workspaces.diff(session)).flagged).toEqual([
+    { path: "bare/HEAD", why: "git takes its folder for a repository, and obeys the config beside it" },
+    { path: "evil", why: "another repository stands there: its own settings are obeyed once it is fetched" },
+  ]);
+  await workspaces.merge(session, {}, by);
+  expect(readdirSync(join(repo, "evil"))).toEqual([]);
+  expect(inRepo("status", "--porcelain")).toBe("");
+  expect(existsSync(join(place, "obeyed"))).toBe(false);
+  inWorkspace("status");
+  expect(existsSync(join(place, "obeyed")), "plain git obeys it in the workspace").toBe(true);
+});
+
+test("settings of submodules that git refuses to trust are not brought", async () => {
+  write({ ".gitmodules": '[submodule "a"]\n\tpath = a\n\turl = ./a\n\tupdate = !evil\n' });
+  await expect(workspaces.merge(session, {}, by)).rejects.toThrow("the objects were refused");
+  expect(existsSync(join(repo, ".gitmodules"))).toBe(false);
+});
+
 test("what is discarded leaves the repo and can be brought back as it was", async () => {
   write({ "file.txt": "two\n", "ignored.log": "kept too\n", ".gitignore": "*.log\n" });
   const { commit } = (await workspaces.bring(session, by)) as { commit: string };
@@ -488,6 +523,15 @@ function write(files: Record<string, string>): void {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
+}
+
+function inWorkspace(...args: string[]): string {
+  const who = ["-c", "safe.directory=*", "-c", "user.name=a", "-c", "user.email=a@b"];
+  return execFileSync("git", [...who, ...args], {
+    cwd: workspaceFolder(place, session),
+    encoding: "utf8",
+    stdio: "pipe",
+  });
 }
 
 function inRepo(...args: string[]): string {

@@ -17,6 +17,7 @@ import { fault } from "../faults/index.ts";
 import { endLeftJails } from "../git/index.ts";
 import type { By, Log } from "../log/index.ts";
 import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf, type UserRepo } from "./bring-back.ts";
+import { type AskGit, flaggedBetween } from "./changes.ts";
 import type { Owner } from "./copy.ts";
 import { difference } from "./difference.ts";
 import { removeWorkspace, workspaceFolder } from "./folder.ts";
@@ -112,9 +113,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         const { tip, branch } = await known(session);
         const { path, base } = prepared;
         const user = await repoOf(await inspect(await repoPath(record)));
-        const changes =
-          tip === undefined ? { files: [], patch: "", truncated: false } : await difference(user, { base, tip });
-        return { path, base, ...(branch === undefined ? {} : { branch, commit: tip }), ...changes };
+        const place = { path, base, ...(branch === undefined ? {} : { branch, commit: tip }) };
+        if (tip === undefined) return { ...place, files: [], patch: "", truncated: false };
+        const bytes: AskGit = (args, options) => user.git(args, { ...options, encoding: "latin1" });
+        const [changes, flagged] = await Promise.all([
+          difference(user, { base, tip }),
+          flaggedBetween(bytes, { base, tip }),
+        ]);
+        return { ...place, ...changes, ...(flagged.length === 0 ? {} : { flagged }) };
       }),
 
     bring: (session, by, how) => inLine(session, async () => bringNow(session, await known(session), by, how)),

@@ -1,5 +1,6 @@
 import { afterAll, describe } from "vitest";
 import { describeEnvironment } from "../conformance.ts";
+import { describeTerminals } from "../terminals/conformance.ts";
 import { containerUnderTest, openDriverAt } from "./testing/driver.ts";
 import { engineFor } from "./testing/podman.ts";
 
@@ -10,11 +11,7 @@ describe.skipIf(engine === undefined)("with an engine", () => {
   const { socket, image } = engine ?? { socket: "", image: undefined };
   const module = new URL("testing/driver.ts", import.meta.url);
   module.searchParams.set("socket", socket);
-  describeEnvironment("container", {
-    ...containerUnderTest,
-    plan: { image },
-    opening: "slow",
-    open: openDriverAt(socket),
-    module: module.href,
-  });
+  const container = { ...containerUnderTest, plan: { image }, open: openDriverAt(socket), module: module.href };
+  describeEnvironment("container", { ...container, opening: "slow" });
+  describeTerminals("a container", container, { lasting: true });
 });

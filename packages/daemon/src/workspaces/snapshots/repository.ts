@@ -1,6 +1,14 @@
 import { chown, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Covered, type GitJail, insideGitJail, type JailedAnswer, runJailed } from "../../git/index.ts";
+import {
+  type Covered,
+  type GitAnswer,
+  type GitJail,
+  type GitOptions,
+  insideGitJail,
+  type JailedAnswer,
+  runJailed,
+} from "../../git/index.ts";
 import { give, type Owner } from "../copy.ts";
 import { layOut } from "../layout.ts";
 import type { Source } from "../source.ts";
@@ -62,6 +70,15 @@ export async function openRepository(
         ["/bin/sh", "-c", `cd ${insideGitJail.workspace} || exit 1\n${script}`, "sh", ...args],
         { signal, ...options, variables: { ...own, ...variables } },
       ),
+  };
+}
+
+/** Git alone, without anything around it. */
+export function gitIn(repository: Repository, encoding: "utf8" | "latin1") {
+  return async (args: readonly string[], { input }: Pick<GitOptions, "input"> = {}): Promise<GitAnswer> => {
+    const options = input === undefined ? {} : { input: Buffer.from(input) };
+    const { ok, stdout, stderr } = await repository.run('exec git "$@"', args, options);
+    return { ok, stdout: stdout.toString(encoding), stderr };
   };
 }
 

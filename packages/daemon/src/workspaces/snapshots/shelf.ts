@@ -105,7 +105,7 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
 
   async function keep(
     session: SessionId,
-    { pack: file, skipped, ...figures }: TakenTree,
+    { pack: file, skipped, flagged, nested: _, ...figures }: TakenTree,
     { by, calls, ...why }: Why & { readonly previous: SnapshotId | null },
   ): Promise<SnapshotId> {
     const snapshotId = newId("snapshot");
@@ -120,6 +120,7 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
       commands: [],
       skipped: skipped.slice(0, mostTold).map((each) => ({ ...each })),
       ...(pack === undefined ? {} : { pack }),
+      ...(flagged.length === 0 ? {} : { flagged: [...flagged] }),
     };
     await append(session, by, event("snapshot.taken", data));
     return snapshotId;

@@ -75,6 +75,64 @@ test("calls side by side share one, when the last has ended", async () => {
   expect((await session.taken()).at(-1)).toMatchObject({ calls: [one, two], files: 2, insertions: 2 });
 });
 
+test("what would run by itself is flagged, a repository inside once, and one alone is a snapshot of its own", async () => {
+  session.write({ "package.json": '{"scripts":{"test":"true"}}' });
+  await session.call(() => session.write({ "package.json": '{"scripts":{"test":"true"},"version":"2"}' }));
+  await session.call(() => {
+    const at = (path: string) => join(session.folder, path);
+    session.write({
+      "package.json": '{"scripts":{"test":"evil"}}',
+      "sub/CLAUDE.md": "obey\n",
+      "run.sh": "",
+      "1\t2\tname": "",
+    });
+    chmodSync(at("run.sh"), 0o755);
+    symlinkSync("../outside", at("in/inside"));
+    symlinkSync("../../outside", at("in/out"));
+  });
+  const planted = await session.call(() => session.write({ "evil/.git/config": "[core]\n\tfsmonitor = evil\n" }));
+  await session.call(() => session.write({ "evil/.git/HEAD": "ref: refs/heads/main\n" }));
+  const raised = await session.call(() => chmodSync(join(session.folder, "file.txt"), 0o4755));
+  const taken = await session.taken();
+  expect(taken.map(({ flagged, files }) => ({ files, flagged }))).toEqual([
+    { files: 0, flagged: undefined },
+    { files: 1, flagged: [{ path: "package.json", why: "npm and others run its scripts" }] },
+    {
+      files: 6,
+      flagged: [
+        { path: "in/out", why: "a link that leads out of the workspace" },
+        { path: "package.json", why: "npm and others run its scripts" },
+        { path: "run.sh", why: "it can be executed now" },
+        { path: "sub/CLAUDE.md", why: "agents obey it" },
+      ],
+    },
+    { files: 0, flagged: [{ path: "evil/.git", why: "a repository of its own: git obeys its config" }] },
+    {
+      files: 1,
+      flagged: [
+        { path: "file.txt", why: "it runs as its owner or group, whoever starts it" },
+        { path: "file.txt", why: "it can be executed now" },
+      ],
+    },
+  ]);
+  expect(taken.slice(3).map(({ calls }) => calls)).toEqual([[planted], expect.arrayContaining([raised])]);
+});
+
+test("what was in the user's folder from the beginning is flagged for nobody", async () => {
+  mkdirSync(join(stage.repo, "own/.git"), { recursive: true });
+  writeFileSync(join(stage.repo, "Makefile"), "all:\n");
+  const inPlace = await stage.session("in place");
+  await inPlace.call(() => {
+    writeFileSync(join(stage.repo, "file.txt"), "two\n");
+    mkdirSync(join(stage.repo, "others"));
+    writeFileSync(join(stage.repo, "others/.git"), "gitdir: /etc\n");
+  });
+  expect((await inPlace.taken()).map(({ flagged }) => flagged)).toEqual([
+    undefined,
+    [{ path: "others/.git", why: "a repository of its own: git obeys its config" }],
+  ]);
+});
+
 test("nothing planted is obeyed or waited for, and what cannot be kept is told", async () => {
   await session.call(() => {
     const at = (path: string) => join(session.folder, path);

@@ -20,6 +20,7 @@ import type { Store } from "../../storage/index.ts";
 import type { Owner } from "../copy.ts";
 import { difference } from "../difference.ts";
 import type { OnRecord } from "../projection.ts";
+import { nestedNoted, noteNested } from "./nested.ts";
 import { beginFrom, forgetFiles } from "./beginning.ts";
 import { Ends } from "./ends.ts";
 import { expireOf, sweepStore } from "./expiry.ts";
@@ -27,9 +28,9 @@ import { type Fork, packFork } from "./fork.ts";
 import { packsNoted } from "./packs.ts";
 import { forkPack, indexBeside } from "./places.ts";
 import { snapshotView } from "./projection.ts";
-import type { Repository } from "./repository.ts";
+import { gitIn, type Repository } from "./repository.ts";
 import { checkOutTree, wantedTree } from "./restore.ts";
-import { openShelf, type Prepared, shelfFolder, type Why } from "./shelf.ts";
+import { openShelf, type Prepared, type Shelf, shelfFolder, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
 /**
@@ -153,7 +154,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       return inLine(session, async () => {
         const repository = await shelf.open(session);
         const end = other?.tree ?? (await treeOfNow(session, repository, tree)).tree;
-        const changes = await difference(plainGit(repository), { base: tree, tip: end });
+        const changes = await difference({ git: gitIn(repository, "utf8") }, { base: tree, tip: end });
         return { session, from, ...(to === undefined ? {} : { to }), ...changes };
       });
     },
@@ -239,10 +240,17 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     const repository = await shelf.open(session);
     const { id: previous, tree } = await lastOf(session, repository);
     const taken = await treeOfNow(session, repository, tree);
-    if (previous !== null && taken.tree === tree) return { id: previous, tree, isNew: false };
+    // What was there before any work is nobody's doing.
+    const flagged = why.reason === "start" ? [] : taken.flagged;
+    const isSame = previous !== null && taken.tree === tree && flagged.length === 0;
+    const id = isSame ? previous : await keep(session, { ...taken, flagged }, { ...why, previous });
+    await noteNested(repository.folder, taken.nested);
+    return { id, tree: taken.tree, isNew: !isSame };
+  }
+
+  function keep(session: SessionId, taken: TakenTree, why: Parameters<Shelf["keep"]>[2]): Promise<SnapshotId> {
     fault("snapshot.written");
-    const id = await shelf.keep(session, taken, { ...why, previous });
-    return { id, tree: taken.tree, isNew: true };
+    return shelf.keep(session, taken, why);
   }
 
   async function restoreNow(
@@ -299,7 +307,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     });
     // In place there is more than the base from the beginning: that is taken, not derived.
     if (isInPlace) return { id: null, tree };
-    const start = { tree, pack, files: 0, insertions: 0, deletions: 0, skipped: [] };
+    const start = { tree, pack, files: 0, insertions: 0, deletions: 0, skipped: [], flagged: [], nested: [] };
     const previous = last?.id ?? null;
     return { id: await shelf.keep(session, start, { reason: "start", calls: [], by: corral, previous }), tree };
   }
@@ -308,7 +316,8 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     const { project } = await shelf.known(session);
     const { ignored, largestFile } = await options.terms(project as ProjectId);
     await mustHaveRoom(repository.folder);
-    const wish = { before, ignored, bounds: { largestFile, mostFiles, mostBytes } };
+    const nested = await nestedNoted(repository.folder);
+    const wish = { before, ignored, nested, bounds: { largestFile, mostFiles, mostBytes } };
     try {
       return await takeTree(repository, wish);
     } catch (error) {
@@ -369,15 +378,6 @@ const leastFree = 2 ** 29;
 /** Something in it is nowhere else, and an agent can reach it: it is taken over at once. */
 function isOfItsOwn({ way, readable, head }: Prepared): boolean {
   return way === "in place" || readable.length === 0 || head !== undefined;
-}
-
-function plainGit(repository: Repository) {
-  return {
-    async git(args: readonly string[]) {
-      const { ok, stdout, stderr } = await repository.run('exec git "$@"', args);
-      return { ok, stdout: stdout.toString("utf8"), stderr };
-    },
-  };
 }
 
 function preparedOf({ prepared }: OnRecord, session: SessionId): Prepared {

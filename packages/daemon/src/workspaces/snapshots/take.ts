@@ -1,7 +1,10 @@
+import type { FlaggedChange } from "@corral/protocol";
 import { insideGitJail } from "../../git/index.ts";
+import { flagged, rawChanges, utf8 } from "../changes.ts";
+import { bounded } from "../flags.ts";
 import { findOdd, meetsHazard, type Odd, oddOf } from "../hazards.ts";
 import { judge, type Skipped, skipped, type StagingBounds, statEach, take, updateIndex } from "../staging.ts";
-import type { Repository } from "./repository.ts";
+import { gitIn, type Repository } from "./repository.ts";
 
 export interface TakeWish {
   /** The tree that it is compared with. */
@@ -9,6 +12,8 @@ export interface TakeWish {
   /** Patterns, as in a `.gitignore`, of ignored files that are taken all the same. */
   readonly ignored: readonly string[];
   readonly bounds: StagingBounds;
+  /** Repositories inside of it that were known before. */
+  readonly nested: readonly string[];
 }
 
 export interface TakenTree {
@@ -18,6 +23,10 @@ export interface TakenTree {
   readonly insertions: number;
   readonly deletions: number;
   readonly skipped: readonly Skipped[];
+  /** What of it somebody should look at; it may be that alone which is new. */
+  readonly flagged: readonly FlaggedChange[];
+  /** Repositories inside of it, which no tree holds. */
+  readonly nested: readonly string[];
   /** The file with the objects that are new, as a pack; none when nothing is. */
   readonly pack: string | undefined;
 }
@@ -30,7 +39,7 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
   const seen = await look(repository, wish);
   const names = seen.names.slice(0, wish.bounds.mostFiles);
   const files = names.filter((name) => !name.endsWith("/"));
-  const nested = names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
+  const inner = names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
   const judged = judge(files, seen.facts, wish.bounds);
   const surplus = seen.names.length - names.length;
   const { covered } = seen.odd;
@@ -39,8 +48,9 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
       repository.run(script, args, { covered, ...(input && { input }) }),
   };
   const written = await take(at, judged.taken, [write, wish.before]);
-  const [tree = "", ...numbers] = Buffer.from(written.stdout).toString("latin1").split("\0");
-  const lines = numbers.filter((line) => /^(\d+|-)\t/.test(line));
+  const [, tree = "", rest = ""] = /^([0-9a-f]+)\0(.*)$/s.exec(Buffer.from(written.stdout).toString("latin1")) ?? [];
+  const { changes, figures: lines } = rawChanges(rest);
+  const nested = nestedIn(seen.odd);
   const total = (column: number) => lines.reduce((all, line) => all + (Number(line.split("\t")[column]) || 0), 0);
   return {
     tree,
@@ -49,13 +59,39 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
     deletions: total(1),
     skipped: [
       ...(surplus > 0 ? [skipped(`${surplus} files`, "too many")] : []),
-      ...nested,
+      ...inner,
       ...seen.odd.skipped,
       ...judged.skipped,
       ...written.refused,
     ],
+    flagged: bounded([
+      ...nested
+        .filter((path) => !wish.nested.includes(path))
+        .map((path) => ({ path, why: "a repository of its own: git obeys its config" })),
+      ...raised(judged.taken, seen.facts),
+      ...(await flagged(gitIn(repository, "latin1"), changes)),
+    ]),
+    nested,
     pack: tree === wish.before ? undefined : `${repository.folder}/new.pack`,
   };
+}
+
+function nestedIn({ covered }: Odd): readonly string[] {
+  const paths = [...(covered?.folders ?? []), ...(covered?.files ?? [])];
+  return paths.filter((path) => /(^|\/)\.git$/.test(path)).map(utf8);
+}
+
+/** Programs that run as whoever they belong to. Trees know nothing of that. */
+function raised(taken: readonly string[], facts: readonly string[]): FlaggedChange[] {
+  const paths = new Set(taken);
+  return facts.flatMap((line) => {
+    const [, mode = "0", name = ""] = /^(\w+) \d+ \.\/(.*)$/s.exec(line) ?? [];
+    const bits = Number.parseInt(mode, 16);
+    const isRaised = (bits & 0o170000) === 0o100000 && (bits & 0o6000) !== 0;
+    return isRaised && paths.has(name)
+      ? [{ path: utf8(name), why: "it runs as its owner or group, whoever starts it" }]
+      : [];
+  });
 }
 
 interface Seen {
@@ -143,7 +179,7 @@ ${updateIndex.join(" ")} || exit 1
 tree=$(git write-tree) || exit 1
 printf '%s\\0' "$tree"
 [ "$tree" = "$1" ] && exit 0
-git diff-tree -r --numstat --no-renames --no-ext-diff --no-textconv -z "$1" "$tree" || exit 1
+git diff-tree -r --raw --no-abbrev --numstat --no-renames --no-ext-diff --no-textconv -z "$1" "$tree" || exit 1
 {
   echo "$tree"
   git diff-tree -r -t --no-renames --no-abbrev "$1" "$tree" |

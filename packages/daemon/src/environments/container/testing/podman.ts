@@ -117,6 +117,8 @@ const packages = [
     "libudev1",
     "libuuid1",
   ],
+  // The library of events has one name or the other.
+  ...["tmux", "libevent-core-2.1-7", "libevent-core-2.1-7t64", "libutempter0", "ncurses-base"],
 ];
 
 const listScript = `
