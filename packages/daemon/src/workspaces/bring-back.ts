@@ -152,7 +152,7 @@ async function gather(depot: Depot, { base, before, variables, message }: Bringi
   // An agent that broke its repository has broken that alone.
   const agents = (await depot.head()) ?? before ?? base;
   await depot.git(agents === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", agents]);
-  const skipped = await stage(depot.worktree);
+  const skipped = [...depot.odd.skipped, ...(await stage(depot.worktree, depot.odd))];
   const tree = await depot.git(["write-tree"]);
   const parents = await parentsOf(depot, { agents, before });
   const [first] = parents;

@@ -1,6 +1,6 @@
 import { chown, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Covered, type GitJail, insideGitJail, type JailedAnswer, runJailed } from "../../git/index.ts";
+import { type GitJail, insideGitJail, type JailedAnswer, runJailed } from "../../git/index.ts";
 import { give, type Owner } from "../copy.ts";
 import { layOut } from "../layout.ts";
 import type { Source } from "../source.ts";
@@ -35,7 +35,7 @@ export interface RepositoryPlace {
 export interface RunOptions {
   readonly input?: Uint8Array;
   readonly variables?: Readonly<Record<string, string>>;
-  readonly covered?: Pick<Covered, "folders" | "files"> | undefined;
+  readonly covered?: readonly string[] | undefined;
   readonly writes?: "workspace";
   readonly maxBytes?: number;
 }
@@ -57,7 +57,7 @@ export async function openRepository(
         {
           ...jail,
           ...(writes && { writes }),
-          ...(covered && { covered: { ...covered, empty: join(folder, "empty") } }),
+          ...(covered && { covered }),
         },
         ["/bin/sh", "-c", `cd ${insideGitJail.workspace} || exit 1\n${script}`, "sh", ...args],
         { signal, ...options, variables: { ...own, ...variables } },
@@ -82,7 +82,6 @@ async function make(
   else await writeFile(join(folder, "info/exclude"), source.excludes);
   if (isMade) return;
   await writeFile(join(folder, "info/attributes"), "* -text -eol -filter -ident -working-tree-encoding\n");
-  await writeFile(join(folder, "empty"), "");
   if (owner !== undefined) await give([folder], owner);
   await writeFile(ready, "");
 }

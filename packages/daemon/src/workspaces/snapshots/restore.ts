@@ -1,4 +1,5 @@
 import { CorralError } from "@corral/protocol";
+import { removeWaits } from "../hazards.ts";
 import type { Repository } from "./repository.ts";
 
 /**
@@ -37,6 +38,7 @@ exec git write-tree`;
 
 /** With the index where nothing but this is written: what the workspace links to is nothing else that can be. */
 const checkOut = `
+${removeWaits}
 cp "$GIT_INDEX_FILE" /tmp/index || exit 1
 GIT_INDEX_FILE=/tmp/index exec git read-tree --reset -u "$1"`;
 

@@ -145,6 +145,32 @@ test("nothing planted is obeyed or waited for, and what cannot be kept is told",
   expect(inSnapshots("cat-file", "blob", `${tree}:file.txt`)).toBe("$Id$\r\n");
 });
 
+test("links on the way to what is covered lead to nothing outside, and keep nothing from being taken", async () => {
+  const outside = join(stage.home, "made-outside");
+  await session.call(() => {
+    const at = (path: string) => join(session.folder, path);
+    execFileSync("git", ["init", "--quiet", at("sub")]);
+    for (const [folder, to] of Object.entries({
+      a: `/oldroot${outside}`,
+      b: "/oldroot/etc",
+      c: "/nowhere",
+      d: "../e",
+    })) {
+      session.write({ [`${folder}/file`]: "x\n" });
+      symlinkSync(to, at(`${folder}/.git`));
+    }
+    mkdirSync(at("e"));
+    execFileSync("mkfifo", [at("e/HEAD")]);
+  });
+  expect(await session.types()).not.toContain("snapshot.failed");
+  const { tree, skipped } = (await session.taken()).at(-1)!;
+  expect(existsSync(outside)).toBe(false);
+  expect(inSnapshots("ls-tree", "-r", "--name-only", tree).split("\n")).toEqual(
+    expect.arrayContaining(["a/file", "b/file", "c/file", "d/file"]),
+  );
+  expect(skipped).toEqual([{ path: "e/HEAD", why: "neither file nor link" }]);
+});
+
 test("a file that is larger than allowed is named, and the rest is there", async () => {
   stage.terms = { ...stage.terms, largestFile: 10 };
   await session.call(() => session.write({ "small.txt": "small\n", "large.txt": "larger than ten\n" }));
@@ -193,7 +219,7 @@ test("all files are restored, links are replaced and not followed, and that can 
     rmSync(join(session.folder, "in"), { recursive: true });
     symlinkSync(outside, join(session.folder, "in"));
     rmSync(join(session.folder, "deep"), { recursive: true });
-    execFileSync("mkfifo", [join(session.folder, "deep")]);
+    execFileSync("mkfifo", [join(session.folder, "deep"), join(session.folder, ".gitattributes")]);
     session.write({ "file.txt": "spoilt\n", "extra.txt": "extra\n" });
   });
   const restored = await stage.snapshots.restore(good, {}, by);

@@ -70,16 +70,18 @@ async function look(repository: Repository, { ignored, bounds }: TakeWish): Prom
   const first = await repository.run(lookFirst, args);
   if (first.ok) return seenIn(first.stdout);
   if (!first.stderr.includes(hazardWord)) throw new Error(first.stderr.trim());
-  const [folders = [], all = []] = sections(first.stdout);
-  const odd = oddOf(all, (path) => folders.includes(`./${path}`));
+  const [all = []] = sections(first.stdout);
+  const odd = oddOf(all);
   const second = await repository.run(lookCovered, args, { covered: odd.covered });
   if (!second.ok) throw new Error(second.stderr.trim());
-  return { ...seenIn(second.stdout), odd };
+  const seen = seenIn(second.stdout);
+  // What is covered looks like a file.
+  return { ...seen, odd, names: seen.names.filter((name) => !odd.special.has(name)) };
 }
 
 function seenIn(stdout: Buffer): Seen {
   const [odd = [], names = [], facts = []] = sections(stdout);
-  return { odd: oddOf(odd, () => false), names, facts };
+  return { odd: oddOf(odd), names, facts };
 }
 
 /** Lists of names, each name ended and each list ended once more. */
@@ -118,8 +120,6 @@ ${list}
 wait $odd
 if [ -s /tmp/odd ] && ${meetsHazard} </tmp/odd; then
   kill -9 $changed $others
-  xargs -0 sh -c 'for each do [ -d "$each" ] && [ ! -L "$each" ] && printf "%s\\0" "$each"; done; exit 0' sh </tmp/odd
-  printf '\\0'
   cat /tmp/odd
   echo '${hazardWord}' >&2
   exit 9
