@@ -185,12 +185,59 @@ test("a merge that was cut off anywhere is finished at the next start, and its l
     expect(readdirSync(join(repo, ".git")).filter((name) => /index./.test(name))).toEqual([]);
     inRepo("reset", "--quiet", "--hard", from);
   }
-  writeFileSync(join(repo, "file.txt"), "mine since\n");
-  await append(event("workspace.merge-begun", merge));
-  await workspaces.mend();
-  expect(await until("workspace.merge-given-up")).toEqual({ reason: expect.stringContaining("file.txt") as string });
-  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("mine since\n");
-  expect(defects.splice(0)).toEqual([expect.stringContaining("was given up")]);
+  for (const [nth, name] of ["file.txt", "new.txt"].entries()) {
+    writeFileSync(join(repo, name), "mine since\n");
+    await append(event("workspace.merge-begun", merge));
+    await workspaces.mend();
+    const reason = expect.stringContaining(name) as string;
+    expect(await until("workspace.merge-given-up", nth + 1)).toEqual({ reason });
+    expect(readFileSync(join(repo, name), "utf8")).toBe("mine since\n");
+    expect(defects.splice(0)).toEqual([expect.stringContaining("was given up")]);
+    inRepo("reset", "--quiet", "--hard", from);
+  }
+});
+
+test("what the user has on the way to a new file, below it, or in a repository there, is not lost in a merge", async () => {
+  write({ "way/new.txt": "new\n", "inner/file.txt": "new\n", plain: "new\n" });
+  const spoils: Record<string, () => void> = {
+    "way/new.txt": () => writeFileSync(join(repo, "way"), "mine\n"),
+    plain: () => {
+      mkdirSync(join(repo, "plain"));
+      writeFileSync(join(repo, "plain/mine.txt"), "mine\n");
+    },
+    "inner/file.txt": () => {
+      execFileSync("git", ["init", "--quiet", join(repo, "inner")]);
+      writeFileSync(join(repo, "inner/file.txt"), "mine\n");
+    },
+  };
+  for (const [told, spoil] of Object.entries(spoils)) {
+    spoil();
+    const before = inRepo("status", "--porcelain");
+    await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({
+      code: "workspace.overlap",
+      message: `Uncommitted changes of yours are in the way: ${told}.`,
+    });
+    expect(inRepo("status", "--porcelain")).toBe(before);
+    inRepo("clean", "--quiet", "--force", "--force", "-d");
+  }
+});
+
+test("a merge waits until the user is through with one of their own", async () => {
+  write({ "new.txt": "new\n" });
+  inRepo("checkout", "--quiet", "-b", "side");
+  writeFileSync(join(repo, "file.txt"), "side\n");
+  inRepo("commit", "--quiet", "--all", "--message=side");
+  inRepo("checkout", "--quiet", "main");
+  writeFileSync(join(repo, "file.txt"), "main\n");
+  inRepo("commit", "--quiet", "--all", "--message=main");
+  expect(() => inRepo("merge", "side")).toThrow();
+  writeFileSync(join(repo, "file.txt"), "resolved\n");
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.busy" });
+  inRepo("add", "file.txt");
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.busy" });
+  inRepo("commit", "--quiet", "--message=resolved");
+  expect(await workspaces.merge(session, {}, by)).toMatchObject({ kind: "merged" });
+  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("resolved\n");
 });
 
 /** Whose process number is anybody's by now. */
