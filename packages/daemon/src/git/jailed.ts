@@ -31,7 +31,7 @@ export interface JailedOptions {
   readonly input?: string | Uint8Array;
   readonly variables?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** More output than this is an error. */
+  /** More output than this is an error; the answer then has so much of it. */
   readonly maxBytes?: number;
 }
 
@@ -39,6 +39,8 @@ export interface JailedAnswer {
   readonly ok: boolean;
   readonly stdout: Buffer;
   readonly stderr: string;
+  /** There was more than wanted. */
+  readonly isCut?: boolean;
 }
 
 /** Runs a program in the jail. Throws `jail.unavailable` without bubblewrap, and when the signal aborts. */
@@ -55,11 +57,12 @@ export async function runJailed(
   let bytes = 0;
   child.stdout.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
+    if (bytes - chunk.length < maxBytes) chunks.push(chunk);
     if (bytes > maxBytes) child.kill("SIGKILL");
-    else chunks.push(chunk);
   });
   const { code, stderr } = await child.ended;
-  if (bytes > maxBytes) return { ok: false, stdout: Buffer.alloc(0), stderr: "there was too much of it" };
+  const beginning = () => Buffer.concat(chunks).subarray(0, maxBytes);
+  if (bytes > maxBytes) return { ok: false, stdout: beginning(), stderr: "there was too much of it", isCut: true };
   return { ok: code === 0, stdout: Buffer.concat(chunks), stderr };
 }
 

@@ -112,6 +112,20 @@ test("the difference has what is not committed, too", async () => {
   expect(branch).toBe(`corral/${session}`);
 });
 
+test("a difference that nobody could read whole is cut, its files are all there", async () => {
+  const line = `${"x".repeat(99)}\n`;
+  write({ "a.txt": line.repeat(50_000), "b.txt": "b\n", "huge.txt": line.repeat(400_000) });
+  const { files, patch, truncated } = await workspaces.diff(session);
+  expect(files).toEqual([
+    { path: "a.txt", insertions: 50_000, deletions: 0 },
+    { path: "b.txt", insertions: 1, deletions: 0 },
+    { path: "huge.txt", insertions: null, deletions: null },
+  ]);
+  expect(truncated).toBe(true);
+  expect(patch.length).toBeLessThanOrEqual(4 * 2 ** 20);
+  expect(patch.endsWith(`\n+${line}`)).toBe(true);
+});
+
 test.each([
   [undefined, "fast-forward", 1],
   ["no-ff", "merge", 2],

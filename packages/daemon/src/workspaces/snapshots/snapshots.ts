@@ -373,9 +373,10 @@ function isOfItsOwn({ way, readable, head }: Prepared): boolean {
 
 function plainGit(repository: Repository) {
   return {
-    async git(args: readonly string[]) {
-      const { ok, stdout, stderr } = await repository.run('exec git "$@"', args);
-      return { ok, stdout: stdout.toString("utf8"), stderr };
+    async git(args: readonly string[], { atMost }: { readonly atMost?: number } = {}) {
+      const bound = atMost === undefined ? {} : { maxBytes: atMost };
+      const { ok, stdout, stderr, isCut = false } = await repository.run('exec git "$@"', args, bound);
+      return { ok: ok || (isCut && atMost !== undefined), stdout: stdout.toString("utf8"), stderr, isCut };
     },
   };
 }
