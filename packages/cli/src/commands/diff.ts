@@ -1,7 +1,7 @@
 import type { WorkspaceDiff } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
-import { jsonLine, shown } from "../terminal.ts";
+import { jsonLine, shown, shownInLine } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
 
 export const diff = defineCommand({
@@ -33,7 +33,7 @@ export const diff = defineCommand({
 
 function summary({ files, branch }: WorkspaceDiff): string {
   const lines = files.map(({ path, insertions, deletions }) =>
-    insertions === null ? `${path}  binary` : `${path}  +${insertions} -${deletions}`,
+    insertions === null ? `${shownInLine(path)}  binary` : `${shownInLine(path)}  +${insertions} -${deletions}`,
   );
   return shown(`${[...lines, `${files.length} files on ${branch ?? "no branch yet"}`].join("\n")}\n`);
 }

@@ -328,7 +328,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const record = await known(session);
     const { discarded } = record;
     if (discarded === undefined || !(await isThere(discarded.folder)))
-      throw new CorralError("workspace.none", `Nothing of ${session} was discarded that could be brought back.`);
+      throw new CorralError("workspace.none", `Nothing of ${session} was discarded that could be brought back.`, {
+        hint: "What is discarded is kept for workspace.discardedDays; `corral snapshots` lists what else there is",
+      });
     if (record.prepared !== undefined)
       throw new CorralError("workspace.busy", `${session} works in another workspace by now.`, {
         hint: "Discard that one first",

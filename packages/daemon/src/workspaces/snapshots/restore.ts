@@ -1,6 +1,13 @@
 import { CorralError } from "@corral/protocol";
+import { posix } from "node:path";
 import { removeWaits } from "../hazards.ts";
 import type { Repository } from "./repository.ts";
+
+/** Before anything is done. Throws `not-found`. */
+export function mustBeInside(paths: readonly string[] = []): void {
+  const outside = paths.filter((path) => /^(\/|\.\.(\/|$))/.test(posix.normalize(path)));
+  if (outside.length > 0) throw noSuchPath(outside);
+}
 
 /**
  * The tree that the workspace is to hold: the snapshot's, or the present one with these paths as they were. What was not there

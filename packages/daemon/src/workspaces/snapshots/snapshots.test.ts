@@ -247,6 +247,15 @@ test("single paths are restored, what was not there then goes, and nothing else 
   expect(await session.types()).toEqual(expect.arrayContaining(["snapshot.taken", "snapshot.restored"]));
 });
 
+test.each(["../outside", "/etc/passwd", "in/../../x", ".."])("%s is no path of a workspace", async (path) => {
+  await session.call(() => session.write({ "file.txt": "two\n" }));
+  const [start] = await session.taken();
+  await expect(stage.snapshots.restore(start!.snapshotId, { paths: [path] }, by)).rejects.toMatchObject({
+    code: "not-found",
+  });
+  expect(stage.ended).toEqual([]);
+});
+
 test("nothing is restored in the middle of an activity", async () => {
   await session.call(() => session.write({ "file.txt": "two\n" }));
   const [start] = await session.taken();

@@ -28,7 +28,7 @@ import { packsNoted } from "./packs.ts";
 import { forkPack, indexBeside } from "./places.ts";
 import { snapshotView } from "./projection.ts";
 import type { Repository } from "./repository.ts";
-import { checkOutTree, wantedTree } from "./restore.ts";
+import { checkOutTree, mustBeInside, wantedTree } from "./restore.ts";
 import { openShelf, type Prepared, shelfFolder, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
@@ -159,6 +159,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     },
 
     async restore(id, { paths }, by) {
+      mustBeInside(paths);
       const { session, tree } = await view(id);
       return options.inTurn(session, () => inLine(session, () => restoreNow(session, { id, tree, paths }, by)));
     },
