@@ -405,7 +405,13 @@ test("a discard that was cut off is finished, an undo that was is undone, before
   await workspaces.mend();
   expect(existsSync(workspaceFolder(place, session))).toBe(false);
   expect(inRepo("branch", "--list", "corral/*")).toBe("");
+  // What the user makes of it afterwards is theirs.
+  inRepo("update-ref", `refs/heads/${branch}`, commit);
+  await workspaces.mend();
+  expect(inRepo("branch", "--list", "corral/*")).toContain(branch);
+  inRepo("update-ref", "-d", `refs/heads/${branch}`);
   // As an undo leaves it that was killed after it had moved everything.
+  rmSync(join(folder, "dropped"));
   for (const [name, to] of [
     ["workspace", ""],
     ["depot", ".depot"],
@@ -417,6 +423,21 @@ test("a discard that was cut off is finished, an undo that was is undone, before
   expect(existsSync(workspaceFolder(place, session))).toBe(false);
   expect(await workspaces.restore(session, by)).toMatchObject({ kind: "restored", commit });
   expect(readFileSync(join(workspaceFolder(place, session), "file.txt"), "utf8")).toBe("two\n");
+});
+
+test("a discard that cannot be finished keeps no other from being so", async () => {
+  write({ "file.txt": "two\n" });
+  const [first, folder] = [session, join(place, "discarded", "gone")];
+  const { commit, branch } = (await workspaces.bring(first, by)) as { commit: string; branch: string };
+  await append(event("workspace.discarded", { folder, branch, commit }));
+  session = await begin();
+  write({ "file.txt": "three\n" });
+  await append(event("workspace.discarded", { folder: join(place, "discarded", "other") }));
+  renameSync(repo, `${repo}.away`);
+  await workspaces.mend();
+  renameSync(`${repo}.away`, repo);
+  expect(defects.splice(0)).toEqual([expect.stringContaining(`what was discarded of ${first}`)]);
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
 });
 
 test("a branch that the user went on with outlives a discard", async () => {

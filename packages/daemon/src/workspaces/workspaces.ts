@@ -11,7 +11,7 @@ import {
   type StoredEvent,
   type WorkspaceDiff,
 } from "@corral/protocol";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fault } from "../faults/index.ts";
 import type { By, Log } from "../log/index.ts";
@@ -86,7 +86,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));
-          if (row["discarded"] !== null && row["prepared"] === null) await finishDiscard(session);
+          if (row["discarded"] === null || row["prepared"] !== null) continue;
+          await finishDiscard(session).catch((error: unknown) =>
+            onDefect(`what was discarded of ${session} is left in the middle`, error),
+          );
         }
       } catch (error) {
         onDefect("workspaces that were discarded or merged are left in the middle", error);
@@ -297,7 +300,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         fault("discard.moved");
       }
     }
-    if (branch !== undefined && commit !== undefined) await dropBranch(record, { folder, branch, commit });
+    // Once is enough: a branch that the user makes of it later is theirs, and so is a repository that they take away.
+    if (branch === undefined || commit === undefined || !(await isThere(folder)) || (await isThere(droppedIn(folder))))
+      return;
+    await dropBranch(record, { folder, branch, commit });
+    await writeFile(droppedIn(folder), "");
   }
 
   /** The user's, if they went on with it or have it checked out, and then it stays. */
@@ -337,7 +344,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       });
     const prepared = await lastPrepared(session);
     if (prepared === undefined) throw new CorralError("workspace.none", `${session} never had a workspace.`);
-    // Cut off before it is on record, all of it is moved away again at the next start.
+    // Cut off before it is on record, all of it is moved away again at the next start, the branch included.
+    await rm(droppedIn(discarded.folder), { force: true });
     for (const [name, to] of Object.entries(partsOf(session))) {
       await move(join(discarded.folder, name), to);
       fault("undo.moved");
@@ -466,6 +474,11 @@ interface Dropped {
 }
 
 const dayMs = 86_400_000;
+
+/** Says that the branch of what lies in the folder was dropped. */
+function droppedIn(folder: string): string {
+  return join(folder, "dropped");
+}
 
 function preparedOf({ prepared }: OnRecord, session: SessionId): EventData<"workspace.prepared"> {
   if (prepared !== undefined) return prepared;

@@ -247,6 +247,22 @@ test("single paths are restored, what was not there then goes, and nothing else 
   expect(await session.types()).toEqual(expect.arrayContaining(["snapshot.taken", "snapshot.restored"]));
 });
 
+test("what was too large to be kept is not lost by restoring", async () => {
+  await session.call(() => session.write({ "data.bin": "small\n", "file.txt": "two\n" }));
+  const small = (await session.taken()).at(-1)!.snapshotId;
+  const large = "z".repeat(2 ** 21);
+  await session.call(() => session.write({ "data.bin": large, "file.txt": "three\n" }));
+  const now = () => filesIn(session.folder);
+  for (const paths of [undefined, ["data.bin"], ["./"]])
+    await expect(stage.snapshots.restore(small, paths === undefined ? {} : { paths }, by)).rejects.toMatchObject({
+      code: "workspace.overlap",
+      message: expect.stringContaining("data.bin") as string,
+    });
+  expect(now()).toMatchObject({ "data.bin": large, "file.txt": "three\n" });
+  await stage.snapshots.restore(small, { paths: ["file.txt"] }, by);
+  expect(now()).toMatchObject({ "data.bin": large, "file.txt": "two\n" });
+});
+
 test.each(["../outside", "/etc/passwd", "in/../../x", ".."])("%s is no path of a workspace", async (path) => {
   await session.call(() => session.write({ "file.txt": "two\n" }));
   const [start] = await session.taken();

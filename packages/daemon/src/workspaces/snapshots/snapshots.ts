@@ -28,7 +28,7 @@ import { packsNoted } from "./packs.ts";
 import { forkPack, indexBeside } from "./places.ts";
 import { snapshotView } from "./projection.ts";
 import type { Repository } from "./repository.ts";
-import { checkOutTree, mustBeInside, wantedTree } from "./restore.ts";
+import { checkOutTree, mustBeInside, unkept, wantedTree } from "./restore.ts";
 import { openShelf, type Prepared, shelfFolder, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
@@ -99,6 +99,12 @@ export interface SnapshotsOptions {
 interface Last {
   readonly id: SnapshotId;
   readonly tree: string;
+}
+
+/** The last one, which is what there is but for what was skipped. */
+interface TakenNow extends Last {
+  readonly skipped: TakenTree["skipped"];
+  readonly isNew: boolean;
 }
 
 const corral: By = { actor: "corral" };
@@ -235,15 +241,16 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     });
   }
 
-  async function takeNow(session: SessionId, why: Why): Promise<Last & { readonly isNew: boolean }> {
+  async function takeNow(session: SessionId, why: Why): Promise<TakenNow> {
     preparedOf(await shelf.known(session), session);
     const repository = await shelf.open(session);
     const { id: previous, tree } = await lastOf(session, repository);
     const taken = await treeOfNow(session, repository, tree);
-    if (previous !== null && taken.tree === tree) return { id: previous, tree, isNew: false };
+    const { skipped } = taken;
+    if (previous !== null && taken.tree === tree) return { id: previous, tree, skipped, isNew: false };
     fault("snapshot.written");
     const id = await shelf.keep(session, taken, { ...why, previous });
-    return { id, tree: taken.tree, isNew: true };
+    return { id, tree: taken.tree, skipped, isNew: true };
   }
 
   async function restoreNow(
@@ -257,8 +264,9 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     const before = await takeNow(session, { reason: "person", calls: ends.drain(session), by });
     const repository = await shelf.open(session);
     const wanted = await wantedTree(repository, { present: before.tree, snapshot: tree, paths });
+    const left = await unkept(repository, { present: before.tree, wanted, paths, skipped: before.skipped });
     fault("restore.begun");
-    await checkOutTree(repository, wanted);
+    await checkOutTree(repository, wanted, left);
     await shelf.append(session, by, event("snapshot.restored", { snapshotId: id, ...(paths && { paths }) }));
     const after = await takeNow(session, { reason: "person", calls: [], by });
     return { kind: "restored", snapshot: id, before: before.id, after: after.id };
