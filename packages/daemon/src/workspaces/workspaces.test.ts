@@ -467,15 +467,20 @@ test("a workspace that rested long goes, its branch stays; discarded ones go in 
   await activity({ withCall: false });
   const later = open({ now: () => Date.now() + 40 * 86_400_000 });
   const removed: string[] = [];
+  let isKept = false;
   await workspaces.close();
   workspaces = open({
     now: () => Date.now() + 40 * 86_400_000,
     beforeRemoval: (_, folder) => {
       removed.push(readFileSync(join(folder, "file.txt"), "utf8"));
-      return Promise.resolve();
+      return Promise.resolve(isKept);
     },
   });
   await later.close();
+  await workspaces.cleanUp();
+  expect(existsSync(workspaceFolder(place, session)), "what could not be kept stays").toBe(true);
+  isKept = true;
+  removed.length = 0;
   await workspaces.cleanUp();
   expect(removed).toEqual(["two\n"]);
   expect(readdirSync(join(place, "workspaces")).filter((name) => name !== ".trash")).toEqual([]);

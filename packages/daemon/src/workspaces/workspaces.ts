@@ -65,8 +65,8 @@ export interface WorkspacesOptions {
   readonly spares: Spares;
   /** Ends what runs in a session's workspace. */
   readonly endEnvironments: (session: SessionId) => Promise<void>;
-  /** Called before a workspace's folder is removed for its age: the place to keep what is in it elsewhere. */
-  readonly beforeRemoval?: (session: SessionId, folder: string) => Promise<void>;
+  /** Called before a workspace's folder is removed for its age: the place to keep what is in it elsewhere. False: it stays. */
+  readonly beforeRemoval?: (session: SessionId, folder: string) => Promise<boolean>;
   readonly terms: () => { readonly idleDays: number | null; readonly discardedDays: number };
   readonly onDefect: (what: string, error: unknown) => void;
   readonly now?: () => number;
@@ -408,7 +408,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     await options.endEnvironments(session);
     await bringNow(session, before, { actor: "corral" });
     const { tip, prepared } = await known(session);
-    await options.beforeRemoval?.(session, workspaceFolder(home, session));
+    if ((await options.beforeRemoval?.(session, workspaceFolder(home, session))) === false) return;
     const commit = tip ?? prepared?.base ?? "";
     await append(session, { actor: "corral" }, event("workspace.cleared", { commit }));
     for (const part of Object.values(partsOf(session))) await setOut(part);

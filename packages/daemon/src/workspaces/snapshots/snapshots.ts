@@ -58,8 +58,8 @@ export interface Snapshots {
   restore(id: SnapshotId, wish: RestoreSnapshot, by: By): Promise<RestoreAnswer>;
   /** Makes ready what a new session's workspace begins with. Throws `not-found` for one of another project. */
   fork(id: SnapshotId, to: { readonly project: ProjectId; readonly session: SessionId }): Promise<Fork>;
-  /** Before its workspace goes. Never rejects. */
-  beforeRemoval(session: SessionId): Promise<void>;
+  /** Before its workspace goes. False: it must stay, for what it holds could not be kept, which is told. Never rejects. */
+  beforeRemoval(session: SessionId): Promise<boolean>;
   /** Takes all of a session that is no more. Can be repeated. */
   remove(session: SessionId): Promise<void>;
   /** Lets go of what is too old or too much, and of objects that nobody needs. Never rejects. */
@@ -178,7 +178,14 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     async beforeRemoval(session) {
       const why = { reason: "removal", calls: ends.drain(session), by: corral } as const;
-      await inLine(session, () => takeNow(session, why)).catch((error: unknown) => tellFailure(session, why, error));
+      try {
+        await inLine(session, () => takeNow(session, why));
+        return true;
+      } catch (error) {
+        ends.put(session, why.calls);
+        await tellFailure(session, why, error);
+        return false;
+      }
     },
 
     remove: (session) =>
