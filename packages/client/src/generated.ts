@@ -1019,6 +1019,7 @@ export interface Api {
       files: { path: string; insertions: number | null; deletions: number | null }[];
       patch: string;
       truncated: boolean;
+      skipped?: { path: string; why: string }[] | undefined;
     };
   };
   "POST /api/sessions/{id}/bring-back": {
@@ -1039,7 +1040,7 @@ export interface Api {
           skipped: { path: string; why: string }[];
           edited?: true | undefined;
         }
-      | { kind: "nothing-new" };
+      | { kind: "nothing-new"; skipped?: { path: string; why: string }[] | undefined };
   };
   "POST /api/sessions/{id}/merge": {
     path: { id: `ses_${string}` };

@@ -68,6 +68,8 @@ export const workspaceDiff = z.object({
   /** The difference as git prints it; cut when it is very long. */
   patch: z.string(),
   truncated: z.boolean(),
+  /** What is in the folder and not on the branch, since no commit can hold it. */
+  skipped: z.array(skippedFile).optional(),
 });
 export type WorkspaceDiff = z.infer<typeof workspaceDiff>;
 
@@ -97,7 +99,7 @@ export type DiscardAnswer = z.infer<typeof discardAnswer>;
 
 export const bringBackAnswer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("brought"), ...broughtBack.shape }),
-  z.object({ kind: z.literal("nothing-new") }),
+  z.object({ kind: z.literal("nothing-new"), skipped: z.array(skippedFile).optional() }),
 ]);
 export type BringBackAnswer = z.infer<typeof bringBackAnswer>;
 

@@ -25,11 +25,16 @@ export const diff = defineCommand({
     if (json === true) world.out.write(jsonLine(found));
     else if (found.files.length === 0) world.err.write("nothing was changed\n");
     else world.out.write(stat === true ? summary(found) : world.out.isTerminal ? shown(found.patch) : found.patch);
+    if (json !== true && found.skipped !== undefined) world.err.write(`left out: ${leftOut(found.skipped)}\n`);
     if (found.truncated && stat !== true)
       world.err.write(`it is longer than this; see it all with git: ${found.branch ?? ""}\n`);
     return 0;
   },
 });
+
+function leftOut(skipped: NonNullable<WorkspaceDiff["skipped"]>): string {
+  return skipped.map(({ path, why }) => `${shownInLine(path)} (${shownInLine(why)})`).join(", ");
+}
 
 function summary({ files, branch }: WorkspaceDiff): string {
   const lines = files.map(({ path, insertions, deletions }) =>

@@ -114,7 +114,7 @@ test("the difference has what is not committed, too", async () => {
 
 test("a difference that nobody could read whole is cut, its files are all there", async () => {
   const line = `${"x".repeat(99)}\n`;
-  write({ "a.txt": line.repeat(50_000), "b.txt": "b\n", "huge.txt": line.repeat(400_000) });
+  write({ "a.txt": line.repeat(50_000), "b.txt": "b\n", "huge.txt": line.repeat(170_000) });
   const { files, patch, truncated } = await workspaces.diff(session);
   expect(files).toEqual([
     { path: "a.txt", insertions: 50_000, deletions: 0 },
@@ -124,6 +124,14 @@ test("a difference that nobody could read whole is cut, its files are all there"
   expect(truncated).toBe(true);
   expect(patch.length).toBeLessThanOrEqual(4 * 2 ** 20);
   expect(patch.endsWith(`\n+${line}`)).toBe(true);
+}, 60_000);
+
+test("what no commit can hold is told with the difference, also when nothing is new", async () => {
+  write({ "file.txt": "two\n" });
+  execFileSync("mkfifo", [join(workspaceFolder(place, session), "fifo")]);
+  const skipped = [{ path: "fifo", why: "neither file nor link" }];
+  expect(await workspaces.diff(session)).toMatchObject({ skipped });
+  expect(await workspaces.diff(session)).toMatchObject({ skipped });
 });
 
 test.each([

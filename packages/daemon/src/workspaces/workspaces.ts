@@ -24,6 +24,7 @@ import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
 import { inspect } from "./source.ts";
 import type { Spares } from "./spare.ts";
+import type { Skipped } from "./staging.ts";
 import { emptyTrash, setOut } from "./trash.ts";
 
 /**
@@ -109,13 +110,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       inLine(session, async () => {
         const record = await known(session);
         const prepared = preparedOf(record, session);
-        await bringNow(session, record, { actor: "corral" });
+        const { skipped = [] } = await bringNow(session, record, { actor: "corral" });
         const { tip, branch } = await known(session);
         const { path, base } = prepared;
         const user = await repoOf(await inspect(await repoPath(record)));
         const changes =
           tip === undefined ? { files: [], patch: "", truncated: false } : await difference(user, { base, tip });
-        return { path, base, ...(branch === undefined ? {} : { branch, commit: tip }), ...changes };
+        const lacking = skipped.length === 0 ? {} : { skipped };
+        return { path, base, ...(branch === undefined ? {} : { branch, commit: tip }), ...changes, ...lacking };
       }),
 
     bring: (session, by, how) => inLine(session, async () => bringNow(session, await known(session), by, how)),
@@ -223,12 +225,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   ): Promise<BringBackAnswer> {
     const prepared = preparedOf(record, session);
     const brought = await bringBack(await workOn(session, record, prepared, edited));
-    if (brought.kind === "nothing-new") return brought;
+    if (brought.kind === "nothing-new")
+      return { kind: "nothing-new", ...(brought.skipped && { skipped: told(brought.skipped) }) };
     const { kind: _, before, skipped, ...rest } = brought;
     const data: EventData<"workspace.brought-back"> = {
       ...rest,
       ...(before === undefined ? {} : { before }),
-      skipped: skipped.slice(0, 100).map((each) => ({ ...each })),
+      skipped: told(skipped),
       ...(edited ? { edited: true as const } : {}),
     };
     await append(session, by, event("workspace.brought-back", data));
@@ -485,6 +488,11 @@ function preparedOf({ prepared }: OnRecord, session: SessionId): EventData<"work
   throw new CorralError("workspace.none", `${session} has no workspace.`, {
     hint: "It gets one with its first prompt; one that was discarded comes back with `corral discard --undo`",
   });
+}
+
+/** Of very many the first. */
+function told(skipped: readonly Skipped[]): Skipped[] {
+  return skipped.slice(0, 100).map((each) => ({ ...each }));
 }
 
 function leftoversMessage(session: SessionId, edited: boolean): string {
