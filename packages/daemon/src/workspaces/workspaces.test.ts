@@ -252,7 +252,7 @@ test("a merge waits until the user is through with one of their own", async () =
   inRepo("checkout", "--quiet", "main");
   writeFileSync(join(repo, "file.txt"), "main\n");
   inRepo("commit", "--quiet", "--all", "--message=main");
-  expect(() => inRepo("merge", "side")).toThrow();
+  expect(() => inRepo("merge", "side")).toThrow("Command failed");
   writeFileSync(join(repo, "file.txt"), "resolved\n");
   await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.busy" });
   inRepo("add", "file.txt");
