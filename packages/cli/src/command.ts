@@ -29,7 +29,7 @@ export function defineCommand<const A extends ArgsDef>(
         return 0;
       }
       checkFlags(rawArgs, definition.args);
-      const args = parseArgs<A>([...rawArgs], definition.args);
+      const args = { ...parseArgs<A>([...rawArgs], definition.args), ...negated(rawArgs, definition.args) };
       const [stray] = args._;
       if (definition.words === "none" && stray !== undefined)
         throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
@@ -38,7 +38,20 @@ export function defineCommand<const A extends ArgsDef>(
   };
 }
 
+/** Flags that are called `no-…`: the parser takes one for the opposite of another flag, which there is not. */
+function negated(rawArgs: readonly string[], definitions: ArgsDef): Record<string, true> {
+  const given = Object.keys(definitions).filter(
+    (name) => name.startsWith("no-") && flags(rawArgs).includes(`--${name}`),
+  );
+  return Object.fromEntries(given.map((name) => [name, true as const]));
+}
+
 function asksForHelp(rawArgs: readonly string[]): boolean {
+  return flags(rawArgs).some((word) => word === "--help" || word === "-h");
+}
+
+/** Words after `--` are never flags. */
+function flags(rawArgs: readonly string[]): readonly string[] {
   const end = rawArgs.indexOf("--");
-  return (end < 0 ? rawArgs : rawArgs.slice(0, end)).some((word) => word === "--help" || word === "-h");
+  return end < 0 ? rawArgs : rawArgs.slice(0, end);
 }

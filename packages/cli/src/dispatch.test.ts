@@ -56,6 +56,13 @@ test.each([
   });
 });
 
+test("a flag that begins with no- counts", async () => {
+  expect(await say("merge", "--squash", "--no-ff")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--squash and --no-ff exclude each other") as string,
+  });
+});
+
 test("--json after -- is a word of the prompt", async () => {
   expect((await say("stop", "--", "--json")).err).toBe(
     'error: unexpected word "--json"\nhint: `corral stop --help` tells how it is used\n',

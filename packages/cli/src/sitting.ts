@@ -133,10 +133,10 @@ const places = {
 };
 
 function greeting({ environment, files }: Seat, terminal: TerminalView): string {
-  const walls = environment.kind === "jail" ? `A jail ${files}` : `UNSAFE: no walls, ${files}`;
+  const walls = { jail: "A jail", container: "A container", local: "UNSAFE: no walls," }[environment.kind];
   const lasts =
     terminal.state === "open" && !terminal.lasting
       ? " No tmux can hold it there, so it ends when the daemon does."
       : "";
-  return `${walls}; network ${environment.network}, access ${environment.access ?? "write"}. Ctrl-\\ leaves it running, exit ends it.${lasts}\n`;
+  return `${walls} ${files}; network ${environment.network}, access ${environment.access ?? "write"}. Ctrl-\\ leaves it running, exit ends it.${lasts}\n`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bounded, jsonLine, outputTo, shown } from "./terminal.ts";
+import { bounded, jsonLine, outputTo, shown, shownInLine } from "./terminal.ts";
 
 test("escapes, control characters and marks that reorder text are shown", () => {
   expect(shown("a\u001b[2J\u0007b\rc\u0000\u007f\u009b31m\u202eevil")).toBe("a␛[2J␇b␍c␀\\u007f\\u009b31m\\u202eevil");
@@ -7,6 +7,10 @@ test("escapes, control characters and marks that reorder text are shown", () => 
 
 test("line feeds, tabs and letters of every script stay", () => {
   expect(shown("a\n\tä 日本 👍🏽")).toBe("a\n\tä 日本 👍🏽");
+});
+
+test("a name stays on its line", () => {
+  expect(shownInLine("a\nother.txt  +1 -0\u001b[2J\tb")).toBe("a⏎other.txt  +1 -0␛[2J b");
 });
 
 test("a line of JSON keeps its value and holds nothing that a terminal obeys", () => {

@@ -9,6 +9,11 @@ export function shown(text: string): string {
   return text.replace(unsafe, picture);
 }
 
+/** The same for what is to stay on its line, such as a name. */
+export function shownInLine(text: string): string {
+  return shown(text).replaceAll("\n", "⏎").replaceAll("\t", " ");
+}
+
 /** A line of JSON, the same value, with nothing in it that a terminal obeys. */
 export function jsonLine(value: unknown): string {
   // JSON escapes the first 32 by itself, and what `picture` makes of the others is their escape.

@@ -1191,6 +1191,7 @@ export interface Api {
       patch: string;
       truncated: boolean;
       flagged?: { path: string; why: string }[] | undefined;
+      skipped?: { path: string; why: string }[] | undefined;
     };
   };
   "POST /api/sessions/{id}/bring-back": {
@@ -1211,7 +1212,7 @@ export interface Api {
           skipped: { path: string; why: string }[];
           edited?: true | undefined;
         }
-      | { kind: "nothing-new" };
+      | { kind: "nothing-new"; skipped?: { path: string; why: string }[] | undefined };
   };
   "POST /api/sessions/{id}/merge": {
     path: { id: `ses_${string}` };

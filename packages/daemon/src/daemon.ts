@@ -202,10 +202,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     owner: parts.owner,
     spares,
-    async endEnvironments(session) {
-      await terminals.closeAll(session);
-      await endEnvironmentsOf(session, log, parts.drivers, "its workspace went");
-    },
+    endEnvironments: (session) => endAllIn(session, "its workspace went"),
     beforeRemoval: (session) => snapshots.beforeRemoval(session),
     terms: () => ({
       idleDays: config.values["workspace.idleDays"],
@@ -227,7 +224,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
         largestFile: values["snapshots.largestMb"] * 2 ** 20,
       };
     },
-    endEnvironments: (session) => endEnvironmentsOf(session, log, parts.drivers, "its files were restored"),
+    endEnvironments: (session) => endAllIn(session, "its files were restored"),
     inTurn: (session, work) => workspaces.inTurn(session, work),
     onDefect: complainingTo(parts.logger.child({ component: "snapshots" })),
   });
@@ -310,6 +307,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await workspaces.begin();
   void cleanUp();
   return { info, token, stop, stopped: stopped.promise };
+
+  /** What was on terminals is kept before they go with what they are in. */
+  async function endAllIn(session: SessionId, reason: string): Promise<void> {
+    await terminals.closeAll(session);
+    await endEnvironmentsOf(session, log, parts.drivers, reason);
+  }
 
   async function cleanUp(): Promise<void> {
     cleaned = Promise.all([workspaces.cleanUp().then(() => snapshots.expire()), artifacts.cleanUp()]).then(

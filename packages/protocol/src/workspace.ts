@@ -77,6 +77,8 @@ export const workspaceDiff = z.object({
   truncated: z.boolean(),
   /** To be looked at before it is merged; without: nothing. */
   flagged: z.array(flaggedChange).optional(),
+  /** What is in the folder and not on the branch, since no commit can hold it. */
+  skipped: z.array(skippedFile).optional(),
 });
 export type WorkspaceDiff = z.infer<typeof workspaceDiff>;
 
@@ -106,7 +108,7 @@ export type DiscardAnswer = z.infer<typeof discardAnswer>;
 
 export const bringBackAnswer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("brought"), ...broughtBack.shape }),
-  z.object({ kind: z.literal("nothing-new") }),
+  z.object({ kind: z.literal("nothing-new"), skipped: z.array(skippedFile).optional() }),
 ]);
 export type BringBackAnswer = z.infer<typeof bringBackAnswer>;
 

@@ -5,6 +5,8 @@ export interface GitAnswer {
   readonly ok: boolean;
   readonly stdout: string;
   readonly stderr: string;
+  /** There was more than wanted. */
+  readonly isCut?: boolean;
 }
 
 export interface GitOptions {
@@ -18,6 +20,8 @@ export interface GitOptions {
   readonly as?: { readonly uid: number; readonly gid: number } | undefined;
   /** How what it says becomes text; `latin1` keeps every byte of a name. */
   readonly encoding?: "latin1";
+  /** Of more output than this, in bytes, the rest is not waited for. */
+  readonly atMost?: number;
   /** `background`: whatever else wants the processor goes first. */
   readonly urgency?: "background";
 }
@@ -108,12 +112,13 @@ const quiet = {
 function run(
   args: readonly string[],
   env: Record<string, string>,
-  { signal, input, as, urgency, encoding = "utf8" as "latin1" }: GitOptions = {},
+  { signal, input, as, urgency, atMost, encoding = "utf8" as "latin1" }: GitOptions = {},
 ): Promise<GitAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<GitAnswer>();
-  const options = { env, encoding, maxBuffer: 256 * 1024 * 1024, ...as, ...(signal && { signal }) };
+  const options = { env, encoding, maxBuffer: atMost ?? 256 * 1024 * 1024, ...as, ...(signal && { signal }) };
   const child = execFile("git", args, options, (error, stdout, stderr) => {
-    if (error === null || typeof error.code === "number") resolve({ ok: error === null, stdout, stderr });
+    if (atMost !== undefined && error?.code === tooMuch) resolve({ ok: true, stdout, stderr, isCut: true });
+    else if (error === null || typeof error.code === "number") resolve({ ok: error === null, stdout, stderr });
     else reject(error);
   });
   if (urgency === "background" && child.pid !== undefined) yieldTo(child.pid);
@@ -123,6 +128,9 @@ function run(
   }
   return promise;
 }
+
+/** What Node says when a program wrote more than it may. */
+const tooMuch: unknown = "ERR_CHILD_PROCESS_STDIO_MAXBUFFER";
 
 /** It may have ended already. */
 function yieldTo(pid: number): void {

@@ -21,15 +21,8 @@ export interface GitJail {
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
   /** What is writable inside; without: the depot. */
   readonly writes?: "workspace";
-  /** What is there in the workspace and shows as empty. Each byte of a path is a character (latin1). */
-  readonly covered?: Covered;
-}
-
-export interface Covered {
-  readonly folders: readonly string[];
-  readonly files: readonly string[];
-  /** A host file that is empty. */
-  readonly empty: string;
+  /** Files and folders of the workspace that show as empty. Each byte of a path is a character (latin1). */
+  readonly covered?: readonly string[] | undefined;
 }
 
 export const insideGitJail = { workspace: "/workspace", depot: "/depot" } as const;
@@ -38,7 +31,7 @@ export interface JailedOptions {
   readonly input?: string | Uint8Array;
   readonly variables?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** More output than this is an error. */
+  /** More output than this is an error; the answer then has so much of it. */
   readonly maxBytes?: number;
 }
 
@@ -46,6 +39,8 @@ export interface JailedAnswer {
   readonly ok: boolean;
   readonly stdout: Buffer;
   readonly stderr: string;
+  /** There was more than wanted. */
+  readonly isCut?: boolean;
 }
 
 /** Runs a program in the jail. Throws `jail.unavailable` without bubblewrap, and when the signal aborts. */
@@ -62,11 +57,12 @@ export async function runJailed(
   let bytes = 0;
   child.stdout.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
+    if (bytes - chunk.length < maxBytes) chunks.push(chunk);
     if (bytes > maxBytes) child.kill("SIGKILL");
-    else chunks.push(chunk);
   });
   const { code, stderr } = await child.ended;
-  if (bytes > maxBytes) return { ok: false, stdout: Buffer.alloc(0), stderr: "there was too much of it" };
+  const beginning = () => Buffer.concat(chunks).subarray(0, maxBytes);
+  if (bytes > maxBytes) return { ok: false, stdout: beginning(), stderr: "there was too much of it", isCut: true };
   return { ok: code === 0, stdout: Buffer.concat(chunks), stderr };
 }
 
@@ -108,14 +104,9 @@ export function startJailed(
 /** The descriptor that names of what is covered come by: they may be no text, and many. */
 const coversAt = 3;
 
-function coversOf({ covered }: GitJail): Buffer {
-  if (covered === undefined) return Buffer.alloc(0);
-  const at = (path: string) => `${insideGitJail.workspace}/${path}`;
-  const options = [
-    ...covered.folders.flatMap((path) => ["--tmpfs", at(path), "--remount-ro", at(path)]),
-    ...covered.files.flatMap((path) => ["--ro-bind", Buffer.from(covered.empty).toString("latin1"), at(path)]),
-  ];
-  return Buffer.from(options.map((option) => `${option}\0`).join(""), "latin1");
+function coversOf({ covered = [] }: GitJail): Buffer {
+  const paths = covered.map((path) => `${insideGitJail.workspace}/${path}`);
+  return Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
 }
 
 /**
@@ -129,6 +120,23 @@ function endGroup(leader: number | undefined): void {
     // It has ended by itself.
   }
 }
+
+/**
+ * The walls stand before anything is covered: on the way to a path lie folders that an agent may replace by links at any moment,
+ * and while bubblewrap builds, those lead to the machine. Inside they can lead to nothing that counts outside.
+ */
+const cover = `
+: >/tmp/.empty && mkdir /tmp/.nothing || exit 1
+xargs -0 -r sh -c '
+for path do
+  if [ -L "$path" ] || [ ! -e "$path" ]; then continue; fi
+  if [ -d "$path" ]; then with=/tmp/.nothing; else with=/tmp/.empty; fi
+  mount -n --bind "$with" "$path" || exit 255
+done' sh <&${coversAt} || exit 1
+exec "$@" ${coversAt}<&-`;
+
+/** What covering needs; the programs that come after it are left with none. */
+const coveringCaps = ["SYS_ADMIN", "DAC_READ_SEARCH", "SETPCAP"];
 
 /** A workspace that keeps git busy for longer is not worth more of it. */
 const longestMs = 300_000;
@@ -175,14 +183,12 @@ const environment = {
   }),
 };
 
-function walls({ workspace, readable, depot, writes }: GitJail, variables: Readonly<Record<string, string>>): string[] {
-  const isRoot = process.getuid?.() === 0;
+function walls(jail: GitJail, variables: Readonly<Record<string, string>>): string[] {
+  const { workspace, readable, depot, writes } = jail;
   return [
     ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"],
     ["--new-session", "--die-with-parent"],
-    isRoot
-      ? ["--cap-drop", "ALL", ...["SETUID", "SETGID", "SETPCAP"].flatMap((cap) => ["--cap-add", `CAP_${cap}`])]
-      : ["--unshare-user", "--disable-userns"],
+    ...privileges(jail),
     ["--ro-bind", "/usr", "/usr"],
     ...systemFolders(),
     ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
@@ -190,24 +196,45 @@ function walls({ workspace, readable, depot, writes }: GitJail, variables: Reado
     ...readable.flatMap((path) => [...ancestors(path), ["--ro-bind", path, path]]),
     [writes === "workspace" ? "--bind" : "--ro-bind", workspace, insideGitJail.workspace],
     [writes === "workspace" ? "--ro-bind" : "--bind", depot, insideGitJail.depot],
-    ["--args", String(coversAt)],
     ["--remount-ro", "/"],
     ["--chdir", "/", "--clearenv"],
     ...Object.entries(variables).map(([name, value]) => ["--setenv", name, value]),
   ].flat();
 }
 
+function privileges(jail: GitJail): string[][] {
+  const added = (caps: readonly string[]) => caps.flatMap((cap) => ["--cap-add", `CAP_${cap}`]);
+  const covering = isCovering(jail) ? coveringCaps : [];
+  if (isRoot()) return [["--cap-drop", "ALL"], added([...new Set(["SETUID", "SETGID", "SETPCAP", ...covering])])];
+  if (covering.length === 0) return [["--unshare-user", "--disable-userns"]];
+  return [["--unshare-user", "--uid", "0", "--gid", "0"], added(covering)];
+}
+
 /** Limits come from a shell: every system has one. */
-function bounded({ user }: GitJail, argv: readonly string[]): string[] {
+function bounded(jail: GitJail, argv: readonly string[]): string[] {
   const limited = ["/bin/sh", "-c", `ulimit -v ${memoryKiB}; ulimit -f ${largestFile}; exec "$@"`, "sh", ...argv];
-  if (user === undefined || process.getuid?.() !== 0) return limited;
+  if (!isCovering(jail)) return isRoot() && jail.user !== undefined ? [...stripped(jail), ...limited] : limited;
+  return ["/bin/sh", "-c", cover, "sh", ...stripped(jail), ...limited];
+}
+
+/** As the user that is meant, without any rights. */
+function stripped({ user }: GitJail): string[] {
   const setpriv = systemProgram("setpriv");
   if (setpriv === undefined)
     throw new CorralError("jail.unavailable", "Git cannot be jailed: setpriv is not installed.", {
-      hint: "Install util-linux, or run Corral as an ordinary user",
+      hint: "Install util-linux",
     });
-  const become = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
-  return [setpriv, ...become, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", ...limited];
+  const become =
+    user === undefined || !isRoot() ? [] : [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  return [setpriv, ...become, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"];
+}
+
+function isCovering({ covered = [] }: GitJail): boolean {
+  return covered.length > 0;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
 function ancestors(path: string): string[][] {

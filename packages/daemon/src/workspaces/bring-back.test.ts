@@ -137,6 +137,7 @@ test("what no tree can hold is left out and told, everything else arrives", asyn
   expect((brought as Brought).skipped.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
     { path: ".GIT/config", why: "odd name" },
     { path: ".gitmodules", why: "odd name" },
+    { path: "fifo", why: "neither file nor link" },
     { path: "file.txt", why: "neither file nor link" },
     { path: "huge.bin", why: "too large" },
     { path: "nested/", why: "nested repository" },
@@ -147,6 +148,32 @@ test("what no tree can hold is left out and told, everything else arrives", asyn
   );
   expect(inRepo("cat-file", "blob", "corral/one:link")).toBe("/etc/passwd");
 });
+
+test("nothing is waited for that git would open and never gets to the end of", async () => {
+  write({ "in/a.txt": "a\n", "sub/b.txt": "b\n", "linked/c.txt": "c\n", "told/d.txt": "d\n" });
+  execFileSync("git", ["init", "--quiet", join(copy.path, "nested")]);
+  for (const name of ["nested/.git/HEAD", ".git/packed-refs"]) rmSync(join(copy.path, name), { force: true });
+  mkdirSync(join(copy.path, "evil"));
+  symlinkSync("../evil", join(copy.path, "linked/.git"));
+  write({ "told/.git": "gitdir: ../evil\n" });
+  const fifos = [
+    "in/.gitignore",
+    "sub/.gitattributes",
+    "nested/.git/HEAD",
+    "evil/HEAD",
+    ".git/packed-refs",
+    ".gitignore",
+  ];
+  const pack = `.git/objects/pack/pack-${"0".repeat(40)}`;
+  execFileSync(
+    "mkfifo",
+    [...fifos, `${pack}.idx`, `${pack}.pack`].map((name) => join(copy.path, name)),
+  );
+  const brought = await bring();
+  expect(brought).toMatchObject({ kind: "brought" });
+  expect(inRepo("ls-tree", "-r", "--name-only", "corral/one")).toContain("in/a.txt\n");
+  expect(inRepo("ls-tree", "-r", "--name-only", "corral/one")).toContain("sub/b.txt\n");
+}, 60_000);
 
 test("nothing that the agent planted is run or obeyed", async () => {
   const ran = join(place, "ran");

@@ -55,8 +55,14 @@ export interface Brought {
   readonly skipped: readonly Skipped[];
 }
 
+export interface NothingNew {
+  readonly kind: "nothing-new";
+  /** Without: nothing was left out. */
+  readonly skipped?: readonly Skipped[];
+}
+
 /** Throws `workspace.failed` with what is wrong; then the user's repo has the branch as it was. */
-export async function bringBack(work: BringingBack): Promise<Brought | { readonly kind: "nothing-new" }> {
+export async function bringBack(work: BringingBack): Promise<Brought | NothingNew> {
   try {
     return await bring(work);
   } catch (cause) {
@@ -70,7 +76,7 @@ export async function bringBack(work: BringingBack): Promise<Brought | { readonl
   }
 }
 
-async function bring(wish: BringingBack): Promise<Brought | { readonly kind: "nothing-new" }> {
+async function bring(wish: BringingBack): Promise<Brought | NothingNew> {
   const source = await inspect(wish.repo, wish.signal);
   await mustBeFolder(wish.workspace);
   const user = await repoOf(source);
@@ -79,7 +85,8 @@ async function bring(wish: BringingBack): Promise<Brought | { readonly kind: "no
   const { tip, leftovers, skipped } = await gather(depot, work);
   fault("bring.gathered");
   const isTold = work.before === wish.before;
-  if (tip === "" || (isTold && tip === (work.before ?? work.base))) return { kind: "nothing-new" };
+  if (tip === "" || (isTold && tip === (work.before ?? work.base)))
+    return { kind: "nothing-new", ...(skipped.length === 0 ? {} : { skipped }) };
   await carry(depot, user, { tip, known: [work.head, work.before ?? ""].filter(Boolean) });
   fault("bring.carried");
   await writeFile(intentOf(work), tip, { flush: true });
@@ -152,7 +159,7 @@ async function gather(depot: Depot, { base, before, variables, message }: Bringi
   // An agent that broke its repository has broken that alone.
   const agents = (await depot.head()) ?? before ?? base;
   await depot.git(agents === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", agents]);
-  const skipped = await stage(depot.worktree);
+  const skipped = [...depot.odd.skipped, ...(await stage(depot.worktree, depot.odd))];
   const tree = await depot.git(["write-tree"]);
   const parents = await parentsOf(depot, { agents, before });
   const [first] = parents;

@@ -2,6 +2,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type GitJail, insideGitJail, type JailedAnswer, runJailed, startJailed } from "../git/index.ts";
 import { give, type Owner } from "./copy.ts";
+import { findSpecial, type Odd, oddOf } from "./hazards.ts";
 import { layOut } from "./layout.ts";
 import type { Source } from "./source.ts";
 import type { GitAtFolder } from "./staging.ts";
@@ -15,6 +16,8 @@ import type { GitAtFolder } from "./staging.ts";
  */
 export interface Depot {
   readonly jail: GitJail;
+  /** What lies in the workspace that git must not wait for. */
+  readonly odd: Odd;
   /** Git with the depot as its folder and the workspace as its worktree. */
   git(args: readonly string[], options?: DepotOptions): Promise<string>;
   /** The same, whatever it answers. */
@@ -56,7 +59,9 @@ export async function openDepot(
   await rm(join(folder, "index.lock"), { force: true });
   await makeView(folder);
   if (owner !== undefined) await give([folder], owner);
-  const jail = { workspace, readable, depot: folder, user: owner };
+  const bare = { workspace, readable, depot: folder, user: owner };
+  const odd = await oddIn(bare, signal);
+  const jail = { ...bare, covered: odd.covered };
   const variables = {
     GIT_WORK_TREE: insideGitJail.workspace,
     GIT_INDEX_FILE: `${insideGitJail.depot}/index`,
@@ -65,6 +70,7 @@ export async function openDepot(
     runJailed(jail, ["git", ...args], { signal, ...options, variables: { ...variables, ...options.variables } });
   return {
     jail,
+    odd,
     ask,
     async git(args, options) {
       const { ok, stdout, stderr } = await ask(args, options);
@@ -90,6 +96,15 @@ export async function openDepot(
       return child;
     },
   };
+}
+
+/** A search that is not through by then has seen enough to tell. */
+const searchSeconds = 60;
+
+async function oddIn(jail: GitJail, signal: AbortSignal | undefined): Promise<Odd> {
+  const script = `cd ${insideGitJail.workspace} && exec timeout ${searchSeconds} ${findSpecial} 2>/dev/null`;
+  const { stdout } = await runJailed(jail, ["/bin/sh", "-c", script], { signal });
+  return oddOf(stdout.toString("latin1").split("\0").filter(Boolean));
 }
 
 /** A FIFO in the place of a ref is not waited for. */

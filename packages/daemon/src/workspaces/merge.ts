@@ -23,6 +23,7 @@ export async function planMerge(
   user: UserRepo,
   { branch, tip, how, variables }: MergeWish,
 ): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
+  await mustBeBetweenDeeds(user);
   const from = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
   if ((await user.git(["merge-base", "--is-ancestor", tip, from])).ok) return { kind: "nothing-to-merge" };
   const isAhead = (await user.git(["merge-base", "--is-ancestor", from, tip])).ok;
@@ -51,6 +52,23 @@ async function commitMerge(user: UserRepo, wish: MergeWish & { readonly from: st
   return text(await user.git(["commit-tree", tree, ...parents, "-m", subject], { variables }));
 }
 
+/** What git leaves in its folder while the user is in the middle of something. */
+const deeds = {
+  MERGE_HEAD: "merge",
+  CHERRY_PICK_HEAD: "cherry-pick",
+  REVERT_HEAD: "revert",
+  "rebase-merge": "rebase",
+  "rebase-apply": "rebase",
+} as const;
+
+/** What the user has resolved by then is nowhere but in files that a merge would replace. */
+async function mustBeBetweenDeeds(user: UserRepo): Promise<void> {
+  for (const [name, deed] of Object.entries(deeds))
+    if (await isThere(join(user.source.gitFolder, name))) throw inTheMiddle(`of a ${deed} of your own`);
+  const unmerged = await user.git(["ls-files", "--unmerged", "-z"]);
+  if (unmerged.stdout !== "") throw inTheMiddle("of resolving conflicts");
+}
+
 /** Throws `workspace.overlap`: the user's changes are neither lost nor mixed in. */
 async function mustBeClear(user: UserRepo, { from, to }: { from: string; to: string }): Promise<void> {
   const [status, changed, others] = await Promise.all([
@@ -60,11 +78,29 @@ async function mustBeClear(user: UserRepo, { from, to }: { from: string; to: str
   ]);
   const staged = await user.git(["diff-index", "--cached", "--name-only", "-z", from]);
   const own = await reallyChanged(user, from, names(status));
-  const dirty = new Set([...own, ...names(staged), ...names(others)]);
-  const files = names(changed).filter(
-    (path) => dirty.has(path) || [...dirty].some((own) => own.startsWith(`${path}/`)),
-  );
+  const files = inTheWay([...own, ...names(staged), ...names(others)], names(changed));
   if (files.length > 0) throw overlap(files);
+}
+
+/** Those paths that cannot be written without something of these going: one at the place itself, below it, or on the way to it. */
+function inTheWay(own: readonly string[], paths: readonly string[]): string[] {
+  // A repository of the user's inside is told as a folder.
+  const there = new Set(own.map((path) => path.replace(/\/$/, "")));
+  const above = new Set<string>();
+  for (const path of there) {
+    for (const folder of foldersOf(path)) {
+      if (above.has(folder)) break;
+      above.add(folder);
+    }
+  }
+  return paths.filter((path) => there.has(path) || above.has(path) || foldersOf(path).some((each) => there.has(each)));
+}
+
+/** The folders that a path is in, the nearest first. */
+function foldersOf(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) found.push(path.slice(0, at));
+  return found;
 }
 
 /** What git only suspects because of its times is compared. Its index is not brought up to date for that. */
@@ -96,7 +132,7 @@ export async function carryOut(user: UserRepo, { from, to, branch }: WorkspaceMe
     const head = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
     if (head !== from && head !== to) throw moved();
     await rm(`${next}.lock`, { force: true });
-    await mustBeOneOf(user, { from, to });
+    await mustBeOneOf(user, { from, to, index, next });
     await copyFile(index, next).catch(() => undefined);
     const variables = { GIT_INDEX_FILE: next };
     const settings = { "core.checkStat": "minimal", "core.trustctime": "false" };
@@ -167,18 +203,30 @@ function isOurs(name: string): boolean {
   return /^index\.lock\.[0-9a-f-]{36}$/.test(name);
 }
 
-/** Each file in question is as it was before or as it is to be. */
-async function mustBeOneOf(user: UserRepo, { from, to }: { from: string; to: string }): Promise<void> {
-  const differs = (tree: string) =>
-    user.git(["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", tree]);
-  const [changed, fromOld, fromNew] = await Promise.all([
+interface Judged {
+  readonly from: string;
+  readonly to: string;
+  readonly index: string;
+  /** A place for an index. */
+  readonly next: string;
+}
+
+/** Each file in question is as it was before or as it is to be, also those that the user's index does not know yet. */
+async function mustBeOneOf(user: UserRepo, { from, to, index, next }: Judged): Promise<void> {
+  const diff = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+  const variables = { GIT_INDEX_FILE: next };
+  await copyFile(index, next).catch(() => undefined);
+  text(await user.git(["read-tree", "--reset", to], { variables }));
+  const [changed, fromOld, fromNew, others] = await Promise.all([
     user.git(["diff-tree", "-r", "--name-only", "--no-renames", "-z", from, to]),
-    differs(from),
-    differs(to),
+    user.git([...diff, from]),
+    user.git(diff, { variables }),
+    user.git(["ls-files", "--others", "-z"]),
   ]);
   const [old, late] = [new Set(names(fromOld)), new Set(names(fromNew))];
-  const files = names(changed).filter((path) => old.has(path) && late.has(path));
-  if (files.length > 0) throw overlap(files);
+  const unlike = names(changed).filter((path) => late.has(path));
+  const files = new Set([...unlike.filter((path) => old.has(path)), ...inTheWay(names(others), unlike)]);
+  if (files.size > 0) throw overlap([...files]);
 }
 
 function names({ stdout }: { readonly stdout: string }): string[] {
@@ -209,6 +257,17 @@ function overlap(files: readonly string[]): CorralError {
   return new CorralError("workspace.overlap", `Uncommitted changes of yours are in the way: ${listed(files)}.`, {
     hint: "Nothing was changed. Commit or stash them (git stash), then merge again",
   });
+}
+
+function inTheMiddle(what: string): CorralError {
+  return new CorralError("workspace.busy", `You are in the middle ${what}.`, {
+    retry: "later",
+    hint: "Nothing was changed. Finish or abort that (git status says how), then merge again",
+  });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
 function moved(): CorralError {

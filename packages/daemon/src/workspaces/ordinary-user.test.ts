@@ -19,6 +19,7 @@ const chosen = [
   "the agent's commits arrive",
   "what no tree can hold",
   "nothing that the agent planted",
+  "nothing is waited for",
   "merging .no-ff.",
   "what is discarded leaves",
   "locks that a killed git",

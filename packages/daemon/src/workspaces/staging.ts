@@ -33,10 +33,16 @@ export interface StagingBounds {
 
 const stagingBounds: StagingBounds = { largestFile: 100 * 2 ** 20, mostFiles: 200_000 };
 
-/** The index, which holds a tree, afterwards holds what the folder holds. Tells what was left out. */
-export async function stage(at: GitAtFolder, bounds: StagingBounds = stagingBounds): Promise<readonly Skipped[]> {
-  const changed = await names(at, ["git", "diff-files", "--name-only", "--ignore-submodules=all", "-z"]);
-  const others = await names(at, ["git", "ls-files", "--others", "--exclude-standard", "-z"]);
+/** The index, which holds a tree, afterwards holds what the folder holds, but for `special`. Tells what was left out. */
+export async function stage(
+  at: GitAtFolder,
+  { special = new Set() }: { readonly special?: ReadonlySet<string> } = {},
+): Promise<readonly Skipped[]> {
+  const bounds = stagingBounds;
+  const isPlain = (name: string) => !special.has(name);
+  const listed = async (argv: readonly string[]) => (await names(at, argv)).filter(isPlain);
+  const changed = await listed(["git", "diff-files", "--name-only", "--ignore-submodules=all", "-z"]);
+  const others = await listed(["git", "ls-files", "--others", "--exclude-standard", "-z"]);
   const looked = await look(at, [...changed, ...others.filter((name) => !name.endsWith("/"))], bounds);
   const nested = others.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
   const refused = looked.taken.length === 0 ? [] : (await take(at, looked.taken, updateIndex)).refused;

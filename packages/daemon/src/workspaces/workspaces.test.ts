@@ -112,6 +112,28 @@ test("the difference has what is not committed, too", async () => {
   expect(branch).toBe(`corral/${session}`);
 });
 
+test("a difference that nobody could read whole is cut, its files are all there", async () => {
+  const line = `${"x".repeat(99)}\n`;
+  write({ "a.txt": line.repeat(50_000), "b.txt": "b\n", "huge.txt": line.repeat(170_000) });
+  const { files, patch, truncated } = await workspaces.diff(session);
+  expect(files).toEqual([
+    { path: "a.txt", insertions: 50_000, deletions: 0 },
+    { path: "b.txt", insertions: 1, deletions: 0 },
+    { path: "huge.txt", insertions: null, deletions: null },
+  ]);
+  expect(truncated).toBe(true);
+  expect(patch.length).toBeLessThanOrEqual(4 * 2 ** 20);
+  expect(patch.endsWith(`\n+${line}`)).toBe(true);
+}, 60_000);
+
+test("what no commit can hold is told with the difference, also when nothing is new", async () => {
+  write({ "file.txt": "two\n" });
+  execFileSync("mkfifo", [join(workspaceFolder(place, session), "fifo")]);
+  const skipped = [{ path: "fifo", why: "neither file nor link" }];
+  expect(await workspaces.diff(session)).toMatchObject({ skipped });
+  expect(await workspaces.diff(session)).toMatchObject({ skipped });
+});
+
 test.each([
   [undefined, "fast-forward", 1],
   ["no-ff", "merge", 2],
@@ -185,12 +207,59 @@ test("a merge that was cut off anywhere is finished at the next start, and its l
     expect(readdirSync(join(repo, ".git")).filter((name) => /index./.test(name))).toEqual([]);
     inRepo("reset", "--quiet", "--hard", from);
   }
-  writeFileSync(join(repo, "file.txt"), "mine since\n");
-  await append(event("workspace.merge-begun", merge));
-  await workspaces.mend();
-  expect(await until("workspace.merge-given-up")).toEqual({ reason: expect.stringContaining("file.txt") as string });
-  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("mine since\n");
-  expect(defects.splice(0)).toEqual([expect.stringContaining("was given up")]);
+  for (const [nth, name] of ["file.txt", "new.txt"].entries()) {
+    writeFileSync(join(repo, name), "mine since\n");
+    await append(event("workspace.merge-begun", merge));
+    await workspaces.mend();
+    const reason = expect.stringContaining(name) as string;
+    expect(await until("workspace.merge-given-up", nth + 1)).toEqual({ reason });
+    expect(readFileSync(join(repo, name), "utf8")).toBe("mine since\n");
+    expect(defects.splice(0)).toEqual([expect.stringContaining("was given up")]);
+    inRepo("reset", "--quiet", "--hard", from);
+  }
+});
+
+test("what the user has on the way to a new file, below it, or in a repository there, is not lost in a merge", async () => {
+  write({ "way/new.txt": "new\n", "inner/file.txt": "new\n", plain: "new\n" });
+  const spoils: Record<string, () => void> = {
+    "way/new.txt": () => writeFileSync(join(repo, "way"), "mine\n"),
+    plain: () => {
+      mkdirSync(join(repo, "plain"));
+      writeFileSync(join(repo, "plain/mine.txt"), "mine\n");
+    },
+    "inner/file.txt": () => {
+      execFileSync("git", ["init", "--quiet", join(repo, "inner")]);
+      writeFileSync(join(repo, "inner/file.txt"), "mine\n");
+    },
+  };
+  for (const [told, spoil] of Object.entries(spoils)) {
+    spoil();
+    const before = inRepo("status", "--porcelain");
+    await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({
+      code: "workspace.overlap",
+      message: `Uncommitted changes of yours are in the way: ${told}.`,
+    });
+    expect(inRepo("status", "--porcelain")).toBe(before);
+    inRepo("clean", "--quiet", "--force", "--force", "-d");
+  }
+});
+
+test("a merge waits until the user is through with one of their own", async () => {
+  write({ "new.txt": "new\n" });
+  inRepo("checkout", "--quiet", "-b", "side");
+  writeFileSync(join(repo, "file.txt"), "side\n");
+  inRepo("commit", "--quiet", "--all", "--message=side");
+  inRepo("checkout", "--quiet", "main");
+  writeFileSync(join(repo, "file.txt"), "main\n");
+  inRepo("commit", "--quiet", "--all", "--message=main");
+  expect(() => inRepo("merge", "side")).toThrow("Command failed");
+  writeFileSync(join(repo, "file.txt"), "resolved\n");
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.busy" });
+  inRepo("add", "file.txt");
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({ code: "workspace.busy" });
+  inRepo("commit", "--quiet", "--message=resolved");
+  expect(await workspaces.merge(session, {}, by)).toMatchObject({ kind: "merged" });
+  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("resolved\n");
 });
 
 /** Whose process number is anybody's by now. */
@@ -379,7 +448,13 @@ test("a discard that was cut off is finished, an undo that was is undone, before
   await workspaces.mend();
   expect(existsSync(workspaceFolder(place, session))).toBe(false);
   expect(inRepo("branch", "--list", "corral/*")).toBe("");
+  // What the user makes of it afterwards is theirs.
+  inRepo("update-ref", `refs/heads/${branch}`, commit);
+  await workspaces.mend();
+  expect(inRepo("branch", "--list", "corral/*")).toContain(branch);
+  inRepo("update-ref", "-d", `refs/heads/${branch}`);
   // As an undo leaves it that was killed after it had moved everything.
+  rmSync(join(folder, "dropped"));
   for (const [name, to] of [
     ["workspace", ""],
     ["depot", ".depot"],
@@ -391,6 +466,21 @@ test("a discard that was cut off is finished, an undo that was is undone, before
   expect(existsSync(workspaceFolder(place, session))).toBe(false);
   expect(await workspaces.restore(session, by)).toMatchObject({ kind: "restored", commit });
   expect(readFileSync(join(workspaceFolder(place, session), "file.txt"), "utf8")).toBe("two\n");
+});
+
+test("a discard that cannot be finished keeps no other from being so", async () => {
+  write({ "file.txt": "two\n" });
+  const [first, folder] = [session, join(place, "discarded", "gone")];
+  const { commit, branch } = (await workspaces.bring(first, by)) as { commit: string; branch: string };
+  await append(event("workspace.discarded", { folder, branch, commit }));
+  session = await begin();
+  write({ "file.txt": "three\n" });
+  await append(event("workspace.discarded", { folder: join(place, "discarded", "other") }));
+  renameSync(repo, `${repo}.away`);
+  await workspaces.mend();
+  renameSync(`${repo}.away`, repo);
+  expect(defects.splice(0)).toEqual([expect.stringContaining(`what was discarded of ${first}`)]);
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
 });
 
 test("a branch that the user went on with outlives a discard", async () => {
@@ -420,15 +510,20 @@ test("a workspace that rested long goes, its branch stays; discarded ones go in 
   await activity({ withCall: false });
   const later = open({ now: () => Date.now() + 40 * 86_400_000 });
   const removed: string[] = [];
+  let isKept = false;
   await workspaces.close();
   workspaces = open({
     now: () => Date.now() + 40 * 86_400_000,
     beforeRemoval: (_, folder) => {
       removed.push(readFileSync(join(folder, "file.txt"), "utf8"));
-      return Promise.resolve();
+      return Promise.resolve(isKept);
     },
   });
   await later.close();
+  await workspaces.cleanUp();
+  expect(existsSync(workspaceFolder(place, session)), "what could not be kept stays").toBe(true);
+  isKept = true;
+  removed.length = 0;
   await workspaces.cleanUp();
   expect(removed).toEqual(["two\n"]);
   expect(readdirSync(join(place, "workspaces")).filter((name) => name !== ".trash")).toEqual([]);

@@ -11,7 +11,7 @@ import {
   type StoredEvent,
   type WorkspaceDiff,
 } from "@corral/protocol";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fault } from "../faults/index.ts";
 import { endLeftJails } from "../git/index.ts";
@@ -26,6 +26,7 @@ import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
 import { inspect } from "./source.ts";
 import type { Spares } from "./spare.ts";
+import type { Skipped } from "./staging.ts";
 import { emptyTrash, setOut } from "./trash.ts";
 
 /**
@@ -67,8 +68,8 @@ export interface WorkspacesOptions {
   readonly spares: Spares;
   /** Ends what runs in a session's workspace. */
   readonly endEnvironments: (session: SessionId) => Promise<void>;
-  /** Called before a workspace's folder is removed for its age: the place to keep what is in it elsewhere. */
-  readonly beforeRemoval?: (session: SessionId, folder: string) => Promise<void>;
+  /** Called before a workspace's folder is removed for its age: the place to keep what is in it elsewhere. False: it stays. */
+  readonly beforeRemoval?: (session: SessionId, folder: string) => Promise<boolean>;
   readonly terms: () => { readonly idleDays: number | null; readonly discardedDays: number };
   readonly onDefect: (what: string, error: unknown) => void;
   readonly now?: () => number;
@@ -89,7 +90,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));
-          if (row["discarded"] !== null && row["prepared"] === null) await finishDiscard(session);
+          if (row["discarded"] === null || row["prepared"] !== null) continue;
+          await finishDiscard(session).catch((error: unknown) =>
+            onDefect(`what was discarded of ${session} is left in the middle`, error),
+          );
         }
       } catch (error) {
         onDefect("workspaces that were discarded or merged are left in the middle", error);
@@ -109,11 +113,16 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       inLine(session, async () => {
         const record = await known(session);
         const prepared = preparedOf(record, session);
-        await bringNow(session, record, { actor: "corral" });
+        const { skipped = [] } = await bringNow(session, record, { actor: "corral" });
         const { tip, branch } = await known(session);
         const { path, base } = prepared;
         const user = await repoOf(await inspect(await repoPath(record)));
-        const place = { path, base, ...(branch === undefined ? {} : { branch, commit: tip }) };
+        const place = {
+          path,
+          base,
+          ...(branch === undefined ? {} : { branch, commit: tip }),
+          ...(skipped.length === 0 ? {} : { skipped }),
+        };
         if (tip === undefined) return { ...place, files: [], patch: "", truncated: false };
         const bytes: AskGit = (args, options) => user.git(args, { ...options, encoding: "latin1" });
         const [changes, flagged] = await Promise.all([
@@ -228,12 +237,13 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   ): Promise<BringBackAnswer> {
     const prepared = preparedOf(record, session);
     const brought = await bringBack(await workOn(session, record, prepared, edited));
-    if (brought.kind === "nothing-new") return brought;
+    if (brought.kind === "nothing-new")
+      return { kind: "nothing-new", ...(brought.skipped && { skipped: told(brought.skipped) }) };
     const { kind: _, before, skipped, ...rest } = brought;
     const data: EventData<"workspace.brought-back"> = {
       ...rest,
       ...(before === undefined ? {} : { before }),
-      skipped: skipped.slice(0, 100).map((each) => ({ ...each })),
+      skipped: told(skipped),
       ...(edited ? { edited: true as const } : {}),
     };
     await append(session, by, event("workspace.brought-back", data));
@@ -305,7 +315,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         fault("discard.moved");
       }
     }
-    if (branch !== undefined && commit !== undefined) await dropBranch(record, { folder, branch, commit });
+    // Once is enough: a branch that the user makes of it later is theirs, and so is a repository that they take away.
+    if (branch === undefined || commit === undefined || !(await isThere(folder)) || (await isThere(droppedIn(folder))))
+      return;
+    await dropBranch(record, { folder, branch, commit });
+    await writeFile(droppedIn(folder), "");
   }
 
   /** The user's, if they went on with it or have it checked out, and then it stays. */
@@ -336,14 +350,17 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     const record = await known(session);
     const { discarded } = record;
     if (discarded === undefined || !(await isThere(discarded.folder)))
-      throw new CorralError("workspace.none", `Nothing of ${session} was discarded that could be brought back.`);
+      throw new CorralError("workspace.none", `Nothing of ${session} was discarded that could be brought back.`, {
+        hint: "What is discarded is kept for workspace.discardedDays; `corral snapshots` lists what else there is",
+      });
     if (record.prepared !== undefined)
       throw new CorralError("workspace.busy", `${session} works in another workspace by now.`, {
         hint: "Discard that one first",
       });
     const prepared = await lastPrepared(session);
     if (prepared === undefined) throw new CorralError("workspace.none", `${session} never had a workspace.`);
-    // Cut off before it is on record, all of it is moved away again at the next start.
+    // Cut off before it is on record, all of it is moved away again at the next start, the branch included.
+    await rm(droppedIn(discarded.folder), { force: true });
     for (const [name, to] of Object.entries(partsOf(session))) {
       await move(join(discarded.folder, name), to);
       fault("undo.moved");
@@ -406,7 +423,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     await options.endEnvironments(session);
     await bringNow(session, before, { actor: "corral" });
     const { tip, prepared } = await known(session);
-    await options.beforeRemoval?.(session, workspaceFolder(home, session));
+    if ((await options.beforeRemoval?.(session, workspaceFolder(home, session))) === false) return;
     const commit = tip ?? prepared?.base ?? "";
     await append(session, { actor: "corral" }, event("workspace.cleared", { commit }));
     for (const part of Object.values(partsOf(session))) await setOut(part);
@@ -473,11 +490,21 @@ interface Dropped {
 
 const dayMs = 86_400_000;
 
+/** Says that the branch of what lies in the folder was dropped. */
+function droppedIn(folder: string): string {
+  return join(folder, "dropped");
+}
+
 function preparedOf({ prepared }: OnRecord, session: SessionId): EventData<"workspace.prepared"> {
   if (prepared !== undefined) return prepared;
   throw new CorralError("workspace.none", `${session} has no workspace.`, {
     hint: "It gets one with its first prompt; one that was discarded comes back with `corral discard --undo`",
   });
+}
+
+/** Of very many the first. */
+function told(skipped: readonly Skipped[]): Skipped[] {
+  return skipped.slice(0, 100).map((each) => ({ ...each }));
 }
 
 function leftoversMessage(session: SessionId, edited: boolean): string {

@@ -1,7 +1,6 @@
 import { chown, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type Covered,
   type GitAnswer,
   type GitJail,
   type GitOptions,
@@ -43,7 +42,7 @@ export interface RepositoryPlace {
 export interface RunOptions {
   readonly input?: Uint8Array;
   readonly variables?: Readonly<Record<string, string>>;
-  readonly covered?: Pick<Covered, "folders" | "files"> | undefined;
+  readonly covered?: readonly string[] | undefined;
   readonly writes?: "workspace";
   readonly maxBytes?: number;
 }
@@ -65,7 +64,7 @@ export async function openRepository(
         {
           ...jail,
           ...(writes && { writes }),
-          ...(covered && { covered: { ...covered, empty: join(folder, "empty") } }),
+          ...(covered && { covered }),
         },
         ["/bin/sh", "-c", `cd ${insideGitJail.workspace} || exit 1\n${script}`, "sh", ...args],
         { signal, ...options, variables: { ...own, ...variables } },
@@ -75,10 +74,16 @@ export async function openRepository(
 
 /** Git alone, without anything around it. */
 export function gitIn(repository: Repository, encoding: "utf8" | "latin1") {
-  return async (args: readonly string[], { input }: Pick<GitOptions, "input"> = {}): Promise<GitAnswer> => {
-    const options = input === undefined ? {} : { input: Buffer.from(input) };
-    const { ok, stdout, stderr } = await repository.run('exec git "$@"', args, options);
-    return { ok, stdout: stdout.toString(encoding), stderr };
+  return async (
+    args: readonly string[],
+    { input, atMost }: Pick<GitOptions, "input" | "atMost"> = {},
+  ): Promise<GitAnswer> => {
+    const options = {
+      ...(input === undefined ? {} : { input: Buffer.from(input) }),
+      ...(atMost === undefined ? {} : { maxBytes: atMost }),
+    };
+    const { ok, stdout, stderr, isCut = false } = await repository.run('exec git "$@"', args, options);
+    return { ok: ok || (isCut && atMost !== undefined), stdout: stdout.toString(encoding), stderr, isCut };
   };
 }
 
@@ -99,7 +104,6 @@ async function make(
   else await writeFile(join(folder, "info/exclude"), source.excludes);
   if (isMade) return;
   await writeFile(join(folder, "info/attributes"), "* -text -eol -filter -ident -working-tree-encoding\n");
-  await writeFile(join(folder, "empty"), "");
   if (owner !== undefined) await give([folder], owner);
   await writeFile(ready, "");
 }

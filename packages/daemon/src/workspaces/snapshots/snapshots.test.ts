@@ -203,6 +203,32 @@ test("nothing planted is obeyed or waited for, and what cannot be kept is told",
   expect(inSnapshots("cat-file", "blob", `${tree}:file.txt`)).toBe("$Id$\r\n");
 });
 
+test("links on the way to what is covered lead to nothing outside, and keep nothing from being taken", async () => {
+  const outside = join(stage.home, "made-outside");
+  await session.call(() => {
+    const at = (path: string) => join(session.folder, path);
+    execFileSync("git", ["init", "--quiet", at("sub")]);
+    for (const [folder, to] of Object.entries({
+      a: `/oldroot${outside}`,
+      b: "/oldroot/etc",
+      c: "/nowhere",
+      d: "../e",
+    })) {
+      session.write({ [`${folder}/file`]: "x\n" });
+      symlinkSync(to, at(`${folder}/.git`));
+    }
+    mkdirSync(at("e"));
+    execFileSync("mkfifo", [at("e/HEAD")]);
+  });
+  expect(await session.types()).not.toContain("snapshot.failed");
+  const { tree, skipped } = (await session.taken()).at(-1)!;
+  expect(existsSync(outside)).toBe(false);
+  expect(inSnapshots("ls-tree", "-r", "--name-only", tree).split("\n")).toEqual(
+    expect.arrayContaining(["a/file", "b/file", "c/file", "d/file"]),
+  );
+  expect(skipped).toEqual([{ path: "e/HEAD", why: "neither file nor link" }]);
+});
+
 test("a file that is larger than allowed is named, and the rest is there", async () => {
   stage.terms = { ...stage.terms, largestFile: 10 };
   await session.call(() => session.write({ "small.txt": "small\n", "large.txt": "larger than ten\n" }));
@@ -251,7 +277,7 @@ test("all files are restored, links are replaced and not followed, and that can 
     rmSync(join(session.folder, "in"), { recursive: true });
     symlinkSync(outside, join(session.folder, "in"));
     rmSync(join(session.folder, "deep"), { recursive: true });
-    execFileSync("mkfifo", [join(session.folder, "deep")]);
+    execFileSync("mkfifo", [join(session.folder, "deep"), join(session.folder, ".gitattributes")]);
     session.write({ "file.txt": "spoilt\n", "extra.txt": "extra\n" });
   });
   const restored = await stage.snapshots.restore(good, {}, by);
@@ -277,6 +303,31 @@ test("single paths are restored, what was not there then goes, and nothing else 
   const nowhere = stage.snapshots.restore(start!.snapshotId, { paths: ["no*where"] }, by);
   await expect(nowhere).rejects.toMatchObject({ code: "not-found" });
   expect(await session.types()).toEqual(expect.arrayContaining(["snapshot.taken", "snapshot.restored"]));
+});
+
+test("what was too large to be kept is not lost by restoring", async () => {
+  await session.call(() => session.write({ "data.bin": "small\n", "file.txt": "two\n" }));
+  const small = (await session.taken()).at(-1)!.snapshotId;
+  const large = "z".repeat(2 ** 21);
+  await session.call(() => session.write({ "data.bin": large, "file.txt": "three\n" }));
+  const now = () => filesIn(session.folder);
+  for (const paths of [undefined, ["data.bin"], ["./"]])
+    await expect(stage.snapshots.restore(small, paths === undefined ? {} : { paths }, by)).rejects.toMatchObject({
+      code: "workspace.overlap",
+      message: expect.stringContaining("data.bin") as string,
+    });
+  expect(now()).toMatchObject({ "data.bin": large, "file.txt": "three\n" });
+  await stage.snapshots.restore(small, { paths: ["file.txt"] }, by);
+  expect(now()).toMatchObject({ "data.bin": large, "file.txt": "two\n" });
+});
+
+test.each(["../outside", "/etc/passwd", "in/../../x", ".."])("%s is no path of a workspace", async (path) => {
+  await session.call(() => session.write({ "file.txt": "two\n" }));
+  const [start] = await session.taken();
+  await expect(stage.snapshots.restore(start!.snapshotId, { paths: [path] }, by)).rejects.toMatchObject({
+    code: "not-found",
+  });
+  expect(stage.ended).toEqual([]);
 });
 
 test("nothing is restored in the middle of an activity", async () => {

@@ -29,7 +29,7 @@ import { packsNoted } from "./packs.ts";
 import { forkPack, indexBeside } from "./places.ts";
 import { snapshotView } from "./projection.ts";
 import { gitIn, type Repository } from "./repository.ts";
-import { checkOutTree, wantedTree } from "./restore.ts";
+import { checkOutTree, mustBeInside, unkept, wantedTree } from "./restore.ts";
 import { openShelf, type Prepared, type Shelf, shelfFolder, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
@@ -59,8 +59,8 @@ export interface Snapshots {
   restore(id: SnapshotId, wish: RestoreSnapshot, by: By): Promise<RestoreAnswer>;
   /** Makes ready what a new session's workspace begins with. Throws `not-found` for one of another project. */
   fork(id: SnapshotId, to: { readonly project: ProjectId; readonly session: SessionId }): Promise<Fork>;
-  /** Before its workspace goes. Never rejects. */
-  beforeRemoval(session: SessionId): Promise<void>;
+  /** Before its workspace goes. False: it must stay, for what it holds could not be kept, which is told. Never rejects. */
+  beforeRemoval(session: SessionId): Promise<boolean>;
   /** Takes all of a session that is no more. Can be repeated. */
   remove(session: SessionId): Promise<void>;
   /** Lets go of what is too old or too much, and of objects that nobody needs. Never rejects. */
@@ -100,6 +100,12 @@ export interface SnapshotsOptions {
 interface Last {
   readonly id: SnapshotId;
   readonly tree: string;
+}
+
+/** The last one, which is what there is but for what was skipped. */
+interface TakenNow extends Last {
+  readonly skipped: TakenTree["skipped"];
+  readonly isNew: boolean;
 }
 
 const corral: By = { actor: "corral" };
@@ -160,6 +166,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     },
 
     async restore(id, { paths }, by) {
+      mustBeInside(paths);
       const { session, tree } = await view(id);
       return options.inTurn(session, () => inLine(session, () => restoreNow(session, { id, tree, paths }, by)));
     },
@@ -172,7 +179,14 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     async beforeRemoval(session) {
       const why = { reason: "removal", calls: ends.drain(session), by: corral } as const;
-      await inLine(session, () => takeNow(session, why)).catch((error: unknown) => tellFailure(session, why, error));
+      try {
+        await inLine(session, () => takeNow(session, why));
+        return true;
+      } catch (error) {
+        ends.put(session, why.calls);
+        await tellFailure(session, why, error);
+        return false;
+      }
     },
 
     remove: (session) =>
@@ -235,7 +249,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     });
   }
 
-  async function takeNow(session: SessionId, why: Why): Promise<Last & { readonly isNew: boolean }> {
+  async function takeNow(session: SessionId, why: Why): Promise<TakenNow> {
     preparedOf(await shelf.known(session), session);
     const repository = await shelf.open(session);
     const { id: previous, tree } = await lastOf(session, repository);
@@ -245,7 +259,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     const isSame = previous !== null && taken.tree === tree && flagged.length === 0;
     const id = isSame ? previous : await keep(session, { ...taken, flagged }, { ...why, previous });
     await noteNested(repository.folder, taken.nested);
-    return { id, tree: taken.tree, isNew: !isSame };
+    return { id, tree: taken.tree, skipped: taken.skipped, isNew: !isSame };
   }
 
   function keep(session: SessionId, taken: TakenTree, why: Parameters<Shelf["keep"]>[2]): Promise<SnapshotId> {
@@ -264,8 +278,9 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     const before = await takeNow(session, { reason: "person", calls: ends.drain(session), by });
     const repository = await shelf.open(session);
     const wanted = await wantedTree(repository, { present: before.tree, snapshot: tree, paths });
+    const left = await unkept(repository, { present: before.tree, wanted, paths, skipped: before.skipped });
     fault("restore.begun");
-    await checkOutTree(repository, wanted);
+    await checkOutTree(repository, wanted, left);
     await shelf.append(session, by, event("snapshot.restored", { snapshotId: id, ...(paths && { paths }) }));
     const after = await takeNow(session, { reason: "person", calls: [], by });
     return { kind: "restored", snapshot: id, before: before.id, after: after.id };

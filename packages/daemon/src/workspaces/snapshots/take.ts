@@ -77,8 +77,7 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
 }
 
 function nestedIn({ covered }: Odd): readonly string[] {
-  const paths = [...(covered?.folders ?? []), ...(covered?.files ?? [])];
-  return paths.filter((path) => /(^|\/)\.git$/.test(path)).map(utf8);
+  return covered.filter((path) => /(^|\/)\.git$/.test(path)).map(utf8);
 }
 
 /** Programs that run as whoever they belong to. Trees know nothing of that. */
@@ -106,16 +105,18 @@ async function look(repository: Repository, { ignored, bounds }: TakeWish): Prom
   const first = await repository.run(lookFirst, args);
   if (first.ok) return seenIn(first.stdout);
   if (!first.stderr.includes(hazardWord)) throw new Error(first.stderr.trim());
-  const [folders = [], all = []] = sections(first.stdout);
-  const odd = oddOf(all, (path) => folders.includes(`./${path}`));
+  const [all = []] = sections(first.stdout);
+  const odd = oddOf(all);
   const second = await repository.run(lookCovered, args, { covered: odd.covered });
   if (!second.ok) throw new Error(second.stderr.trim());
-  return { ...seenIn(second.stdout), odd };
+  const seen = seenIn(second.stdout);
+  // What is covered looks like a file.
+  return { ...seen, odd, names: seen.names.filter((name) => !odd.special.has(name)) };
 }
 
 function seenIn(stdout: Buffer): Seen {
   const [odd = [], names = [], facts = []] = sections(stdout);
-  return { odd: oddOf(odd, () => false), names, facts };
+  return { odd: oddOf(odd), names, facts };
 }
 
 /** Lists of names, each name ended and each list ended once more. */
@@ -154,8 +155,6 @@ ${list}
 wait $odd
 if [ -s /tmp/odd ] && ${meetsHazard} </tmp/odd; then
   kill -9 $changed $others
-  xargs -0 sh -c 'for each do [ -d "$each" ] && [ ! -L "$each" ] && printf "%s\\0" "$each"; done; exit 0' sh </tmp/odd
-  printf '\\0'
   cat /tmp/odd
   echo '${hazardWord}' >&2
   exit 9
