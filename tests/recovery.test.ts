@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newId, type RehearsalScript, type WireEvent } from "@corral/protocol";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { checkHistory, integrityTroubles, processesWith, timesDone } from "./history-checker.ts";
 import { eventsUntil, everything, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
 
@@ -63,6 +63,9 @@ const ofRunner = [
 ];
 
 let stage: Stage;
+/** Each starts daemons one after the other, which takes its time where others want the processors, too. */
+vi.setConfig({ testTimeout: 180_000 });
+
 beforeAll(async () => {
   stage = await setStage();
   // One runner is enough, and a daemon with one starts sooner.
