@@ -208,7 +208,7 @@ before=$1; most=$2; shift 2
 timeout 20 ${findOdd} >/tmp/odd 2>/dev/null & odd=$!
 ${list}
 wait $odd
-if [ -s /tmp/odd ] && ${meetsHazard} </tmp/odd; then
+if { ${meetsHazard}; } </tmp/odd; then
   kill -9 $changed $others
   cat /tmp/odd
   echo '${hazardWord}' >&2
