@@ -29,11 +29,15 @@ export const insideGitJail = { workspace: "/workspace", depot: "/depot" } as con
 
 export interface JailedOptions {
   readonly input?: string | Uint8Array;
+  /** Instead of `input`: asked, whenever a record ends what was said so far, what to say to that; undefined: nothing yet. */
+  readonly reply?: Reply | undefined;
   readonly variables?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** More output than this is an error; the answer then has so much of it. */
   readonly maxBytes?: number;
 }
+
+export type Reply = (said: Buffer) => Uint8Array | undefined;
 
 export interface JailedAnswer {
   readonly ok: boolean;
@@ -52,18 +56,25 @@ export async function runJailed(
   const { maxBytes = 256 * 2 ** 20 } = options;
   const child = startJailed(jail, argv, options);
   child.stdin.on("error", () => undefined);
-  child.stdin.end(options.input ?? "");
+  if (options.reply === undefined) child.stdin.end(options.input ?? "");
   const chunks: Buffer[] = [];
   let bytes = 0;
   child.stdout.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes - chunk.length < maxBytes) chunks.push(chunk);
     if (bytes > maxBytes) child.kill("SIGKILL");
+    else if (options.reply !== undefined && !child.stdin.writableEnded && chunk.at(-1) === 0) answer(options.reply);
   });
   const { code, stderr } = await child.ended;
+  child.stdin.destroy();
   const beginning = () => Buffer.concat(chunks).subarray(0, maxBytes);
   if (bytes > maxBytes) return { ok: false, stdout: beginning(), stderr: "there was too much of it", isCut: true };
   return { ok: code === 0, stdout: Buffer.concat(chunks), stderr };
+
+  function answer(reply: Reply): void {
+    const words = reply(Buffer.concat(chunks));
+    if (words !== undefined) child.stdin.end(words);
+  }
 }
 
 export type Jailed = ChildProcessByStdio<Writable, Readable, Readable> & {

@@ -105,7 +105,7 @@ test("of calls that nobody can tell the end of, those that only read run again, 
   await taken.until("activity.settled");
   const starts = (await taken.events()).flatMap((each) => (each.type === "call.started" ? [each.data] : []));
   expect(starts.slice(2)).toEqual([
-    { id: "cal_look", attempt: 2 },
+    { id: "cal_look", attempt: 2, reads: true },
     { id: "cal_change", attempt: 2 },
   ]);
 });

@@ -3,11 +3,11 @@ import { type Skipped, skipped } from "./staging.ts";
 /**
  * What in a folder is neither file, link nor folder, or belongs to another repository. Git would wait for the one (a FIFO
  * called `.gitattributes`) and look into the other (`.git/HEAD` of a nested one, which may be a FIFO again), so both are found
- * first, by a program that opens nothing but folders. A `.git` that is a link is not covered: nothing can be mounted on one. What
- * it leads to has no FIFO that git would open left.
+ * first, by a program that opens nothing but folders. A `.git` that is a link is found, to be told, and not
+ * covered: nothing can be mounted on one. What it leads to has no FIFO that git would open left.
  */
 export const findOdd =
-  "find . -path ./.git -prune -o -name .git ! -type l -print0 -prune -o ! -type f ! -type d ! -type l -print0";
+  "find . -path ./.git -prune -o -name .git -print0 -prune -o ! -type f ! -type d ! -type l -print0";
 
 /** The same but for repositories, which stay what they are: in those, too, what git would wait for is found. */
 export const findSpecial = "find . ! -type f ! -type d ! -type l -print0";

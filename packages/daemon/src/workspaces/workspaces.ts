@@ -143,14 +143,18 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         await bringNow(session, record, by);
         const { tip, branch } = await known(session);
         if (tip === undefined || branch === undefined) return { kind: "nothing-to-merge" };
-        const user = await repoOf(await inspect(await repoPath(record)));
-        const plan = await planMerge(user, { branch, tip, how: wish.how, variables });
-        if (plan.kind === "nothing-to-merge") return plan;
-        const { kind: _, ...merge } = plan;
-        await append(session, by, event("workspace.merge-begun", merge));
-        fault("merge.begun");
-        await carryOutOrGiveUp(session, merge, by);
-        return { kind: "merged", ...merge };
+        const source = await inspect(await repoPath(record));
+        // What is planned holds until it is done: nobody else of Corral's merges into that folder meanwhile.
+        return inLine(source.worktree, async () => {
+          const user = await repoOf(await inspect(source.worktree));
+          const plan = await planMerge(user, { branch, tip, how: wish.how, variables });
+          if (plan.kind === "nothing-to-merge") return plan;
+          const { kind: _, ...merge } = plan;
+          await append(session, by, event("workspace.merge-begun", merge));
+          fault("merge.begun");
+          await carryOutOrGiveUp(session, merge, by);
+          return { kind: "merged", ...merge };
+        });
       }),
 
     discard: (session, by) =>
@@ -273,10 +277,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     };
   }
 
+  /** In the line of the folder that is merged into. */
   async function carryOutOrGiveUp(session: SessionId, merge: EventData<"workspace.merged">, by: By): Promise<void> {
     try {
       const user = await repoOf(await inspect(merge.worktree));
-      await inLine(merge.worktree, () => carryOut(user, merge));
+      await carryOut(user, merge);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       await append(session, by, event("workspace.merge-given-up", { reason }));
@@ -289,8 +294,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   async function finishMerge(session: SessionId): Promise<void> {
     const { merging } = await known(session);
     if (merging === undefined) return;
-    await carryOutOrGiveUp(session, merging, { actor: "corral" }).catch((error: unknown) =>
-      onDefect(`the merge of ${session} was given up`, error),
+    await inLine(merging.worktree, () => carryOutOrGiveUp(session, merging, { actor: "corral" })).catch(
+      (error: unknown) => onDefect(`the merge of ${session} was given up`, error),
     );
   }
 

@@ -12,6 +12,7 @@ import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "../walled/index.ts";
 
 const mebibyte = 2 ** 20;
+const onDisk = "/var/tmp";
 const softly = new Set(lacking(findMeans(tmpdir())));
 
 /** Every bomb has a limit above it and an end of its own: it starts a few thousand processes at most, for seconds. */
@@ -137,7 +138,8 @@ describe("the disk", () => {
 
   test("is not taken by files without number", async () => {
     const many = "n=0; while [ $n -lt 30000 ]; do : >many$n; n=$((n + 1)); done; echo made";
-    const [small, large] = await Promise.all([openJail({ diskBytes: 16 * mebibyte }), openJail({})]);
+    // In memory an empty file takes nothing.
+    const [small, large] = await Promise.all([openJail({ diskBytes: 16 * mebibyte }, onDisk), openJail({}, onDisk)]);
     expect(await small.run(many)).toMatchObject({ stdout: "", limit: "disk" });
     expect(await large.run(many)).toMatchObject({ stdout: "made\n", exitCode: 0 });
   }, 120_000);
@@ -174,14 +176,17 @@ describe("cgroups", () => {
   }, 60_000);
 });
 
-async function openJail(limits: Partial<EnvironmentLimits>): Promise<{
+async function openJail(
+  limits: Partial<EnvironmentLimits>,
+  where = tmpdir(),
+): Promise<{
   home: string;
   workspace: string;
   driver: EnvironmentDriver;
   environment: Environment;
   run: (text: string) => Promise<CommandResult>;
 }> {
-  const home = mkdtempSync(join(tmpdir(), "corral-limits-"));
+  const home = mkdtempSync(join(where, "corral-limits-"));
   const driver = openJailDriver({ home });
   const workspace = newWorkspace(home);
   const environment = await openIn(driver, workspace, limits);

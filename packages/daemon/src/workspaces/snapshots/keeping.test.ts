@@ -155,15 +155,19 @@ test("what a stopped daemon did not get to is taken at the next start, and names
   expect(existsSync(join(folder, "index.lock"))).toBe(false);
 });
 
-test("of more files than are kept, some are kept and the rest is counted", async () => {
+test("of more files than are kept, some are kept and the rest is counted, until all are", async () => {
   await using stage = await openStage({ mostFiles: 10 });
   const session = await stage.session();
   const many = Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`many/${at}`, "x"]));
   await session.call(() => session.write(many));
-  expect((await session.taken()).at(-1)).toMatchObject({ files: 10, skipped: [{ path: "15 files", why: "too many" }] });
-  await session.call(() => undefined);
-  await session.call(() => undefined);
-  expect((await session.taken()).at(-1)).toMatchObject({ files: 5, skipped: [] });
+  const [, first] = await session.taken();
+  // Files that are as they were may be looked at, too.
+  expect([first!.files > 0, first!.files <= 10]).toEqual([true, true]);
+  expect(first!.skipped).toEqual([{ path: expect.stringMatching(/^\d\d files$/), why: "too many" }]);
+  for (let call = 1; call < 10; call++) await session.call(() => undefined);
+  const [, ...all] = await session.taken();
+  expect(all.reduce((sum, { files }) => sum + files, 0)).toBe(25);
+  expect(all.at(-1)!.skipped).toEqual([]);
 });
 
 function stored({ home }: SnapshotStage): string[] {

@@ -6,6 +6,7 @@ import {
   type GitOptions,
   insideGitJail,
   type JailedAnswer,
+  type Reply,
   runJailed,
 } from "../../git/index.ts";
 import { give, type Owner } from "../copy.ts";
@@ -41,6 +42,7 @@ export interface RepositoryPlace {
 
 export interface RunOptions {
   readonly input?: Uint8Array;
+  readonly reply?: Reply;
   readonly variables?: Readonly<Record<string, string>>;
   readonly covered?: readonly string[] | undefined;
   readonly writes?: "workspace";

@@ -1,9 +1,18 @@
 import type { FlaggedChange } from "@corral/protocol";
-import { insideGitJail } from "../../git/index.ts";
+import { insideGitJail, type JailedAnswer, type Reply } from "../../git/index.ts";
 import { flagged, rawChanges, utf8 } from "../changes.ts";
 import { bounded } from "../flags.ts";
 import { findOdd, meetsHazard, type Odd, oddOf } from "../hazards.ts";
-import { judge, type Skipped, skipped, type StagingBounds, statEach, take, updateIndex } from "../staging.ts";
+import {
+  judge,
+  type Skipped,
+  skipped,
+  type StagingBounds,
+  statEach,
+  take,
+  type Taken,
+  updateIndex,
+} from "../staging.ts";
 import { gitIn, type Repository } from "./repository.ts";
 
 export interface TakeWish {
@@ -34,21 +43,28 @@ export interface TakenTree {
 /**
  * Takes what the workspace holds: what is tracked or was before, what is new, and what the rule names of the ignored. The
  * repository's index remembers what files looked like, so that only those are read that were touched.
+ *
+ * Mostly one jail does it all. Where there is something that git must not meet, that is covered first; where git refuses a
+ * name, the rest is taken without it.
  */
 export async function takeTree(repository: Repository, wish: TakeWish): Promise<TakenTree> {
-  const seen = await look(repository, wish);
-  const names = seen.names.slice(0, wish.bounds.mostFiles);
-  const files = names.filter((name) => !name.endsWith("/"));
-  const inner = names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository"));
-  const judged = judge(files, seen.facts, wish.bounds);
-  const surplus = seen.names.length - names.length;
+  const { seen, answer, said } = await lookAndWrite(repository, wish);
+  if (answer.ok) return taken(repository, wish, seen, { stdout: said, refused: [] });
   const { covered } = seen.odd;
   const at = {
     run: ([script = "", ...args]: readonly string[], input?: Uint8Array) =>
       repository.run(script, args, { covered, ...(input && { input }) }),
   };
-  const written = await take(at, judged.taken, [write, wish.before]);
-  const [, tree = "", rest = ""] = /^([0-9a-f]+)\0(.*)$/s.exec(Buffer.from(written.stdout).toString("latin1")) ?? [];
+  return taken(repository, wish, seen, await take(at, seen.taken, [write, wish.before]));
+}
+
+async function taken(
+  repository: Repository,
+  wish: TakeWish,
+  seen: Seen,
+  { stdout, refused }: Taken,
+): Promise<TakenTree> {
+  const [, tree = "", rest = ""] = /^([0-9a-f]+)\0(.*)$/s.exec(Buffer.from(stdout).toString("latin1")) ?? [];
   const { changes, figures: lines } = rawChanges(rest);
   const nested = nestedIn(seen.odd);
   const total = (column: number) => lines.reduce((all, line) => all + (Number(line.split("\t")[column]) || 0), 0);
@@ -57,18 +73,12 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
     files: lines.length,
     insertions: total(0),
     deletions: total(1),
-    skipped: [
-      ...(surplus > 0 ? [skipped(`${surplus} files`, "too many")] : []),
-      ...inner,
-      ...seen.odd.skipped,
-      ...judged.skipped,
-      ...written.refused,
-    ],
+    skipped: [...seen.skipped, ...refused],
     flagged: bounded([
       ...nested
         .filter((path) => !wish.nested.includes(path))
         .map((path) => ({ path, why: "a repository of its own: git obeys its config" })),
-      ...raised(judged.taken, seen.facts),
+      ...raised(seen.taken, seen.facts),
       ...(await flagged(gitIn(repository, "latin1"), changes)),
     ]),
     nested,
@@ -95,34 +105,76 @@ function raised(taken: readonly string[], facts: readonly string[]): FlaggedChan
 
 interface Seen {
   readonly odd: Odd;
-  /** All that was found, also what is more than the bounds allow. */
-  readonly names: readonly string[];
+  readonly taken: readonly string[];
+  readonly skipped: readonly Skipped[];
   readonly facts: readonly string[];
 }
 
-async function look(repository: Repository, { ignored, bounds }: TakeWish): Promise<Seen> {
-  const args = [String(bounds.mostFiles), ...ignored.map((pattern) => `--exclude=!${pattern}`)];
-  const first = await repository.run(lookFirst, args);
-  if (first.ok) return seenIn(first.stdout);
-  if (!first.stderr.includes(hazardWord)) throw new Error(first.stderr.trim());
-  const [all = []] = sections(first.stdout);
-  const odd = oddOf(all);
-  const second = await repository.run(lookCovered, args, { covered: odd.covered });
-  if (!second.ok) throw new Error(second.stderr.trim());
-  const seen = seenIn(second.stdout);
+interface Attempt {
+  readonly seen: Seen;
+  readonly answer: JailedAnswer;
+  /** What was said once it was told what to take. */
+  readonly said: Buffer;
+}
+
+async function lookAndWrite(repository: Repository, wish: TakeWish): Promise<Attempt> {
+  const first = await attempt(repository, wish, lookFirst);
+  if (first.seen !== undefined) return { ...first, seen: first.seen };
+  if (!first.answer.stderr.includes(hazardWord)) throw new Error(first.answer.stderr.trim());
+  const [all = []] = sections(first.answer.stdout);
+  const second = await attempt(repository, wish, lookCovered, oddOf(all));
+  if (second.seen === undefined) throw new Error(second.answer.stderr.trim());
+  return { ...second, seen: second.seen };
+}
+
+/** Looks and, once it is judged what may be taken, writes. Nothing is seen: it did not get so far. */
+async function attempt(
+  repository: Repository,
+  { before, ignored, bounds }: TakeWish,
+  look: string,
+  covered?: Odd,
+): Promise<Omit<Attempt, "seen"> & { readonly seen: Seen | undefined }> {
+  const args = [before, String(bounds.mostFiles), ...ignored.map((pattern) => `--exclude=!${pattern}`)];
+  let seen: Seen | undefined;
+  let until = 0;
+  const reply: Reply = (stdout) => {
+    const [found, names, facts, ...begun] = sections(stdout);
+    if (found === undefined || names === undefined || facts === undefined || begun.length === 0) return undefined;
+    until = stdout.length;
+    seen = judged(covered ?? oddOf(found), names, facts, bounds);
+    return Buffer.from(seen.taken.map((path) => `${path}\0`).join(""), "latin1");
+  };
+  const answer = await repository.run(`${look}${write}`, args, { reply, covered: covered?.covered });
+  return { seen, answer, said: answer.stdout.subarray(until) };
+}
+
+function judged(odd: Odd, found: readonly string[], facts: readonly string[], bounds: StagingBounds): Seen {
   // What is covered looks like a file.
-  return { ...seen, odd, names: seen.names.filter((name) => !odd.special.has(name)) };
+  const all = found.filter((name) => !odd.special.has(name));
+  const names = all.slice(0, bounds.mostFiles);
+  const { taken, ...rest } = judge(
+    names.filter((name) => !name.endsWith("/")),
+    facts,
+    bounds,
+  );
+  const surplus = all.length - names.length;
+  return {
+    odd,
+    taken,
+    facts,
+    skipped: [
+      ...(surplus > 0 ? [skipped(`${surplus} files`, "too many")] : []),
+      ...names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository")),
+      ...odd.skipped,
+      ...rest.skipped,
+    ],
+  };
 }
 
-function seenIn(stdout: Buffer): Seen {
-  const [odd = [], names = [], facts = []] = sections(stdout);
-  return { odd: oddOf(odd), names, facts };
-}
-
-/** Lists of names, each name ended and each list ended once more. */
+/** Lists of names, each name ended and each list ended once more; the last one has not ended. */
 function sections(stdout: Buffer): string[][] {
   const found: string[][] = [[]];
-  for (const record of stdout.toString("latin1").split("\0")) {
+  for (const record of stdout.toString("latin1").split("\0").slice(0, -1)) {
     if (record === "") found.push([]);
     else found.at(-1)!.push(record);
   }
@@ -136,24 +188,27 @@ const list = `
 git diff-files --name-only --ignore-submodules=all -z >/tmp/changed & changed=$!
 git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!`;
 
+/** Says what was found, and kind and size of each; then it is told what to write. */
 const tell = `
 printf '\\0' >/tmp/end
 cat /tmp/odd /tmp/end /tmp/changed /tmp/others /tmp/end
-[ -s /tmp/changed ] || [ -s /tmp/others ] || exit 0
-cat /tmp/changed /tmp/others | head -z -n "$most" | sed -z 's/^/.\\//' |
-  xargs -0 ${statEach.map((word) => `'${word}'`).join(" ")} 2>/dev/null
-exit 0`;
+if [ -s /tmp/changed ] || [ -s /tmp/others ]; then
+  cat /tmp/changed /tmp/others | head -z -n "$most" | sed -z 's/^/.\\//' |
+    xargs -0 ${statEach.map((word) => `'${word}'`).join(" ")} 2>/dev/null
+fi
+cat /tmp/end
+set -- "$before"`;
 
 /**
  * What git must not meet is looked for at the same time: git may wait for it, and is then not waited for. The search has its own
  * time: one that is not through by then has seen enough to tell.
  */
 const lookFirst = `
-most=$1; shift
+before=$1; most=$2; shift 2
 timeout 20 ${findOdd} >/tmp/odd 2>/dev/null & odd=$!
 ${list}
 wait $odd
-if [ -s /tmp/odd ] && ${meetsHazard} </tmp/odd; then
+if { ${meetsHazard}; } </tmp/odd; then
   kill -9 $changed $others
   cat /tmp/odd
   echo '${hazardWord}' >&2
@@ -164,7 +219,7 @@ ${tell}`;
 
 /** The same where what git must not meet is covered. */
 const lookCovered = `
-most=$1; shift
+before=$1; most=$2; shift 2
 : >/tmp/odd
 ${list}
 wait $changed && wait $others || exit 1
