@@ -37,8 +37,8 @@ export interface DriverUnderTest {
   readonly module: string;
   /** What its shell cannot live through, by the names that this suite has for it. The next result says so. */
   readonly fatal?: readonly string[];
-  /** `slow`: fewer are opened to see that nothing is left, and the tests of files share one. */
-  readonly opening?: "slow";
+  /** `sparing`, where it is slow or tried already: fewer are opened to see that nothing is left, and the tests of files share one. */
+  readonly opening?: "sparing";
   /** Whom workspaces must belong to. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** What differs from the usual plan, for a driver that cannot keep it. */
@@ -63,7 +63,7 @@ export interface Promises {
 
 /** What every environment promises, whatever its walls are made of. */
 export function describeEnvironment(name: string, subject: DriverUnderTest): void {
-  if (subject.opening === "slow") {
+  if (subject.opening === "sparing") {
     const files = sharedForFiles(subject);
     afterAll(() => files.close());
     describeFiles(name, files);
@@ -634,7 +634,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       await openOne();
       const before = descriptorsIn(home);
       const opened: Awaited<ReturnType<typeof openOne>>[] = [];
-      const rounds = subject.opening === "slow" ? 10 : 50;
+      const rounds = subject.opening === "sparing" ? 10 : 50;
       for (let i = 0; i < rounds; i++) opened.push(...(await Promise.all([openOne(), openOne()])));
       const processes = opened.flatMap((each) => each.processes);
       expect(processes.length).toBeGreaterThan(rounds * 10);

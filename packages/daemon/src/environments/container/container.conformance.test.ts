@@ -12,6 +12,6 @@ describe.skipIf(engine === undefined)("with an engine", () => {
   const module = new URL("testing/driver.ts", import.meta.url);
   module.searchParams.set("socket", socket);
   const container = { ...containerUnderTest, plan: { image }, open: openDriverAt(socket), module: module.href };
-  describeEnvironment("container", { ...container, opening: "slow" });
+  describeEnvironment("container", { ...container, opening: "sparing" });
   describeTerminals("a container", container, { lasting: true });
 });

@@ -15,6 +15,7 @@ describe.each(others)("%s as sh (NOT TRIED where it is not installed)", (name, s
   describe.skipIf(!existsSync(shell[0]))("if it is there", () =>
     describeEnvironment(`jail with ${name}`, {
       ...jailUnderTest,
+      opening: "sparing",
       open: openDriverWith(shell),
       module: new URL(`testing/driver.ts?shell=${name}`, import.meta.url).href,
       fatal: fatal[name] ?? [],

@@ -6,6 +6,7 @@ import { openDriverWith } from "./testing/driver.ts";
 describeEnvironment("local", { ...localUnderTest(), open: openDriverWith(""), module: driverModule("") });
 describeEnvironment("local with bash", {
   ...localUnderTest(),
+  opening: "sparing",
   open: openDriverWith("bash"),
   module: driverModule("bash"),
 });
