@@ -75,6 +75,8 @@ export async function setStage({
     ANTHROPIC_API_KEY: "sk-story-secret",
     ANTHROPIC_BASE_URL: model.url,
     NO_COLOR: "1",
+    // Daemons and runners are started by the hundred.
+    NODE_COMPILE_CACHE: join(tmpdir(), "corral-story-code"),
     ...variables,
   };
   const start = (args: readonly string[], { cwd = repository, more = {} }: Starting = {}) => {

@@ -42,6 +42,7 @@ export async function runAsOrdinary(
           TMPDIR: home,
           CORRAL_TEST_CGROUPS: String(cgroups.length),
           CORRAL_TEST_SETUID: setUserId(home),
+          CORRAL_TEST_SPARING: "1",
         },
       },
     );

@@ -3,6 +3,7 @@ import { jailUnderTest, openDriver } from "./testing/driver.ts";
 
 describeEnvironment("jail", {
   ...jailUnderTest,
+  ...(process.env["CORRAL_TEST_SPARING"] === "1" && { opening: "sparing" }),
   open: openDriver,
   module: new URL("testing/driver.ts", import.meta.url).href,
 });
