@@ -5,7 +5,7 @@ import { inMemory } from "./scripts/in-memory.ts";
 const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
 
 /** What takes minutes on two processors. */
-const long = ["tests/killed-workspaces.test.ts", "tests/recovery.test.ts", "tests/torture.test.ts"];
+const long = ["tests/recovery.test.ts", "tests/torture.test.ts"];
 const isLong = process.env["CORRAL_LONG"] === "1";
 if (!isLong) console.warn(`SKIPPED: ${long.join(", ")}, which take minutes. CORRAL_LONG=1 runs them, too.`);
 
