@@ -3,13 +3,14 @@ import { describe } from "vitest";
 import { describeEnvironment, type DriverUnderTest } from "../conformance.ts";
 import { openDriverWith } from "./testing/driver.ts";
 
-// Its way to find processes is a script of its own, so it is tried with the shell that differs most from dash, too.
 describeEnvironment("local", {
   ...localUnderTest(),
   opening: "sparing",
   open: openDriverWith(""),
   module: driverModule(""),
 });
+
+// Its way to find processes is a script of its own, so it is tried with the shell that differs most from dash, too.
 const isLong = process.env["CORRAL_LONG"] === "1";
 if (!isLong) console.warn("SKIPPED: local with bash. CORRAL_LONG=1 tries it, too.");
 describe.runIf(isLong)("with another shell", () => {
