@@ -36,7 +36,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   home: [],
   logging: [],
   doctor: ["environments"],
-  git: [],
+  git: ["faults"],
   faults: [],
   // Its crash stories have a process die in the middle of a put.
   storage: ["faults"],

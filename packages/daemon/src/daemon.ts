@@ -16,6 +16,7 @@ import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
 import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf } from "./environments/index.ts";
+import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
@@ -63,7 +64,13 @@ export interface DaemonParts {
   openLog(file: string, projections: readonly Projection[]): Promise<Log>;
   /** What is, or was, wrong with the database. */
   databaseTroubles(file: string): DaemonStatus["database"];
-  openHost(settings: { readonly size: number; readonly level: string; readonly rehearsals: string }): RunnerHost;
+  openHost(settings: {
+    readonly size: number;
+    readonly level: string;
+    readonly rehearsals: string;
+    /** To be called when a runner process has ended. */
+    readonly onEnded: () => void;
+  }): RunnerHost;
   readonly drivers: EnvironmentDrivers;
   /** The store of this name, which is for one slice alone. */
   openStore(name: string): Promise<Store>;
@@ -125,6 +132,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     size: config.values.runners,
     level: config.values["logs.level"],
     rehearsals: config.values["rehearsal.scripts"],
+    onEnded: () => void endLeftJails(home.folder),
   });
   followLevel(config, (level) => {
     parts.setLevel(level);
@@ -354,6 +362,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await snapshots.close();
     await artifacts.close();
     await spares.close();
+    await endLeftJails(home.folder);
     enough.abort();
     await swept;
     await retention.close();

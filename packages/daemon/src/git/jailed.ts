@@ -2,6 +2,7 @@ import { CorralError } from "@corral/protocol";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { lstatSync, readlinkSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { fault } from "../faults/index.ts";
 import { asVariables, inert } from "./git.ts";
 
 /**
@@ -87,6 +88,8 @@ export function startJailed(
   argv: readonly string[],
   { variables = {}, signal }: JailedOptions = {},
 ): Jailed {
+  // Nothing is started only to be ended: in its first moment a bubblewrap cannot be ended whole.
+  signal?.throwIfAborted();
   const bubblewrap = systemProgram("bwrap");
   if (bubblewrap === undefined)
     throw new CorralError("jail.unavailable", "Git cannot be jailed: bubblewrap is not installed.", {
@@ -103,6 +106,7 @@ export function startJailed(
     // A group of its own, for `endGroup`.
     detached: true,
   }) as ChildProcessByStdio<Writable, Readable, Readable>;
+  fault("git.jailed");
   const end = () => endGroup(child.pid);
   bound.addEventListener("abort", end, { once: true });
   child.once("close", () => bound.removeEventListener("abort", end));

@@ -1,26 +1,53 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import { insideGitJail } from "./jailed.ts";
 
 /**
- * Ends what is left of git jails that write below the folder. Bubblewrap ends with whoever started it, but one whose
- * starter is killed in the moment in which it makes its namespaces leaves its inner half behind, which waits for ever and holds
- * the folder. Only for whoever alone may use the folder, and before it starts any: others are then nobody's.
+ * Ends what is left of git jails with a depot below the folder, and resolves with how many there were once none is there any more.
+ * Bubblewrap ends with whoever started it, but one whose starter is killed in the moment in which it makes its namespaces
+ * leaves its inner half behind, which waits for ever and holds the folder. Left is what neither this process nor a child of its
+ * has started: only for whoever alone may use the folder.
  */
-export function endLeftJails(folder: string): number {
-  const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isLeftJail(name, folder));
-  for (const pid of left) kill(Number(pid));
-  return left.length;
+export async function endLeftJails(folder: string): Promise<number> {
+  const ended = new Set<string>();
+  for (const deadline = Date.now() + longestEndMs; Date.now() < deadline; await delay(lookAgainMs)) {
+    // One that is about to be ended may divide meanwhile.
+    const left = leftJails(folder);
+    if (left.length === 0) break;
+    for (const pid of left) end(Number(pid));
+    left.forEach((pid) => ended.add(pid));
+  }
+  return ended.size;
 }
 
-function isLeftJail(pid: string, folder: string): boolean {
+/** A process that is killed and stays is held by the kernel: nobody can do more about it. */
+const longestEndMs = 10_000;
+const lookAgainMs = 2;
+
+function leftJails(folder: string): readonly string[] {
+  const jails = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isJail(name, folder));
+  return jails.filter((pid) => !isOfThisFamily(starterOf(pid, folder)));
+}
+
+function isJail(pid: string, folder: string): boolean {
   const words = wordsOf(pid);
   const at = words.indexOf(insideGitJail.depot);
   return (
     words[0]?.endsWith("/bwrap") === true &&
-    words[at - 2] === "--bind" &&
-    words[at - 1]?.startsWith(`${folder}/`) === true &&
-    parentOf(pid) !== process.pid
+    /^--(ro-)?bind$/.test(words[at - 2] ?? "") &&
+    words[at - 1]?.startsWith(`${folder}/`) === true
   );
+}
+
+/** Whoever started the outer half; for a half that was left, whoever took it in. */
+function starterOf(pid: string, folder: string): string | undefined {
+  const parent = parentOf(pid);
+  return parent !== undefined && isJail(parent, folder) ? starterOf(parent, folder) : parent;
+}
+
+function isOfThisFamily(starter: string | undefined): boolean {
+  const own = String(process.pid);
+  return starter !== undefined && (starter === own || parentOf(starter) === own);
 }
 
 function wordsOf(pid: string): readonly string[] {
@@ -31,16 +58,16 @@ function wordsOf(pid: string): readonly string[] {
   }
 }
 
-function parentOf(pid: string): number | undefined {
+function parentOf(pid: string): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
   } catch {
     return undefined;
   }
 }
 
-function kill(pid: number): void {
+function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {

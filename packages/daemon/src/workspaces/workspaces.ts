@@ -86,7 +86,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     async mend() {
       try {
-        endLeftJails(home);
+        await endLeftJails(home);
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));

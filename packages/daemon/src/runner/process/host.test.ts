@@ -29,6 +29,22 @@ describe("a runner process", () => {
     expect(await pidOf(next)).not.toBe(pid);
   });
 
+  test("that has ended, whyever, is told of once", async () => {
+    const { promise: told, resolve } = Promise.withResolvers<void>();
+    let ends = 0;
+    const onEnded = () => {
+      ends += 1;
+      resolve();
+    };
+    await using stage = await openStage((place) => openRehearsedHost(place, { onEnded }));
+    const session = await stage.session("pid\nhold");
+    await session.start();
+    process.kill(await pidOf(session), "SIGKILL");
+    await told;
+    await stage.host.close();
+    expect(ends).toBe(1);
+  });
+
   test("that is killed takes nobody with it", async () => {
     await using stage = await openStage((place) => openRehearsedHost(place, { size: 2 }));
     const first = await stage.session("pid\nhold");

@@ -4,6 +4,8 @@ import { RunnerProcess, type RunnerProcessOptions } from "./runner-process.ts";
 export interface ProcessHostOptions extends RunnerProcessOptions {
   /** How many runner processes share the sessions. */
   readonly size: number;
+  /** Called when a runner process has ended, whyever: what it had started may be left. */
+  readonly onEnded?: () => void;
 }
 
 /**
@@ -52,7 +54,10 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
   function launch(): RunnerProcess {
     const runner = new RunnerProcess({ ...options, level });
     running.add(runner);
-    void runner.exited.then(() => running.delete(runner));
+    void runner.exited.then(() => {
+      running.delete(runner);
+      options.onEnded?.();
+    });
     return runner;
   }
 }
