@@ -388,7 +388,7 @@ export interface Api {
       projectId: `prj_${string}`;
       title: string;
       model: string;
-      mode: "auto";
+      mode: "plan" | "ask" | "auto";
       environment: {
         kind: "jail" | "container" | "local";
         network: "off" | "allow" | "open";
@@ -426,7 +426,7 @@ export interface Api {
         projectId: `prj_${string}`;
         title: string;
         model: string;
-        mode: "auto";
+        mode: "plan" | "ask" | "auto";
         environment: {
           kind: "jail" | "container" | "local";
           network: "off" | "allow" | "open";
@@ -482,7 +482,7 @@ export interface Api {
       projectId: `prj_${string}`;
       title: string;
       model: string;
-      mode: "auto";
+      mode: "plan" | "ask" | "auto";
       environment: {
         kind: "jail" | "container" | "local";
         network: "off" | "allow" | "open";

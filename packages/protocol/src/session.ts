@@ -4,7 +4,11 @@ import { callId, projectId, sessionId, snapshotId } from "./id.ts";
 import { sessionState } from "./state.ts";
 import { workspaceBase, workspaceKind } from "./workspace.ts";
 
-export const mode = z.enum(["auto"]);
+/**
+ * `plan`: nothing is written. `ask`: what is not plainly reading is asked. `auto`: what stays in the workspace is done; without walls,
+ * no more than in `ask`.
+ */
+export const mode = z.enum(["plan", "ask", "auto"]);
 export type Mode = z.infer<typeof mode>;
 
 export const modelName = z.string().regex(/^[^/]+\/.+$/, "expected provider/model");
@@ -17,7 +21,7 @@ export const createSession = z.object({
   worktree: z.string().max(4096).optional(),
   /** Without: what the project's settings say. */
   model: modelName.optional(),
-  mode: mode.default("auto"),
+  mode: mode.extract(["auto"]).default("auto"),
   environment: environmentAsked.prefault({}),
   workspace: workspaceKind.default("copy"),
   /** What a copy begins with: also the files of a snapshot of the same project. Without: HEAD. */
