@@ -66,14 +66,20 @@ function scribble(file: string, from: number, length: number): void {
   closeSync(descriptor);
 }
 
-/** Overwrites the page that holds an event from the middle of the log. */
+/** Overwrites a page of the table of events, from about the middle of the log. */
 function scribbleEvent(file: string): void {
   const page = 1024;
+  const leafOfTable = 13;
   const database = new DatabaseSync(file, { readOnly: true });
-  const row = database.prepare("SELECT trace_id FROM events WHERE seq = (SELECT max(seq) / 2 FROM events)").get();
+  const rows = database.prepare("SELECT trace_id FROM events WHERE seq >= (SELECT max(seq) / 2 FROM events)").all();
   database.close();
-  const at = readFileSync(file).indexOf(String(row?.["trace_id"]));
-  scribble(file, at - (at % page), page);
+  const bytes = readFileSync(file);
+  // A row may be spread over pages, and its trace be written down elsewhere too.
+  const pages = rows
+    .map((row) => bytes.indexOf(String(row["trace_id"])))
+    .map((at) => at - (at % page))
+    .filter((at) => at > 0 && bytes[at] === leafOfTable);
+  scribble(file, pages[0] ?? expect.fail("no event is whole on a page"), page);
 }
 
 function damagedIn({ home }: Stage): string[] {
