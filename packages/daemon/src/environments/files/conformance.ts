@@ -222,6 +222,24 @@ export function describeFiles(name: string, subject: FilesUnderTest): void {
         expect((await files.list(".")).items.map((entry) => entry.name)).toEqual(["file"]);
       });
 
+      test("away, or elsewhere, a file goes only as the version that was expected, and over nothing", async () => {
+        const { files, run } = await open();
+        const version = await files.write("tool", "one");
+        await run("chmod 755 tool; ln -s tool link; mkdir folder; printf two >other");
+        expect(await codeOf(files.move("tool", "other"))).toBe("file.exists");
+        expect(await codeOf(files.move("tool", "link"))).toBe("file.exists");
+        expect(await codeOf(files.move("missing", "there"))).toBe("file.missing");
+        await files.move("tool", "deep/er/tool", { expected: version });
+        expect(await files.stat("deep/er/tool")).toMatchObject({ kind: "file", mode: 0o755 });
+        expect(await codeOf(files.remove("deep/er/tool", { expected: "0".repeat(64) }))).toBe("file.changed");
+        await files.remove("deep/er/tool", { expected: version });
+        expect(await codeOf(files.remove("deep/er/tool"))).toBe("file.missing");
+        expect(await codeOf(files.remove("folder"))).toBe("file.unsuitable");
+        await run("ln -sf other link");
+        expect(await codeOf(files.remove("link"))).toBe("file.unsuitable");
+        expect((await files.list(".")).items.map(({ name }) => name)).toEqual(["deep", "folder", "link", "other"]);
+      });
+
       test("never shows half of a file to who reads meanwhile", async () => {
         const { files } = await open();
         const [a, b] = ["a".repeat(200_000), "b".repeat(200_000)];

@@ -9,7 +9,7 @@ import { openShellHand } from "./shell-hand.ts";
 import { findFiles, type World } from "./find.ts";
 import { searchLines } from "./search.ts";
 import { watchPaths } from "./watch.ts";
-import type { Bounds, FileRead, Files, FileStat, FileVersion, WriteOptions } from "./port.ts";
+import type { Bounds, FileRead, Files, FileStat, FileVersion, RemoveOptions, WriteOptions } from "./port.ts";
 
 /** Files that can be let go: its processes end, and what comes later is refused. */
 export interface OpenFiles extends Files {
@@ -97,6 +97,34 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
     });
   }
 
+  async function remove(path: string, { expected = "", ...bounds }: RemoveOptions = {}): Promise<void> {
+    const words = ["delete", inside(path), expected] as const;
+    await once(words, bounds, path, async () => (await stat(path)) === undefined);
+  }
+
+  async function move(path: string, to: string, { expected = "", ...bounds }: RemoveOptions = {}): Promise<void> {
+    const words = ["move", inside(path), inside(to), expected] as const;
+    const isThere = async () => (await stat(path)) === undefined && (await stat(to)) !== undefined;
+    await once(words, bounds, path, isThere);
+  }
+
+  /** For what is not asked a second time: when its process ended, what is there tells whether it was done. */
+  async function once(
+    words: Asked["words"],
+    bounds: Bounds,
+    path: string,
+    wasDone: () => Promise<boolean>,
+  ): Promise<void> {
+    bounds.signal?.throwIfAborted();
+    const hand = await reader.get();
+    try {
+      await hand.ask(requestOf({ words, maxBytes: 200 }, { ...bounds, signal: undefined }));
+    } catch (error) {
+      if (!(error instanceof HandLost) || !(await isGone(error.gone)) || !(await wasDone()))
+        throw failureOf(error, path);
+    }
+  }
+
   async function edit(
     path: string,
     change: (text: string) => string | undefined,
@@ -147,6 +175,8 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
     stat,
     read,
     write,
+    remove,
+    move,
     edit,
     async list(path, { limit = listLimit, ...bounds } = {}) {
       const words = ["list", inside(path), String(limit + 1)] as const;
@@ -207,7 +237,8 @@ function fails(path: string): (error: unknown) => never {
   };
 }
 
-function versionOf(content: Uint8Array): FileVersion {
+/** The version that a file with this content has. */
+export function versionOf(content: Uint8Array): FileVersion {
   return hash("sha256", content);
 }
 

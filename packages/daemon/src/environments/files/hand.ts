@@ -33,10 +33,12 @@ export interface HandRequest {
  * | `read PATH FROM BYTES`            | the same, a newline, the bytes                                             |
  * | `write PATH NAME SIZE EXPECTED`   | nothing; NAME is the file made beside it, EXPECTED a SHA-256, `none` or `` |
  * | `remove PATH NAME`                | nothing; takes away what a broken-off `write` left                         |
+ * | `delete PATH EXPECTED`            | nothing; of a regular file that is no link                                 |
+ * | `move PATH TO EXPECTED`           | nothing; never over something that is there                                |
  * | `list PATH LIMIT`                 | lines `MODE SIZE ./NAME`                                                   |
  * | `scan DEPTH LIMIT PATH…`          | lines `MODE SIZE INODE TIME PATH`; DEPTH is `flat` or `deep`               |
  */
-export type HandVerb = "stat" | "read" | "write" | "remove" | "list" | "scan";
+export type HandVerb = "stat" | "read" | "write" | "remove" | "delete" | "move" | "list" | "scan";
 
 /** Done by nobody, and for this reason: the kernel's words, or one of `changed`, `exists`, `not a regular file`, `not a folder`. */
 export class HandRefused extends Error {

@@ -1,1 +1,1 @@
-export { openFiles } from "./files.ts";
+export { openFiles, versionOf } from "./files.ts";

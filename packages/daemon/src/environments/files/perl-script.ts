@@ -9,7 +9,7 @@ BEGIN {
   eval { require filetest; filetest->import("access") };
   eval { require Time::HiRes; Time::HiRes->import(qw(stat lstat)) };
 }
-my %verbs = (stat => \&stat_file, read => \&read_file, write => \&write_file, remove => \&remove_file, list => \&list, scan => \&scan);
+my %verbs = (stat => \&stat_file, read => \&read_file, write => \&write_file, remove => \&remove_file, delete => \&delete_file, move => \&move_file, list => \&list, scan => \&scan);
 my %skipped = map { $_ => 1 } qw(. .. .git node_modules);
 
 binmode STDIN;
@@ -152,6 +152,28 @@ sub remove_file {
   my ($path, $name) = split /\0/, $_[0];
   unlink folder_of(behind_links($path)) . $name;
   return "";
+}
+
+sub delete_file {
+  my ($path, $expected) = split /\0/, $_[0], 2;
+  same($path, $expected);
+  unlink $path or die "$!\n";
+  return "";
+}
+
+sub move_file {
+  my ($path, $to, $expected) = split /\0/, $_[0], 3;
+  same($path, $expected);
+  make_folder(folder_of($to));
+  link $path, $to or die(defined readlink $to || -e $to ? "exists\n" : "$!\n");
+  unlink $path or die "$!\n";
+  return "";
+}
+
+sub same {
+  my ($path, $expected) = @_;
+  regular(lstat $path);
+  die "changed\n" if $expected ne "" and sum($path) ne $expected;
 }
 
 sub list {

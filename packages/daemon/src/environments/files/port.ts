@@ -26,6 +26,15 @@ export interface Files {
   /** Reads, changes and writes, and begins again when somebody else was faster. `change` gives undefined to leave it. */
   edit(path: string, change: (text: string) => string | undefined, options?: Bounds): Promise<FileVersion | undefined>;
 
+  /**
+   * Takes a regular file away; a link is none. `expected`: only if it is still that version. When its process was ended, the answer is
+   * whether the file is there then.
+   */
+  remove(path: string, options?: RemoveOptions): Promise<void>;
+
+  /** Gives a regular file another place, with its mode, and makes the folders above. Never over something that is there: `file.exists`. */
+  move(path: string, to: string, options?: RemoveOptions): Promise<void>;
+
   /** What a folder holds, by name. */
   list(path: string, options?: ListOptions): Promise<Listed<FileEntry>>;
 
@@ -84,6 +93,10 @@ export interface FileRead {
 
 export interface WriteOptions extends Bounds {
   readonly expected?: FileVersion | null;
+}
+
+export interface RemoveOptions extends Bounds {
+  readonly expected?: FileVersion;
 }
 
 export interface FileEntry {

@@ -1,4 +1,4 @@
-import { type Hand, HandLost, HandRefused, type HandRequest, type Spawn } from "./hand.ts";
+import { type Hand, HandLost, HandRefused, type HandRequest, type HandVerb, type Spawn } from "./hand.ts";
 import { runProgram } from "./program.ts";
 import { shellScript } from "./shell-script.ts";
 
@@ -35,7 +35,9 @@ export function openShellHand(spawn: Spawn): Hand {
   }
 
   return {
-    ask: (request) => (request.words[0] === "write" ? write(request) : ask(request)),
+    ask: (request) => (changing.has(request.words[0]) ? write(request) : ask(request)),
     close: async () => closed.abort(new HandLost("ended", Promise.resolve())),
   };
 }
+
+const changing: ReadonlySet<HandVerb> = new Set(["write", "delete", "move"]);

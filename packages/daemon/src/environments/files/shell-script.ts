@@ -9,6 +9,8 @@ main() {
   read) read_file "$2" "$3" "$4" ;;
   write) write_file "$2" "$3" "$4" "$5" ;;
   remove) behind_links "$2" && rm -f "$(folder_of "$file")$3" ;;
+  delete) same "$2" "$3" && rm -f "$2" ;;
+  move) same "$2" "$4" && move_file "$2" "$3" ;;
   list) list "$2" ;;
   scan) shift && scan "$@" ;;
   esac
@@ -90,6 +92,20 @@ replace() {
     ;;
   esac
   mv -fT "$new" "$file" || exit 1
+}
+
+same() {
+  facts "$1" >/dev/null || exit 1
+  [ ! -L "$1" ] || fail 'not a regular file'
+  regular "$1"
+  [ -z "$2" ] || { sum=$(sha256sum <"$1") && [ "\${sum%% *}" = "$2" ]; } || fail changed
+}
+
+move_file() {
+  folder=$(folder_of "$2")
+  [ -d "$folder" ] || mkdir -p "$folder" || exit 1
+  if [ -e "$2" ] || [ -L "$2" ] || ! link "$1" "$2"; then fail exists; fi
+  rm -f "$1"
 }
 
 list() {
