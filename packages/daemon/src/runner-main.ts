@@ -10,7 +10,7 @@ import { anthropic } from "./providers/anthropic/index.ts";
 import { openProviders } from "./providers/index.ts";
 import { rehearsalDriver } from "./providers/rehearsal/index.ts";
 import { openLifeline, serveRuns } from "./runner/process/index.ts";
-import { openToolbox, shellTool } from "./tools/index.ts";
+import { builtInTools, openToolbox } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
 const { home } = values;
@@ -26,7 +26,7 @@ void warmUp();
 serveRuns(
   {
     home,
-    agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox([shellTool]) }),
+    agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox(builtInTools) }),
     drivers: driversOf(
       openJailDriver({ home }),
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),

@@ -54,6 +54,7 @@ export const errorStatus = {
   "environment.unkept": 422,
   "command.conflict": 409,
   "shell.closed": 409,
+  "call.refused": 422,
   "file.missing": 404,
   "file.exists": 409,
   "file.changed": 409,

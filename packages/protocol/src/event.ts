@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { artifactAnnounced, artifactExpired, artifactKept } from "./artifact.ts";
+import { callChange } from "./call.ts";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import {
@@ -224,8 +225,13 @@ export const eventData = {
     arguments: z.record(z.string(), z.unknown()),
     malformed: z.string().optional(),
   }),
-  /** `reads`: as far as can be told before, it changes no file. */
-  "call.started": z.object({ id: callId, attempt: z.int().positive(), reads: z.literal(true).optional() }),
+  /** `reads`: as far as can be told before, it changes no file. `changes`: all that it is about to change. */
+  "call.started": z.object({
+    id: callId,
+    attempt: z.int().positive(),
+    reads: z.literal(true).optional(),
+    changes: z.array(callChange).optional(),
+  }),
   "call.settled": z.object({ id: callId, result: z.unknown(), recovered: z.boolean().optional() }),
   "call.failed": z.object({ id: callId, error: z.object({ code: z.string(), message: z.string() }) }),
   "call.interrupted": z.object({ id: callId, result: z.unknown().optional() }),

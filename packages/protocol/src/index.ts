@@ -31,6 +31,7 @@ export {
   keptHead,
   chainHead,
 } from "./audit.ts";
+export { type CallChange, callChange } from "./call.ts";
 export { type BackupView, backupView } from "./backup.ts";
 export {
   type ConfigEntry,

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { event, type NewEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -108,4 +111,35 @@ test("of calls that nobody can tell the end of, those that only read run again, 
     { id: "cal_look", attempt: 2, reads: true },
     { id: "cal_change", attempt: 2 },
   ]);
+});
+
+test("calls that change files are found done, gone on with, or left to a person, by what the files hold", async () => {
+  const sha = (text: string) => createHash("sha256").update(text).digest("hex");
+  const call = (n: number, args: Record<string, unknown>, before: string, after: string) => [
+    event("call.requested", { id: `cal_${n}`, turnId: turn, providerCallId: `p${n}`, tool: "edit", arguments: args }),
+    event("call.started", {
+      id: `cal_${n}`,
+      attempt: 1,
+      changes: [{ path: "README.md", before: sha(before), after: sha(after) }],
+    }),
+  ];
+  const edit = (old: string, put: string) => ({ path: "README.md", old, new: put });
+  await using daemon = await restarted([
+    ...asked,
+    // The repository's file says hello.
+    ...call(1, edit("hey", "hello"), "hey\n", "hello\n"),
+    ...call(2, edit("hello", "hello you"), "hello\n", "hello you\n"),
+    ...call(3, edit("ho", "hi"), "ho\n", "hi\n"),
+  ]);
+  const { taken } = daemon;
+  await taken.until("activity.waiting");
+  const ends = (await taken.events()).flatMap((each) =>
+    each.type === "call.settled" || each.type === "call.unknown" ? [[each.data.id, each.type] as const] : [],
+  );
+  expect(Object.fromEntries(ends)).toEqual({
+    cal_1: "call.settled",
+    cal_2: "call.settled",
+    cal_3: "call.unknown",
+  });
+  expect(readFileSync(join(daemon.home, "workspaces", id, "README.md"), "utf8")).toBe("hello you\n");
 });

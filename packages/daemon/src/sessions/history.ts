@@ -1,5 +1,6 @@
 import type {
   ActivityId,
+  CallChange,
   CallId,
   EnvironmentState,
   EventData,
@@ -96,6 +97,8 @@ export interface Call {
   readonly malformed: string | undefined;
   /** 0: requested and never started. */
   attempt: number;
+  /** What its last attempt was about to change. */
+  changes: readonly CallChange[];
   /** It had started, and the environment of that time is closed: nobody can ask how it ended any more. */
   environmentClosed: boolean;
   /** A person chose to run it again although its last attempt may have done something. */
@@ -283,6 +286,7 @@ function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewE
         arguments: data.arguments,
         malformed: data.malformed,
         attempt: 0,
+        changes: [],
         environmentClosed: false,
         retryDecided: false,
         end: undefined,
@@ -299,6 +303,7 @@ function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
   switch (type) {
     case "call.started":
       call.attempt = data.attempt;
+      call.changes = data.changes ?? [];
       call.environmentClosed = false;
       call.retryDecided = false;
       return;

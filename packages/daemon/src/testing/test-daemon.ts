@@ -35,7 +35,7 @@ import {
   terminalProjections,
 } from "../terminals/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
-import { openToolbox, shellTool, type Tool } from "../tools/index.ts";
+import { builtInTools, openToolbox, type Tool } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
@@ -77,7 +77,7 @@ export async function startTestDaemon(
     attempts?: number;
     settings?: Partial<SettingValues>;
     artifactTerms?: Partial<ArtifactTerms>;
-    /** Besides the shell. */
+    /** Besides the built-in ones. */
     tools?: readonly Tool[];
     backoffMs?: (attempt: number) => number;
     /** What the first version of Corral had recorded when it ended. */
@@ -103,7 +103,7 @@ export async function startTestDaemon(
     drivers,
     agent: openLoop({
       findModel: (named) => providers.find(named),
-      toolbox: openToolbox([shellTool, ...(options.tools ?? [])]),
+      toolbox: openToolbox([...builtInTools, ...(options.tools ?? [])]),
       backoffMs: options.backoffMs ?? (() => 0),
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
     }),

@@ -1,3 +1,4 @@
+export { builtInTools } from "./built-in.ts";
+export { seenIn } from "./seen.ts";
+export type { Recovered, Surroundings, Tool, ToolContext } from "./tool.ts";
 export { openToolbox, type Toolbox } from "./toolbox.ts";
-export { shellTool } from "./shell.ts";
-export type { Surroundings, Tool, ToolContext } from "./tool.ts";

@@ -1,23 +1,36 @@
+import type { CallChange, NewEvent } from "@corral/protocol";
 import type { z } from "zod";
 import type { CommandResults, Environment, OutputPlace } from "../environments/index.ts";
+import type { SeenFiles } from "./seen.ts";
 
 /** Something a model may call. */
 export interface Tool<Arguments = unknown, Result = unknown> {
   readonly name: string;
+  /** What the model reads about it: short, and what it cannot guess. */
   readonly description: string;
   readonly parameters: z.ZodType<Arguments>;
   /** Whether a call can change anything: one that only reads may simply run again after a crash. */
   readonly effect: "reads" | "writes";
   /** Of one that writes: whether this call changes no file, so that nothing need be kept after it. */
   onlyReads?(call: Arguments): boolean;
+  /**
+   * Which files the call is about to change, from which version to which. That is recorded with its start, so that after a crash
+   * the files themselves tell whether it was done. Calls that intend something follow each other. What it throws is the call's end.
+   */
+  intend?(call: Arguments, context: ToolContext): Promise<readonly CallChange[]>;
   /** Runs the call, or joins it when it runs already under the same id. What it throws becomes a result the model can read. */
   run(call: Arguments, context: ToolContext): Promise<Result>;
   /** After a crash, for a call that had started: what is known of it. Without this, `effect` decides. */
   recover?(context: ToolContext): Promise<Recovered<Result>>;
   /** The call's end is durable: whatever was kept for its recovery may go. */
   forget?(context: ToolContext): Promise<void>;
-  /** The result as the model reads it. */
-  describe(result: Result): { readonly outcome: "ok" | "error"; readonly text: string };
+  /** The result as the model reads it: the same for the same result, whenever it is asked. */
+  describe(result: Result): Described;
+}
+
+export interface Described {
+  readonly outcome: "ok" | "error";
+  readonly text: string;
 }
 
 /**
@@ -34,9 +47,15 @@ export interface ToolContext {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly surroundings: Surroundings;
+  /** What this session has read and written, by the calls that ended. */
+  readonly seen: SeenFiles;
+  /** What was recorded as intended when the call started. */
+  readonly intended: readonly CallChange[];
   readonly onOutput: (stream: "stdout" | "stderr", text: string) => void;
   /** For the whole of an output that is longer than a result can be. */
   readonly place: (stream: "stdout" | "stderr") => OutputPlace;
+  /** Adds to the session's record, in one commit with the call's end. */
+  readonly record: (...events: readonly NewEvent[]) => void;
 }
 
 /** Where a session's calls run. */

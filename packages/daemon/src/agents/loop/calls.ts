@@ -1,9 +1,9 @@
-import { CorralError, event, newId } from "@corral/protocol";
+import { type CallChange, CorralError, event, newId } from "@corral/protocol";
 import { fault } from "../../faults/index.ts";
 import type { Call, Turn } from "../../sessions/index.ts";
-import type { Tool, Toolbox, ToolContext } from "../../tools/index.ts";
+import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace } from "../artifact-place.ts";
-import type { Desk } from "../port.ts";
+import { type Desk, RunOver } from "../port.ts";
 
 /**
  * Every call recorded here comes to exactly one end.
@@ -12,7 +12,8 @@ import type { Desk } from "../port.ts";
  *    after a call started may have taken the call with it, and no other may.
  * 2. A call that had started before a crash is never simply run again: the tool is asked what is known.
  * 3. A call that can write waits until what earlier ones wrote is kept; that is asked for before it counts as running itself.
- * 4. What a tool throws is the call's end, not the turn's.
+ * 4. Calls that say which files they will change take turns, and what they say is durable with their start.
+ * 5. What a tool throws is the call's end, not the turn's.
  */
 
 /** Records a call as the model made it and takes it to its end. */
@@ -35,16 +36,28 @@ export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Prom
   const tool = toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   const context = contextFor(desk, call, call.attempt);
-  const known = (call.environmentClosed ? undefined : await tool.recover?.(context)) ?? guess(tool);
+  const known = await whatIsKnown(tool, call, context);
   switch (known.kind) {
     case "done":
       return desk.record(event("call.settled", { id: call.id, result: known.result, recovered: true }));
     case "unknown":
       return desk.record(event("call.unknown", { id: call.id, reason: known.reason }));
     case "join":
-      return perform(desk, tool, call, context);
+      if (tool.intend === undefined) return perform(desk, tool, call, context);
+      return oneAtATime(desk, () => perform(desk, tool, call, context));
     case "run":
       return runCall(desk, toolbox, call, call.attempt + 1);
+  }
+}
+
+/** Of files the workspace can be asked, whatever became of the environment. */
+async function whatIsKnown(tool: Tool, call: Call, context: ToolContext): Promise<Recovered<unknown>> {
+  if (tool.recover === undefined || (call.environmentClosed && tool.intend === undefined)) return guess(tool);
+  try {
+    return await tool.recover(context);
+  } catch (error) {
+    if (error instanceof RunOver) throw error;
+    return { kind: "unknown", reason: `It could not be found out: ${messageOf(error)}` };
   }
 }
 
@@ -58,12 +71,45 @@ async function runCall(desk: Desk, toolbox: Toolbox, call: Call, attempt: number
   );
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   if (trouble !== undefined) return fail(desk, call, messageOf(trouble), codeOf(trouble));
+  if (tool.intend === undefined) return start(desk, tool, call, { attempt });
+  await oneAtATime(desk, () => startIntended(desk, tool, call, attempt));
+}
+
+async function start(
+  desk: Desk,
+  tool: Tool,
+  call: Call,
+  begin: { readonly attempt: number; readonly changes?: CallChange[] },
+): Promise<void> {
   const reads = changesNothing(desk, tool, call);
   const kept = reads ? undefined : desk.surroundings.kept();
-  desk.record(event("call.started", { id: call.id, attempt, ...(reads ? { reads } : {}) }));
+  desk.record(event("call.started", { id: call.id, ...begin, ...(reads ? { reads } : {}) }));
   await desk.durable();
   await kept;
-  await perform(desk, tool, call, contextFor(desk, call, attempt));
+  await perform(desk, tool, call, contextFor(desk, call, begin.attempt));
+}
+
+async function startIntended(desk: Desk, tool: Tool, call: Call, attempt: number): Promise<void> {
+  if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
+  let changes: CallChange[] | undefined;
+  try {
+    changes = [...((await tool.intend?.(call.arguments, contextFor(desk, call, attempt))) ?? [])];
+  } catch (error) {
+    return ended(desk, call, error);
+  }
+  await start(desk, tool, call, { attempt, changes });
+}
+
+/** Calls of one session that say what they will change: each sees what the one before it did. */
+const lastIntended = new WeakMap<Desk, Promise<void>>();
+
+async function oneAtATime(desk: Desk, work: () => Promise<void>): Promise<void> {
+  const mine = (lastIntended.get(desk) ?? Promise.resolve()).then(work);
+  lastIntended.set(
+    desk,
+    mine.catch(() => undefined),
+  );
+  await mine;
 }
 
 function changesNothing(desk: Desk, tool: Tool, call: Call): boolean {
@@ -79,9 +125,13 @@ async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext)
     desk.record(event(desk.signal.aborted ? "call.interrupted" : "call.settled", { id: call.id, result }));
     desk.afterDurable(() => void tool.forget?.(context).catch(() => undefined));
   } catch (error) {
-    if (desk.signal.aborted) desk.record(event("call.interrupted", { id: call.id }));
-    else fail(desk, call, messageOf(error), codeOf(error));
+    ended(desk, call, error);
   }
+}
+
+function ended(desk: Desk, call: Call, error: unknown): void {
+  if (desk.signal.aborted) desk.record(event("call.interrupted", { id: call.id }));
+  else fail(desk, call, messageOf(error), codeOf(error));
 }
 
 function fail(desk: Desk, call: Call, message: string, code = "call.refused"): void {
@@ -95,6 +145,9 @@ function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
     id,
     signal: desk.signal,
     surroundings: desk.surroundings,
+    seen: seenIn(desk.history.entries),
+    intended: call.changes,
+    record: (...events) => desk.record(...events),
     place: (stream) => artifactPlace(desk, { of: id, name: id, stream, callId: call.id }),
     onOutput(stream, text) {
       desk.emit({ kind: stream, session: desk.session, part: call.id, offset: offsets[stream], text });
@@ -103,10 +156,9 @@ function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
   };
 }
 
-function guess(tool: Tool) {
-  return tool.effect === "reads"
-    ? ({ kind: "run" } as const)
-    : ({ kind: "unknown", reason: `The ${tool.name} tool cannot tell whether it was done.` } as const);
+function guess(tool: Tool): Recovered<never> {
+  if (tool.effect === "reads") return { kind: "run" };
+  return { kind: "unknown", reason: `The ${tool.name} tool cannot tell whether it was done.` };
 }
 
 function readArguments(

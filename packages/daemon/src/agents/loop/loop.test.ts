@@ -96,6 +96,26 @@ test("a tool's defect becomes a result that the model can read", async () => {
   expect((await session.until("activity.settled")).data.outcome).toBe("done");
 });
 
+test("edits of one reply follow each other, each on what the one before left, and say what they change", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  const edit = (old: string, put: string) => callsTool("edit", { path: "README.md", old, new: put });
+  model.script([
+    [edit("hello", "hello world"), edit("world", "you"), edit("nothing", ""), stops("tool_use")],
+    callsTool("read", { path: "README.md" }),
+    says("done"),
+  ]);
+  await session.prompt("go");
+  expect((await session.until("activity.settled")).data.outcome).toBe("done");
+  const events = await session.events();
+  const changes = events.flatMap((each) => (each.type === "call.started" ? [each.data.changes ?? []] : []));
+  expect(changes.map((each) => each.map(({ path }) => path))).toEqual([["README.md"], ["README.md"], []]);
+  expect(changes[1]?.[0]?.before).toBe(changes[0]?.[0]?.after);
+  const results = events.flatMap((each) => (each.type === "call.failed" ? [each.data.error.message] : []));
+  expect(results).toEqual([expect.stringContaining("`old` is not in the file")]);
+  expect(JSON.stringify(model.requests.at(-1)?.toolResults)).toContain("hello you");
+});
+
 test("text and reasoning that a failure cut short are kept, and no later request has them", async () => {
   await using daemon = await startTestDaemon();
   const { session, model } = daemon;

@@ -4,7 +4,7 @@ import type { EnvironmentWish } from "@corral/protocol";
 export function systemPrompt(environment: EnvironmentWish | undefined): string {
   return [
     `You are a coding agent. You work in a private copy of the user's repository, ${placeOf(environment)}.`,
-    "Use the shell tool to look around, change files and run the project's checks; work until the task is done.",
+    "Look around, change files and run the project's checks with the tools you have; work until the task is done.",
     "When it is done, say briefly what you changed and how you know that it works.",
   ].join("\n");
 }
