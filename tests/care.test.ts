@@ -75,11 +75,12 @@ function scribbleEvent(file: string): void {
   database.close();
   const bytes = readFileSync(file);
   // A row may be spread over pages, and its trace be written down elsewhere too.
-  const pages = rows
+  const found = rows
     .map((row) => bytes.indexOf(String(row["trace_id"])))
     .map((at) => at - (at % page))
-    .filter((at) => at > 0 && bytes[at] === leafOfTable);
-  scribble(file, pages[0] ?? expect.fail("no event is whole on a page"), page);
+    .find((at) => at > 0 && bytes[at] === leafOfTable);
+  if (found === undefined) throw new Error("no event is whole on a page");
+  scribble(file, found, page);
 }
 
 function damagedIn({ home }: Stage): string[] {
