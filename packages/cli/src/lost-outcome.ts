@@ -27,6 +27,7 @@ export async function lostOutcome(
     case "recovering":
       return undefined;
     case "waiting":
+      if (state.on === "place") return undefined;
       return { kind: "waiting", on: state.on, calls: state.calls };
     case "failed":
       return { kind: "failed", message: state.message, hint: undefined };

@@ -2,6 +2,8 @@ import { type ActivityId, type InputId, isKnown, type WireEvent } from "@corral/
 
 export type Outcome =
   | { readonly kind: "done" | "interrupted" }
+  /** It was not begun: somebody took it back, or parked it while it waited for a place. */
+  | { readonly kind: "cancelled" | "parked" }
   | { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
   | { readonly kind: "waiting"; readonly on: "recovery" | "continue"; readonly calls: readonly string[] };
 
@@ -27,6 +29,10 @@ export class OutcomeOf {
       case "input.promoted":
         if (event.data.id === this.#input) this.takenUp(event.data.activityId);
         return undefined;
+      case "input.cancelled":
+        return event.data.id === this.#input ? { kind: "cancelled" } : undefined;
+      case "place.left":
+        return this.#activity === undefined ? { kind: "parked" } : undefined;
       case "call.unknown":
         this.#unknownCalls.add(event.data.id);
         return undefined;

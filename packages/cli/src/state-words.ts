@@ -1,10 +1,11 @@
-import type { SessionState } from "@corral/protocol";
+import { ordinal, type PlaceInLine, type SessionState } from "@corral/protocol";
 import { counted } from "./figures.ts";
 
 /** What a session is doing, in two words. */
 export function stateWords(state: SessionState): string {
   switch (state.state) {
     case "waiting":
+      if (state.on === "place") return `waiting (${ordinal(state.position)} in line)`;
       return state.on === "continue" ? "waiting (turns)" : `waiting (${counted(state.calls.length, "call")})`;
     case "parked":
       return `parked (${state.inputs})`;
@@ -17,6 +18,7 @@ export function stateWords(state: SessionState): string {
 export function stateHint(state: SessionState, session: string): string {
   switch (state.state) {
     case "waiting":
+      if (state.on === "place") return lineWords(state);
       return state.on === "continue"
         ? `it did as many turns as it may; \`corral continue ${session}\` lets it go on`
         : `nobody can tell how ${state.calls.join(", ") || "a call"} ended; \`corral recover ${session} --retry\` or \`--abandon\``;
@@ -29,6 +31,11 @@ export function stateHint(state: SessionState, session: string): string {
     default:
       return "";
   }
+}
+
+/** Why a session has not begun yet, and what can be done about it. */
+export function lineWords({ limit, most, position }: PlaceInLine): string {
+  return `waiting for a free place: ${ordinal(position)} in line, limit ${limit} = ${most}; \`corral config set ${limit} ${2 * most}\` makes room`;
 }
 
 /** How long ago, in one unit. */

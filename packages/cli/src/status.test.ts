@@ -38,6 +38,7 @@ test("a running daemon tells of itself, in rows or in a line of JSON", async () 
   url       ${stage.url}
   home      ${stand.world.home}
   sessions  1 thinking, 2 failed
+  places    1 of 24 at work, 3 of 48 environments
   runners   2, 1 session in their hands
   disk      1.5 GB free, database 19 kB, logs 2.0 MB
 `);

@@ -8,6 +8,7 @@ import {
   type StoredEvent,
   type WireEvent,
 } from "@corral/protocol";
+import { lineWords } from "./state-words.ts";
 import { bold, bounded, dim, type Output, shown } from "./terminal.ts";
 
 /** For those who watch a session, and not only what becomes of their own words. */
@@ -62,6 +63,10 @@ export class Transcript {
         return;
       case "turn.attempt-failed":
         return this.#line(dim(`request failed: ${shown(event.data.error.message)}`, this.#out));
+      case "place.awaited": {
+        const words = this.#exitCodes === "all" ? "waited for a free place" : lineWords(event.data);
+        return this.#line(dim(`(${words})`, this.#out));
+      }
       case "workspace.prepared":
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
         return;

@@ -21,6 +21,11 @@ export interface Api {
       home: string;
       uptimeSeconds: number;
       sessions: { idle: number; thinking: number; waiting: number; recovering: number; failed: number; parked: number };
+      places: {
+        sessions: { taken: number; most: number };
+        environments: { taken: number; most: number };
+        inLine: number;
+      };
       runners: { pid: number; sessions: number }[];
       disk: { freeBytes: number; databaseBytes: number; logBytes: number };
       database: { isSuspect: boolean; damaged: string[] };
@@ -156,6 +161,10 @@ export interface Api {
           | "gateway.port"
           | "gateway.allowedHosts"
           | "network.allow"
+          | "sessions.atOnce"
+          | "sessions.atOncePerProject"
+          | "environments.atOnce"
+          | "environments.atOncePerProject"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -223,6 +232,10 @@ export interface Api {
         | "gateway.port"
         | "gateway.allowedHosts"
         | "network.allow"
+        | "sessions.atOnce"
+        | "sessions.atOncePerProject"
+        | "environments.atOnce"
+        | "environments.atOncePerProject"
         | "runners"
         | "drainSeconds"
         | "retention.days"
@@ -266,6 +279,10 @@ export interface Api {
           | "gateway.port"
           | "gateway.allowedHosts"
           | "network.allow"
+          | "sessions.atOnce"
+          | "sessions.atOncePerProject"
+          | "environments.atOnce"
+          | "environments.atOncePerProject"
           | "runners"
           | "drainSeconds"
           | "retention.days"
@@ -408,6 +425,18 @@ export interface Api {
             on: "recovery" | "continue";
             calls: `cal_${string}`[];
           }
+        | {
+            state: "waiting";
+            since: string;
+            on: "place";
+            limit:
+              | "sessions.atOnce"
+              | "sessions.atOncePerProject"
+              | "environments.atOnce"
+              | "environments.atOncePerProject";
+            most: number;
+            position: number;
+          }
         | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
         | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
         | { state: "parked"; since: string; inputs: number };
@@ -445,6 +474,18 @@ export interface Api {
               activityId: `act_${string}`;
               on: "recovery" | "continue";
               calls: `cal_${string}`[];
+            }
+          | {
+              state: "waiting";
+              since: string;
+              on: "place";
+              limit:
+                | "sessions.atOnce"
+                | "sessions.atOncePerProject"
+                | "environments.atOnce"
+                | "environments.atOncePerProject";
+              most: number;
+              position: number;
             }
           | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
           | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
@@ -501,6 +542,18 @@ export interface Api {
             activityId: `act_${string}`;
             on: "recovery" | "continue";
             calls: `cal_${string}`[];
+          }
+        | {
+            state: "waiting";
+            since: string;
+            on: "place";
+            limit:
+              | "sessions.atOnce"
+              | "sessions.atOncePerProject"
+              | "environments.atOnce"
+              | "environments.atOncePerProject";
+            most: number;
+            position: number;
           }
         | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
         | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
@@ -1698,6 +1751,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
     "home",
     "uptimeSeconds",
     "sessions",
+    "places",
     "runners",
     "disk",
     "database",

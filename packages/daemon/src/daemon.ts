@@ -24,9 +24,11 @@ import { openProjects, projectProjections } from "./projects/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
   endEnvironments,
+  endEnvironmentsAtRest,
   endEnvironmentsOf,
   openForeman,
   openRemoval,
+  placeLimitsFrom,
   type RunnerHost,
   sweepEnvironments,
 } from "./runner/index.ts";
@@ -169,6 +171,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return wish;
     },
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
+    standings: () => foreman.standings(),
   });
   const foreman = openForeman({
     log,
@@ -178,8 +181,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     artifacts,
     snapshotted: (session) => snapshots.settled(session),
     limits: () => limitsFrom(config.values),
+    placeLimits: () => placeLimitsFrom(config.values),
+    closeEnvironment: (session) => endEnvironmentsAtRest(session, log, parts.drivers),
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
+  config.onChange(() => foreman.look());
   const scrollbacks = keepScrollbacks(artifacts);
   const shells = openShells({
     log,
@@ -344,6 +350,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       uptimeSeconds: process.uptime(),
       seq: await log.head(),
       sessions: await sessions.count(),
+      places: foreman.places(),
       runners: [...host.runners()],
       disk: diskUse(home),
       database: parts.databaseTroubles(home.database),

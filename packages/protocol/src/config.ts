@@ -111,6 +111,26 @@ export const settings = {
     "Hosts that agents may reach, as in example.org, *.example.org or example.org:8443; each file adds to the others.",
     { default: [], scope: "project", takesEffect: "now", addsUp: true },
   ),
+  "sessions.atOnce": setting(
+    z.int().min(0).max(10_000),
+    "How many sessions may be at work at once; the others wait in line; 0: twelve a processor, and no more than one for each 256 MiB of memory.",
+    { default: 0, scope: "machine", takesEffect: "now" },
+  ),
+  "sessions.atOncePerProject": setting(
+    z.int().min(1).max(10_000).nullable(),
+    "How many sessions of one project may be at work at once; null: as many as of all.",
+    { default: null, scope: "machine", takesEffect: "now" },
+  ),
+  "environments.atOnce": setting(
+    z.int().min(0).max(20_000),
+    "How many sessions may have a jail, container or other environment open at once; those at rest are closed for others, the one at rest for longest first; 0: twice sessions.atOnce.",
+    { default: 0, scope: "machine", takesEffect: "now" },
+  ),
+  "environments.atOncePerProject": setting(
+    z.int().min(1).max(20_000).nullable(),
+    "How many sessions of one project may have an environment open at once; null: as many as of all.",
+    { default: null, scope: "machine", takesEffect: "now" },
+  ),
   runners: setting(z.int().min(1).max(64), "How many runner processes share the sessions.", {
     default: 2,
     scope: "machine",

@@ -20,6 +20,7 @@ import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { interruptAt, mode } from "./session.ts";
+import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
@@ -173,6 +174,13 @@ export const eventData = {
   "queue.parked": z.object({}),
   /** Also of a queue that an interrupt had parked. */
   "queue.resumed": z.object({}),
+
+  /** It has something to do and may not yet: so many others are at work. Told once, with where it stood then. */
+  "place.awaited": placeInLine,
+  /** Its turn has come. */
+  "place.given": z.object({}),
+  /** It went out of the line: there is nothing left to do, or a person wants it not done now. */
+  "place.left": z.object({}),
 
   "activity.opened": z.object({ id: activityId }),
   /** `boundary`: when the turn under way has ended; else at once. */

@@ -211,6 +211,7 @@ export {
   type NetworkView,
   networkView,
 } from "./network.ts";
+export { ordinal, type PlaceInLine, placeInLine, type PlaceLimit, placeLimit } from "./place.ts";
 export {
   type ForgetAnswer,
   forgetAnswer,
@@ -300,6 +301,7 @@ export {
 export {
   type ActivityState,
   activityTold,
+  lineTold,
   noFacts,
   type SessionState,
   sessionState,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { StoredEvent } from "./event.ts";
 import { activityId, type ActivityId, callId, type CallId, type InputId } from "./id.ts";
+import { type PlaceInLine, placeInLine } from "./place.ts";
 
 /** A person's word on a call that nobody knows the end of, or on whether to go on after so many turns. */
 export const waitingOn = z.enum(["recovery", "continue"]);
@@ -11,6 +12,7 @@ const since = z.string();
 
 const idle = z.object({ state: z.literal("idle"), since });
 const thinking = z.object({ state: z.literal("thinking"), since, activityId });
+/** For a person. */
 const waiting = z.object({
   state: z.literal("waiting"),
   since,
@@ -19,6 +21,8 @@ const waiting = z.object({
   /** Those to be decided on. */
   calls: z.array(callId),
 });
+/** In line, until others are done or rest. */
+const inLine = z.object({ state: z.literal("waiting"), since, on: z.literal("place"), ...placeInLine.shape });
 /** What it did was cut off or failed, and is taken up again. */
 const recovering = z.object({ state: z.literal("recovering"), since, activityId, reason: z.string() });
 const failed = z.object({ state: z.literal("failed"), since, activityId, message: z.string() });
@@ -26,7 +30,14 @@ const failed = z.object({ state: z.literal("failed"), since, activityId, message
 const parked = z.object({ state: z.literal("parked"), since, inputs: z.int().positive() });
 
 /** What a session is doing, in one word, since when, and what it is doing it on. There will be more of them. */
-export const sessionState = z.discriminatedUnion("state", [idle, thinking, waiting, recovering, failed, parked]);
+export const sessionState = z.discriminatedUnion("state", [
+  idle,
+  thinking,
+  z.discriminatedUnion("on", [waiting, inLine]),
+  recovering,
+  failed,
+  parked,
+]);
 export type SessionState = z.infer<typeof sessionState>;
 
 /** What activities alone tell. */
@@ -43,6 +54,8 @@ export interface StateFacts {
   parkedByPerson: string | undefined;
   waitingInputs: readonly InputId[];
   unknownCalls: readonly CallId[];
+  /** Where it stands in line for a place. */
+  line: (PlaceInLine & { readonly since: string }) | undefined;
 }
 
 export function noFacts(since: string): StateFacts {
@@ -53,11 +66,13 @@ export function noFacts(since: string): StateFacts {
     parkedByPerson: undefined,
     waitingInputs: [],
     unknownCalls: [],
+    line: undefined,
   };
 }
 
 export function stateFrom(facts: Readonly<StateFacts>): SessionState {
-  const { activity, trouble, waitingInputs, unknownCalls } = facts;
+  const { activity, trouble, waitingInputs, unknownCalls, line } = facts;
+  if (line !== undefined && activity.state !== "waiting") return { ...line, state: "waiting", on: "place" };
   switch (activity.state) {
     case "thinking":
       return trouble === undefined ? activity : { ...activity, ...trouble, state: "recovering" };
@@ -115,12 +130,31 @@ export function troubleTold(event: StoredEvent): { readonly reason: string } | "
   }
 }
 
+/** `over`: it is in line no more. */
+export function lineTold(event: StoredEvent): PlaceInLine | "over" | undefined {
+  switch (event.type) {
+    case "place.awaited":
+      return event.data;
+    case "place.given":
+    case "place.left":
+    case "activity.opened":
+    case "activity.waiting":
+    case "activity.settled":
+    case "session.expired":
+      return "over";
+    default:
+      return undefined;
+  }
+}
+
 /** Takes one event of a session in, for whoever follows it. */
 export function takeIntoState(facts: StateFacts, event: StoredEvent): void {
   const since = event.approximateCreationTime;
   facts.activity = activityTold(event) ?? facts.activity;
   const trouble = troubleTold(event);
   if (trouble !== undefined) facts.trouble = trouble === "over" ? undefined : { since, ...trouble };
+  const line = lineTold(event);
+  if (line !== undefined) facts.line = line === "over" ? undefined : { since, ...line };
   switch (event.type) {
     case "input.admitted":
       facts.waitingInputs = [...without(facts.waitingInputs, event.data.id), event.data.id];

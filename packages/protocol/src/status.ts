@@ -19,6 +19,12 @@ export const daemonStatus = z.object({
     failed: count,
     parked: count,
   }) satisfies z.ZodType<Record<SessionState["state"], number>>,
+  /** What is taken of what there is, and how many sessions wait for some of it. */
+  places: z.object({
+    sessions: z.object({ taken: count, most: count }),
+    environments: z.object({ taken: count, most: count }),
+    inLine: count,
+  }),
   /** Runner processes, and how many sessions each has in its hands. */
   runners: z.array(z.object({ pid: z.int(), sessions: count })),
   /** `freeBytes`: room on the disk that holds the home. */

@@ -59,7 +59,7 @@ interface UnknownCall {
 
 async function unknownCalls(client: Client, session: SessionId): Promise<readonly UnknownCall[]> {
   const { state } = await client.sessions.get(session);
-  const calls = state.state === "waiting" ? state.calls : [];
+  const calls = state.state === "waiting" && state.on !== "place" ? state.calls : [];
   if (calls.length === 0) return [];
   const known = new Map<string, { request: string; reason: string }>();
   for (let after = 0; ;) {

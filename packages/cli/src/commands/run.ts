@@ -197,6 +197,12 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
     case "interrupted":
       err.write("interrupted\n");
       return 1;
+    case "cancelled":
+      err.write("cancelled before it began\n");
+      return 1;
+    case "parked":
+      err.write(`parked before it began; \`corral queue resume ${session.id}\` lets it begin\n`);
+      return 1;
     case "failed":
       err.write(shown(`error: ${outcome.message}\n${outcome.hint === undefined ? "" : `hint: ${outcome.hint}\n`}`));
       return 1;

@@ -78,7 +78,7 @@ function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): 
 }
 
 function rowsOf(found: Known): [string, string][] {
-  const { url, pid, version: theirs, uptimeSeconds, home, sessions, runners, disk, stopping } = found;
+  const { url, pid, version: theirs, uptimeSeconds, home, sessions, places, runners, disk, stopping } = found;
   const doing = stopping === true ? "stopping, after" : "running for";
   const other =
     theirs === version ? "" : ` (this command is ${version}: \`corral stop\`, then any command starts its own)`;
@@ -88,6 +88,7 @@ function rowsOf(found: Known): [string, string][] {
     ["url", url],
     ...(home === undefined ? [] : [["home", home] satisfies [string, string]]),
     ...(sessions === undefined ? [] : [["sessions", counts(sessions)] satisfies [string, string]]),
+    ...(places === undefined ? [] : [["places", taken(places)] satisfies [string, string]]),
     ...(runners === undefined ? [] : [["runners", `${runners.length}, ${busy(runners)}`] satisfies [string, string]]),
     ...(disk === undefined ? [] : [["disk", room(disk)] satisfies [string, string]]),
   ];
@@ -102,6 +103,14 @@ function absence(recorded: RecordedDaemon | undefined, { home }: World): string 
 function counts(sessions: DaemonStatus["sessions"]): string {
   const some = Object.entries(sessions).filter(([, count]) => count > 0);
   return some.length === 0 ? "none" : some.map(([state, count]) => `${count} ${state}`).join(", ");
+}
+
+function taken({ sessions, environments, inLine }: DaemonStatus["places"]): string {
+  return [
+    `${sessions.taken} of ${sessions.most} at work`,
+    `${environments.taken} of ${environments.most} environments`,
+    ...(inLine === 0 ? [] : [`${inLine} in line`]),
+  ].join(", ");
 }
 
 function busy(runners: DaemonStatus["runners"]): string {

@@ -68,6 +68,7 @@ export class Stage {
       home,
       uptimeSeconds: 120.5,
       sessions: { idle: 0, thinking: 1, waiting: 0, recovering: 0, failed: 2, parked: 0 },
+      places: { sessions: { taken: 1, most: 24 }, environments: { taken: 3, most: 48 }, inLine: 0 },
       runners: [
         { pid: 1, sessions: 1 },
         { pid: 2, sessions: 0 },

@@ -81,6 +81,13 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     for (const each of events) applyEvent(this.history, each);
   }
 
+  /** Whether the open activity may go on now. */
+  async claimPlace(): Promise<boolean> {
+    return this.#office.claimPlace().catch((cause: unknown) => {
+      throw this.#end(cause);
+    });
+  }
+
   /** Applies what another party recorded, unless the history held it from the start. */
   hear(told: StoredEvent): void {
     if (told.seq <= this.#lastTold) return;

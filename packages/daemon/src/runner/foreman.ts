@@ -1,8 +1,10 @@
 import {
   type ActivityState,
   CorralError,
+  type DaemonStatus,
   event,
   type EnvironmentLimits,
+  type PlaceInLine,
   type ProjectId,
   type SessionId,
   type StoredEvent,
@@ -14,6 +16,7 @@ import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote, type Sessions } from "../sessions/index.ts";
 import { Keeping } from "./keeping.ts";
+import { type PlaceLimits, Usher } from "./places/index.ts";
 import {
   type Assignment,
   notOpened,
@@ -38,12 +41,19 @@ import { setAside } from "./set-aside.ts";
  * 4. A session that was removed is let go of: its run is told, and nothing starts it again.
  * 5. A run that broke off because the log takes nothing (a full disk) is no trouble of its session's: it is not counted, and
  *    tried again until the log takes it. No session with something to do is ever forgotten.
+ * 6. An activity goes on only in a session that has a place (`places/`). A session that has none stands in line, on record, and is
+ *    woken when its turn has come; ending what was interrupted takes no place.
  */
 export interface Foreman {
   /** Starts every session that has unfinished work. */
   begin(): Promise<void>;
   /** Has the session's environment opened, by its run, which is started for it. Rejects with why it cannot. */
   open(session: SessionId): Promise<void>;
+  /** Where those stand that are in line for a place. */
+  standings(): ReadonlyMap<SessionId, PlaceInLine>;
+  places(): DaemonStatus["places"];
+  /** The limits of places have changed. */
+  look(): void;
   /** Brings all runs to rest by the deadline, or once the signal says that there is no time; nothing is started any more. */
   stop(deadlineMs: number, hurry?: AbortSignal): Promise<void>;
 }
@@ -56,6 +66,10 @@ export interface ForemanOptions {
   readonly sessions?: Pick<Sessions, "onWake">;
   /** What environments opened from now on may use. */
   readonly limits?: () => EnvironmentLimits;
+  /** How many may be at work at once. Without: as many as there are. */
+  readonly placeLimits?: () => PlaceLimits;
+  /** Closes the environment of a session at rest, for another. False: it is in use after all. */
+  readonly closeEnvironment?: (session: SessionId) => Promise<boolean>;
   /** Without: what commands wrote and a result left out is not kept. */
   readonly artifacts?: Pick<Artifacts, "begin">;
   /** Without: sessions whose network is `allow` reach nothing. */
@@ -85,22 +99,33 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   const {
     limits = () => defaultLimits,
     snapshotted = () => Promise.resolve(),
+    placeLimits = () => unlimited,
+    closeEnvironment = () => Promise.resolve(false),
     patience = 5,
     pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
   } = options;
   const posts = new Map<SessionId, Post>();
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
+  const usher = new Usher({ log, limits: placeLimits, close: closeEnvironment, wake, onDefect });
   const unlisten = log.onCommit((events) => {
-    for (const each of events) notice(each);
+    for (const each of events) {
+      usher.notice(each);
+      notice(each);
+    }
   });
   const unwake = sessions?.onWake(wake);
 
   return {
     async begin() {
-      for (const session of await unfinished(log)) wake(session);
+      await usher.begin();
+      for (const session of await unfinished(log)) if (!usher.isInLine(session)) wake(session);
     },
+    standings: () => usher.standings(),
+    places: () => usher.status(),
+    look: () => usher.look(),
     async open(session) {
+      await usher.ready(session);
       wake(session);
       const post = posts.get(session);
       if (post === undefined) throw notOpened({ kind: "drained" });
@@ -205,6 +230,8 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       const company = post.breaks > 1 ? "none" : "others";
       await tellRecovery(lease, post.breaks > 0 ? "the runner broke off" : "the daemon had stopped");
       const assigned = await assign(log, session, lease, { company, limits: limits() });
+      const project = projectOf(assigned);
+      usher.meet(session, project);
       if (wantsOut(assigned)) way = await egress?.hold(session);
       const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
@@ -213,6 +240,9 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
           keeping,
           onFailure: (error) => noteFault(post, error),
           snapshotted: () => snapshotted(session),
+          mayOpen: () => usher.mayOpen(session, project),
+          claim: () => usher.claim(session, project),
+          release: () => usher.release(session),
         }),
       );
       // What came before is in the history; what came since is told.
@@ -243,9 +273,10 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   function finish(session: SessionId, post: Post, end: RunEnd): void {
     posts.delete(session);
     for (const opening of post.openings.splice(0)) opening.reject(notOpened(end));
-    if (stopping || post.removed) return;
-    if (end.kind === "lost") return again(session, post, end.reason);
-    if (end.kind === "idle" && post.wakes > end.heard) start(session, post);
+    const goesOn = !stopping && !post.removed && end.kind === "idle" && post.wakes > end.heard;
+    if (goesOn) return start(session, post);
+    usher.release(session);
+    if (end.kind === "lost" && !stopping && !post.removed) again(session, post, end.reason);
   }
 
   function again(session: SessionId, post: Post, reason: string): void {
@@ -317,16 +348,33 @@ function wantsOut({ events: [created] }: Assignment): boolean {
   return created?.type === "session.created" && created.data.environment.network === "allow";
 }
 
+function projectOf({ events: [created] }: Assignment): ProjectId {
+  if (created?.type !== "session.created") throw new CorralError("internal", "a session begins with its creation");
+  return created.data.projectId;
+}
+
+const unlimited: PlaceLimits = {
+  "sessions.atOnce": Infinity,
+  "sessions.atOncePerProject": Infinity,
+  "environments.atOnce": Infinity,
+  "environments.atOncePerProject": Infinity,
+};
+
+interface OfficeMeans {
+  readonly keeping: Keeping;
+  readonly onFailure: (error: unknown) => void;
+  readonly snapshotted: () => Promise<void>;
+  readonly mayOpen: () => Promise<boolean>;
+  readonly claim: () => Promise<boolean>;
+  readonly release: () => void;
+}
+
 /** All that a run records is of the trace of the input it took up last. */
 function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  {
-    keeping,
-    onFailure,
-    snapshotted,
-  }: { keeping: Keeping; onFailure: (error: unknown) => void; snapshotted: () => Promise<void> },
+  { keeping, onFailure, snapshotted, mayOpen, claim, release }: OfficeMeans,
 ): Office {
   let traceId = lastTrace(before);
   const noted = async <T>(work: Promise<T>): Promise<T> => {
@@ -341,10 +389,14 @@ function officeOf(
       faultWith("office.appended", events);
     },
     async promote(place) {
+      const opens = place.activity === undefined;
+      if (opens && !(await mayOpen())) return { events: [], inputs: [] };
       const promotion = await noted(promote(log, lease, place));
       if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
+      else if (opens) release();
       return promotion;
     },
+    claimPlace: claim,
     emit(delta) {
       fault("office.delta");
       log.live.emit(delta);

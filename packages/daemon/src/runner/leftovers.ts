@@ -70,6 +70,17 @@ export async function endEnvironmentsOf(
   }
 }
 
+/** Ends the environments of a session at rest, whose place another one needs. False: something of it runs, or a person is in it. */
+export async function endEnvironmentsAtRest(
+  session: SessionId,
+  log: Log,
+  drivers: Pick<EnvironmentDrivers, "reopen">,
+): Promise<boolean> {
+  if (!(await rests(log, session))) return false;
+  await endEnvironmentsOf(session, log, drivers, "another session needed its place");
+  return true;
+}
+
 async function recordClosed(log: Log, row: Row, reason: string): Promise<void> {
   const { id } = stateOf(row);
   await log.append({

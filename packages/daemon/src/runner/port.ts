@@ -52,8 +52,10 @@ export interface Assignment {
 export interface Office {
   /** Resolves when durable; after one refusal all later ones are refused. */
   append(events: readonly NewEvent[]): Promise<void>;
-  /** Promotes what may run now. */
+  /** Promotes what may run now; nothing that opens an activity as long as the session has no place: then it is in line, and is woken. */
   promote(place: PromotionPlace): Promise<Promotion>;
+  /** Before an activity goes on that was opened earlier. False: the session is in line for a place, and is woken. */
+  claimPlace(): Promise<boolean>;
   emit(delta: Delta): void;
   /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;

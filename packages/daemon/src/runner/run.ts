@@ -74,6 +74,7 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
 }
 
 async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> {
+  if (needsPlace(desk.history) && !(await desk.claimPlace())) return;
   for (let look = true; ; look ||= bell.heard()) {
     if (mayPromote(desk.history) && (look || desk.history.activity === undefined)) {
       await desk.promote();
@@ -84,6 +85,11 @@ async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> 
     if (!(await step(agent, desk, activity)) || bell.draining) break;
   }
   await desk.durable();
+}
+
+/** One that an earlier run or a person's absence left in the middle; those that are opened here have a place. */
+function needsPlace({ activity }: History): boolean {
+  return activity !== undefined && activity.waitingOn === undefined && !activity.interruptRequested;
 }
 
 /** Inputs join between turns, and never an activity that is about to end: what is said after an interrupt opens the next. */

@@ -116,11 +116,8 @@ export interface PromotionPlace {
 export async function promote(log: Log, lease: Lease, { activity: open }: PromotionPlace): Promise<Promotion> {
   return untilItHolds(async () => {
     const session = await log.row("sessions", lease.stream);
-    if (session === undefined || session["archived"] === 1) return { events: [], inputs: [] };
-    const { steers, queue } = apart(await waitingRows(log, lease.stream));
-    const mayOpen = open === undefined && !isParked(session);
-    const eligible = steers.length > 0 || !mayOpen ? steers : queue.slice(0, 1);
-    if (eligible.length === 0) return { events: [], inputs: [] };
+    const eligible = await eligibleIn(log, session, { mayOpen: open === undefined });
+    if (session === undefined || eligible.length === 0) return { events: [], inputs: [] };
     const activityId = open ?? newId("activity");
     const ids = eligible.map((row) => row["key"] as InputId);
     const traceId = eligible.at(-1)?.["trace_id"] as string | null | undefined;
@@ -141,6 +138,21 @@ export async function promote(log: Log, lease: Lease, { activity: open }: Promot
     fault("inbox.promoted");
     return { events, inputs: eligible.map(toView) };
   });
+}
+
+/** Whether something waits that may open an activity. */
+export async function hasEligible(log: Log, session: SessionId): Promise<boolean> {
+  return (await eligibleIn(log, await log.row("sessions", session), { mayOpen: true })).length > 0;
+}
+
+async function eligibleIn(
+  log: Log,
+  session: Row | undefined,
+  { mayOpen }: { readonly mayOpen: boolean },
+): Promise<readonly Row[]> {
+  if (session === undefined || session["archived"] === 1) return [];
+  const { steers, queue } = apart(await waitingRows(log, session["key"] as string));
+  return steers.length > 0 || !mayOpen || isParked(session) ? steers : queue.slice(0, 1);
 }
 
 export function isParked(session: Row): boolean {

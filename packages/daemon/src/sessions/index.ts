@@ -7,6 +7,6 @@ export {
   type OpenActivity,
   type Turn,
 } from "./history.ts";
-export { promote, type Promotion, type PromotionPlace } from "./inbox.ts";
+export { hasEligible, promote, type Promotion, type PromotionPlace } from "./inbox.ts";
 export { sessionProjections } from "./projections.ts";
 export { openSessions, type Sessions } from "./sessions.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { activityTold, type AdmitInput, type StoredEvent, troubleTold } from "@corral/protocol";
+import { activityTold, type AdmitInput, lineTold, type StoredEvent, troubleTold } from "@corral/protocol";
 import type { Change, Projection } from "../log/index.ts";
 import { textChanges } from "./texts.ts";
 
@@ -78,6 +78,23 @@ const troubles: Projection = {
   },
 };
 
+/** Sessions that wait for a place, in the order in which they came; where each one stood then. */
+const line: Projection = {
+  table: "line",
+  version: 1,
+  columns: { seq: "integer", since: "text", reached: "text", most: "integer", position: "integer" },
+  indexes: [["seq"]],
+  changes: (stored) => {
+    const told = lineTold(stored);
+    if (told === undefined) return [];
+    const key = stored.stream;
+    if (told === "over") return [{ key, delete: true }];
+    const { limit, most, position } = told;
+    const since = stored.approximateCreationTime;
+    return [{ key, set: { seq: stored.seq, since, reached: limit, most, position } }];
+  },
+};
+
 /** What was said in sessions and what they are called, to be looked for. */
 const texts: Projection = {
   table: "texts",
@@ -130,6 +147,7 @@ export const sessionProjections: readonly Projection[] = [
   inputs,
   unknownCalls,
   troubles,
+  line,
   texts,
   environments,
   removedSessions,

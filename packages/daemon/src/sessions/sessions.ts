@@ -20,6 +20,7 @@ import {
   type InterruptAt,
   type NewEvent,
   newId,
+  type PlaceInLine,
   type ProjectId,
   type QueueAnswer,
   type RenameAnswer,
@@ -29,6 +30,7 @@ import {
   type SettingValues,
   type SetupAnswer,
   type SnapshotId,
+  type StateFacts,
   stateFrom,
 } from "@corral/protocol";
 import { type By, type Guard, historyOf, type Log, type Row } from "../log/index.ts";
@@ -58,7 +60,7 @@ export interface Sessions {
   decideQueue(id: SessionId, decision: DecideQueue["decision"], by: By): Promise<QueueAnswer>;
   /**
    * Asks the running activity to end, now or at the end of its turn; what it has said and done so far is kept, and the queue
-   * is parked. One that waits for a person ends at once. Final, also when the daemon ends before it does.
+   * is parked. One that waits for a person or for a place ends at once; where none is open yet, what waits for a place is parked. Final, also when the daemon ends before it does.
    */
   interrupt(id: SessionId, by: By, at?: InterruptAt): Promise<{ readonly kind: "requested" | "nothing-running" }>;
   /** A person's word to an activity that waits after so many turns: as many again. */
@@ -85,6 +87,8 @@ export interface SessionTerms {
   defaults(project: ProjectId): Promise<SessionDefaults>;
   /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
   environment(asked: EnvironmentAsked, workspace: CreateSession["workspace"]): Promise<EnvironmentWish>;
+  /** Where those stand by now that are in line for a place. Without: where they stood when they came. */
+  standings?(): ReadonlyMap<SessionId, PlaceInLine>;
   /** Makes ready what a session begins with that begins from a snapshot. Throws `not-found`. */
   fork?(
     snapshot: SnapshotId,
@@ -95,7 +99,7 @@ export interface SessionTerms {
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   let making: Promise<unknown> = Promise.resolve();
   const listeners = new Set<(id: SessionId) => void>();
-  return {
+  const self: Sessions = {
     async create(wish, by, id = newId("session")) {
       const { projectId, mode, workspace } = wish;
       const place = await placeIn(projectId, wish.worktree);
@@ -167,8 +171,10 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     async interrupt(id, by, at = "now") {
       const row = await rowOf(id);
       const activity = activityIn(row);
-      if (activity.state !== "thinking" && activity.state !== "waiting") return { kind: "nothing-running" };
-      const isNow = at === "now" || activity.state === "waiting";
+      const isInLine = (await log.row("line", id)) !== undefined;
+      if (activity.state !== "thinking" && activity.state !== "waiting")
+        return isInLine ? holdBack(id, by, at) : { kind: "nothing-running" };
+      const isNow = at === "now" || activity.state === "waiting" || isInLine;
       const asked = event("activity.interrupt-requested", {
         id: activity.activityId,
         ...(isNow ? {} : { at: "boundary" }),
@@ -224,12 +230,25 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
 
     async decide(id, { call, decision }, by) {
       const { state } = await view(id);
-      if (state.state !== "waiting") return { kind: "nothing-to-decide" };
+      if (state.state !== "waiting" || state.on === "place") return { kind: "nothing-to-decide" };
       const told = [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })];
       const isOpen: Guard = { table: "unknown_calls", key: call, is: { session: id } };
       return { kind: (await appended(id, by, told, [isOpen])) ? "decided" : "nothing-to-decide" };
     },
   };
+  return self;
+
+  /** What waits for a place is kept and parked, steers too: nothing of it begins until a person says so. */
+  async function holdBack(id: SessionId, by: By, at: InterruptAt): ReturnType<Sessions["interrupt"]> {
+    const steers = (await waitingIn(log, id)).filter(({ delivery }) => delivery === "steer");
+    const events = [
+      ...steers.map((input) => event("input.flipped", { id: input.id, delivery: "queue" })),
+      event("queue.parked", {}),
+    ];
+    const asSeen = steers.map(({ id: key, version }): Guard => ({ table: "inputs", key, is: { version } }));
+    const isDone = await appended(id, by, events, [...asSeen, { table: "line", key: id, is: {} }]);
+    return isDone ? { kind: "requested" } : self.interrupt(id, by, at);
+  }
 
   async function forked({ projectId: project, workspace, base }: CreateSession, session: SessionId) {
     if (typeof base !== "object") return {};
@@ -276,7 +295,10 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const session = row["key"] as SessionId;
     const inputs = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place" });
     const calls = await log.rows("unknown_calls", { where: { session } });
-    return toView(row, { inputs, calls, trouble: await log.row("troubles", session) }, seq);
+    const trouble = await log.row("troubles", session);
+    const waits = await log.row("line", session);
+    const line = waits === undefined ? undefined : lineIn(waits, terms.standings?.());
+    return toView(row, { inputs, calls, trouble, line }, seq);
   }
 
   /** What tables other than the sessions' own tell of each, read once for all. */
@@ -284,10 +306,13 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const inputs = Map.groupBy(await log.rows("inputs", { where: { state: "waiting" } }), (row) => row["session"]);
     const calls = Map.groupBy(await log.rows("unknown_calls"), (row) => row["session"]);
     const troubles = new Map((await log.rows("troubles")).map((row) => [row["key"], row]));
+    const standings = terms.standings?.();
+    const line = new Map((await log.rows("line")).map((row) => [row["key"], lineIn(row, standings)]));
     return (session) => ({
       inputs: inputs.get(session) ?? [],
       calls: calls.get(session) ?? [],
       trouble: troubles.get(session),
+      line: line.get(session),
     });
   }
 
@@ -354,6 +379,7 @@ interface More {
   readonly inputs: readonly Row[];
   readonly calls: readonly Row[];
   readonly trouble: Row | undefined;
+  readonly line: StateFacts["line"];
 }
 
 function toView(row: Row, more: More, seq: number): SessionView {
@@ -372,7 +398,12 @@ function toView(row: Row, more: More, seq: number): SessionView {
   };
 }
 
-function stateIn(row: Row, { inputs, calls, trouble }: More): SessionState {
+function lineIn(row: Row, standings: ReadonlyMap<SessionId, PlaceInLine> | undefined): StateFacts["line"] {
+  const then = { limit: row["reached"], most: row["most"], position: row["position"] } as PlaceInLine;
+  return { since: row["since"] as string, ...(standings?.get(row["key"] as SessionId) ?? then) };
+}
+
+function stateIn(row: Row, { inputs, calls, trouble, line }: More): SessionState {
   return stateFrom({
     activity: activityIn(row),
     trouble:
@@ -381,6 +412,7 @@ function stateIn(row: Row, { inputs, calls, trouble }: More): SessionState {
     parkedByPerson: (row["parked_by_person"] as string | null) ?? undefined,
     waitingInputs: inputs.map((each) => each["key"] as InputId),
     unknownCalls: calls.map((each) => each["key"] as CallId),
+    line,
   });
 }
 

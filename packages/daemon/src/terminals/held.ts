@@ -145,7 +145,7 @@ export class HeldTerminals {
     const held = this.#open.get(id);
     if (held !== undefined) {
       held.reason = "it was closed";
-      await held.terminal.close();
+      await held.terminal.close().catch(unlessGone);
       await held.recorded;
     }
     return this.look(id);
@@ -273,6 +273,11 @@ interface Held {
   reason: string;
   /** When its end is on record. */
   recorded: Promise<void>;
+}
+
+/** With its environment it has ended, too: one at rest may be closed as soon as nobody is at a terminal in it. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof CorralError) || error.code !== "environment.gone") throw error;
 }
 
 /** One that is not held and has no end on record was given up while it began. */

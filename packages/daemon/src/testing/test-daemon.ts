@@ -7,6 +7,7 @@ import {
   type CreateSession,
   type EventType,
   newId,
+  type PlaceLimit,
   type ProjectId,
   type SessionId,
   type SettingValues,
@@ -25,7 +26,7 @@ import { openProjects, projectProjections } from "../projects/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
 import { rehearsalDriver } from "../providers/rehearsal/index.ts";
-import { openForeman, openRemoval, type Removal } from "../runner/index.ts";
+import { endEnvironmentsAtRest, openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import {
@@ -56,6 +57,8 @@ export interface TestDaemon extends AsyncDisposable {
   another(wish?: Partial<CreateSession>): Promise<TestSession>;
   /** One that was there before. */
   known(id: SessionId): TestSession;
+  /** The limits have changed. */
+  look(): void;
   /** Stops as `corral stop` does, keeping everything on disk. */
   stop(): Promise<void>;
 }
@@ -77,6 +80,8 @@ export async function startTestDaemon(
     attempts?: number;
     settings?: Partial<SettingValues>;
     artifactTerms?: Partial<ArtifactTerms>;
+    /** How many may be at work at once; may be changed, and is looked at anew after `look`. Without: as many as there are. */
+    limits?: Partial<Record<PlaceLimit, number>>;
     /** Besides the built-in ones. */
     tools?: readonly Tool[];
     backoffMs?: (attempt: number) => number;
@@ -118,12 +123,15 @@ export async function startTestDaemon(
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
     environment: (asked) => Promise.resolve(wishOf(asked)),
+    standings: () => foreman.standings(),
   });
   const foreman = openForeman({
     log,
     host,
     sessions,
     artifacts,
+    placeLimits: () => ({ ...manyPlaces, ...options.limits }),
+    closeEnvironment: (session) => endEnvironmentsAtRest(session, log, drivers),
     pauseMs: () => 0,
     onDefect: (what) => void defects.push(what),
   });
@@ -165,6 +173,7 @@ export async function startTestDaemon(
     defects,
     another,
     known: (id) => testSession(log, sessions, id),
+    look: () => foreman.look(),
     stop,
     async [Symbol.asyncDispose]() {
       const closed = model.close();
@@ -176,6 +185,13 @@ export async function startTestDaemon(
     },
   };
 }
+
+const manyPlaces: Readonly<Record<PlaceLimit, number>> = {
+  "sessions.atOnce": 1000,
+  "sessions.atOncePerProject": 1000,
+  "environments.atOnce": 1000,
+  "environments.atOncePerProject": 1000,
+};
 
 async function openTestSession(
   log: Log,

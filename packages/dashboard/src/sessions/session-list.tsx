@@ -84,7 +84,9 @@ function Watch(props: { readonly client: Client; readonly after: number; onChang
 
 function mayChangeList(news: Followed): boolean {
   if (news.kind !== "event") return news.kind === "gap";
-  return /^(session|activity|project|input|queue)\.|^(turn\.attempt-failed|stream\.erased)$/.test(news.event.type);
+  return /^(session|activity|project|input|queue|place)\.|^(turn\.attempt-failed|stream\.erased)$/.test(
+    news.event.type,
+  );
 }
 
 function NoSessions() {

@@ -1,8 +1,9 @@
-import type { SessionState } from "@corral/protocol";
+import { ordinal, type SessionState } from "@corral/protocol";
 
 export function wordFor(state: SessionState): string {
   switch (state.state) {
     case "waiting":
+      if (state.on === "place") return `${ordinal(state.position)} in line`;
       return state.on === "recovery" ? "needs you" : "waits for a word";
     case "parked":
       return `parked (${state.inputs})`;

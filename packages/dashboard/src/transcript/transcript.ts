@@ -135,7 +135,12 @@ export function takeView(transcript: Transcript, view: SessionView, gap: Gap): v
   transcript.model ||= view.model;
   if (transcript.stateSeq > gap.to) return;
   transcript.state = view.state;
-  transcript.facts = { ...transcript.facts, activity: activityIn(view.state), trouble: undefined };
+  transcript.facts = {
+    ...transcript.facts,
+    activity: activityIn(view.state),
+    trouble: undefined,
+    line: lineIn(view.state),
+  };
   transcript.isInterrupting &&= view.state.state === "thinking";
 }
 
@@ -163,10 +168,16 @@ function takeState(transcript: Transcript, event: StoredEvent): void {
   transcript.stateSeq = event.seq;
 }
 
+function lineIn(state: SessionState): StateFacts["line"] {
+  return state.state === "waiting" && state.on === "place" ? state : undefined;
+}
+
 /** What of a state is its activity's. */
 function activityIn(state: SessionState): StateFacts["activity"] {
   if (state.state === "recovering") return { state: "thinking", since: state.since, activityId: state.activityId };
-  return state.state === "parked" ? { state: "idle", since: state.since } : state;
+  if (state.state === "parked" || (state.state === "waiting" && state.on === "place"))
+    return { state: "idle", since: state.since };
+  return state;
 }
 
 function takeSettings(transcript: Transcript, event: StoredEvent): void {

@@ -140,6 +140,7 @@ function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reac
       reached.push({ what: "promote" });
       return promote(log, lease, place);
     },
+    claimPlace: () => Promise.resolve(true),
     emit: (delta) => void reached.push({ what: "delta", delta }),
     keep(step) {
       reached.push({ what: "keep", step });

@@ -52,6 +52,7 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
   return {
     append: (events) => (isClosed() ? refused() : office.append(events)),
     promote: (activity) => (isClosed() ? refused() : office.promote(activity)),
+    claimPlace: () => (isClosed() ? refused() : office.claimPlace()),
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
     keep: (step) => (isClosed() ? refused() : office.keep(step)),
     snapshotted: () => (isClosed() ? refused() : office.snapshotted()),

@@ -13,6 +13,7 @@ export type ToRunner =
       readonly run: number;
       readonly request: number;
       readonly promotion?: Promotion;
+      readonly hasPlace?: boolean;
       readonly artifact?: ArtifactNamed;
     }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
@@ -31,6 +32,7 @@ export type FromRunner =
   | { readonly say: "broke"; readonly what: string }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
+  | { readonly say: "claim"; readonly run: number; readonly request: number }
   | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
   | { readonly say: "snapshotted"; readonly run: number; readonly request: number }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }

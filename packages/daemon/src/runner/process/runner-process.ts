@@ -30,7 +30,7 @@ const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 /** How long a killed process may take to end before nobody waits for it any more. */
 const longestEndMs = 5_000;
 
-type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact">;
+type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace">;
 
 interface HeldRun {
   readonly office: Office;
@@ -162,6 +162,13 @@ export class RunnerProcess {
             ?.office.promote(message.place)
             .then((promotion) => ({ promotion })),
         );
+      case "claim": {
+        const claimed = this.#runs.get(message.run)?.office.claimPlace();
+        return this.#answer(
+          message,
+          claimed?.then((hasPlace) => ({ hasPlace })),
+        );
+      }
       case "keep": {
         const kept = this.#runs.get(message.run)?.office.keep(heardStep(message.step));
         return this.#answer(

@@ -94,6 +94,11 @@ class RemoteOffice implements Office {
     return promotion ?? { events: [], inputs: [] };
   }
 
+  async claimPlace(): Promise<boolean> {
+    const { hasPlace } = await this.#ask((request) => ({ say: "claim", run: this.#run, request }));
+    return hasPlace === true;
+  }
+
   async keep(step: ArtifactStep): Promise<ArtifactNamed> {
     const { artifact } = await this.#ask((request) => ({ say: "keep", run: this.#run, request, step: sentStep(step) }));
     if (artifact === undefined) throw new Error("the daemon kept nothing");

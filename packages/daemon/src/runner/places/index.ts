@@ -1,0 +1,2 @@
+export { type PlaceLimits, placeLimitsFrom } from "./limits.ts";
+export { Usher } from "./usher.ts";
