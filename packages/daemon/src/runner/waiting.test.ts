@@ -126,8 +126,10 @@ describe("a session for which there is no place", () => {
       const request = await daemon.model.nextRequest();
       await second.prompt("two", { delivery: how === "park" ? "queue" : "steer" });
       await second.until("place.awaited");
-      if (how === "park") await daemon.sessions.decideQueue(second.id, "park", by);
-      else expect(await daemon.sessions.interrupt(second.id, by)).toEqual({ kind: "requested" });
+      const answer = await (how === "park"
+        ? daemon.sessions.decideQueue(second.id, "park", by)
+        : daemon.sessions.interrupt(second.id, by));
+      expect(answer).toEqual({ kind: how === "park" ? "parked" : "requested" });
       await second.until("place.left");
       expect(await stateOf(daemon, second)).toEqual({ state: "parked", inputs: 1 });
       request.answer(says("done"));

@@ -1,10 +1,9 @@
-import type { ProjectId, SessionId } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { nextInLine, orderOfLine, type Share, type Waiter } from "./line.ts";
 
 const waiter = (name: string): Waiter => ({
-  session: `ses_${name}` as SessionId,
-  project: `prj_${name[0]}` as ProjectId,
+  session: `ses_${name}`,
+  project: `prj_${name[0]}`,
 });
 const names = (line: readonly Waiter[]) => line.map(({ session }) => session.slice("ses_".length)).join(" ");
 const nothingYet = (): Share => ({ atWork: 0, lastGiven: 0 });

@@ -23,8 +23,8 @@ function stand(wish: Partial<Record<PlaceLimit, number>> = {}) {
       return closing.promise;
     },
   });
-  const id = (name: string) => `ses_${name}` as SessionId;
-  const project = (name: string) => `prj_${name[0]}` as ProjectId;
+  const id = (name: string): SessionId => `ses_${name}`;
+  const project = (name: string): ProjectId => `prj_${name[0]}`;
   return {
     places,
     limits,
@@ -39,7 +39,7 @@ function stand(wish: Partial<Record<PlaceLimit, number>> = {}) {
     line: () => [...places.standings().keys()].map((session) => session.slice(4)).join(" "),
     standing: (name: string) => places.standings().get(id(name)),
     /** Ends the closing of its environment. */
-    async close(name: string, isClosed: boolean) {
+    close: async (name: string, isClosed: boolean) => {
       closings.get(name)!.resolve(isClosed);
       await places.settled(id(name));
     },
