@@ -1,10 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { emptyMessage, estimate, newId, StreamedMessage, usageOf } from "./message.ts";
+import { emptyMessage, newId, usageOf } from "./protocols/messages.ts";
+import { estimate, type Protocol, statusOf, typeOf } from "./protocols/protocol.ts";
 import { type Failure, type ReplyPart, split, type Tokens } from "./reply.ts";
 
 /** Where a reply goes: the open response of one request. */
 export interface Destination {
   readonly response: ServerResponse;
+  readonly protocol: Protocol;
   readonly model: string;
   readonly inputTokens: number;
   readonly streams: boolean;
@@ -19,13 +21,13 @@ export async function deliver(parts: readonly ReplyPart[], to: Destination): Pro
   const rest = begun < 0 ? [] : parts.slice(begun);
   const failing = rest.find((part) => part.kind === "fail");
   if (to.gone.aborted) return;
-  if (failing !== undefined) return sendFailure(to.response, failing.status, failing.failure);
+  if (failing !== undefined) return sendFailure(to, failing.status, failing.failure);
   await (to.streams ? streamParts(rest, to) : sendWhole(rest, to));
 }
 
 async function streamParts(parts: readonly ReplyPart[], to: Destination): Promise<void> {
   const stop = parts.find((part) => part.kind === "stop");
-  const message = new StreamedMessage(to.model, to.inputTokens);
+  const message = to.protocol.reply(to.model, to.inputTokens);
   let unsent = message.start(stop?.tokens);
   const send = () => {
     if (unsent !== "") openStream(to.response).write(unsent);
@@ -58,7 +60,7 @@ async function streamParts(parts: readonly ReplyPart[], to: Destination): Promis
         send();
         return cutOff(to.response);
       case "error":
-        unsent += StreamedMessage.error(part.type, part.message);
+        unsent += message.error(part.type, part.message);
         openStream(to.response).end(unsent);
         return;
       case "fail":
@@ -71,6 +73,7 @@ async function streamParts(parts: readonly ReplyPart[], to: Destination): Promis
   openStream(to.response).end(unsent);
 }
 
+/** Only the Messages protocol is spoken without a stream. */
 async function sendWhole(parts: readonly ReplyPart[], to: Destination): Promise<void> {
   const content: object[] = [];
   let stop: { reason: string; tokens: Tokens } | undefined;
@@ -87,7 +90,7 @@ async function sendWhole(parts: readonly ReplyPart[], to: Destination): Promise<
       });
     if (part.kind === "wait" || part.kind === "hold") await pass(part, to.gone);
     if (part.kind === "cut") return cutOff(to.response);
-    if (part.kind === "error") return sendFailure(to.response, statusOf(part.type), part);
+    if (part.kind === "error") return sendFailure(to, statusOf(part.type), part);
     if (part.kind === "stop") stop = part;
   }
   const reason = stop?.reason ?? (parts.some((part) => part.kind === "call") ? "tool_use" : "end_turn");
@@ -107,11 +110,15 @@ export function openStream(response: ServerResponse): ServerResponse {
   return response;
 }
 
-export function sendFailure(response: ServerResponse, status: number, failure: Failure = {}): void {
+export function sendFailure(
+  { response, protocol }: Pick<Destination, "response" | "protocol">,
+  status: number,
+  failure: Failure = {},
+): void {
   const type = failure.type ?? typeOf(status);
   const message = failure.message ?? `scripted ${type}`;
   if (failure.retryAfter !== undefined) response.setHeader("retry-after", String(failure.retryAfter));
-  sendJson(response, status, { type: "error", error: { type, message } });
+  sendJson(response, status, protocol.failure(status, type, message));
 }
 
 /** What was written still leaves, then the connection breaks without the end of the body. */
@@ -124,28 +131,6 @@ export function cutOff(response: ServerResponse): void {
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { "content-type": "application/json", "request-id": newId("req") });
   response.end(JSON.stringify(body));
-}
-
-const statuses: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  overloaded_error: 529,
-};
-
-function statusOf(type: string): number {
-  return statuses[type] ?? 500;
-}
-
-function typeOf(status: number): string {
-  return (
-    Object.keys(statuses).find((type) => statuses[type] === status) ??
-    (status < 500 ? "invalid_request_error" : "api_error")
-  );
 }
 
 function pass(pause: ReplyPart, gone: AbortSignal): Promise<void> {

@@ -41,6 +41,8 @@ export interface Tokens {
   readonly output?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** Of the output: what was thought; the Messages protocol does not tell. */
+  readonly reasoning?: number;
 }
 
 export function says(text: string, how: { readonly pieces?: number; readonly everyMs?: number } = {}): ReplyPart {

@@ -7,31 +7,30 @@ import {
   toolResultsOf,
 } from "./conversation.ts";
 import { cutOff, deliver, type Destination, openStream, sendFailure } from "./delivery.ts";
-import { newId, StreamedMessage } from "./message.ts";
+import { newId } from "./protocols/messages.ts";
+import type { Asked, ReplyWriter } from "./protocols/protocol.ts";
 import { type Failure, partsOf, type Reply, split, type Tokens } from "./reply.ts";
 
 /** One model request, held open until it is answered in one of three ways: `answer`, `stream`, `fail`. */
 export class ScriptedRequest {
+  /** As it was sent: what is in it besides the model and the messages depends on the protocol. */
   readonly body: MessagesBody;
+  /** The conversation, whatever the protocol. */
+  readonly messages: readonly ReceivedMessage[];
+  readonly model: string;
   readonly headers: IncomingHttpHeaders;
   /** Resolves when the exchange is over: the reply was sent whole, or the client went away. */
   readonly closed: Promise<void>;
   readonly #to: Destination;
   #answered = false;
 
-  constructor(body: MessagesBody, headers: IncomingHttpHeaders, to: Destination) {
+  constructor(asked: Asked, body: MessagesBody, headers: IncomingHttpHeaders, to: Destination) {
     this.body = body;
+    this.messages = asked.messages;
+    this.model = asked.model;
     this.headers = headers;
     this.#to = to;
     this.closed = new Promise((resolve) => to.response.once("close", resolve));
-  }
-
-  get model(): string {
-    return this.body.model;
-  }
-
-  get messages(): readonly ReceivedMessage[] {
-    return this.body.messages;
   }
 
   /** Texts of the user that came after the last assistant message. */
@@ -51,7 +50,7 @@ export class ScriptedRequest {
 
   fail(status: number, failure: Failure = {}): void {
     this.#settle();
-    sendFailure(this.#to.response, status, failure);
+    sendFailure(this.#to, status, failure);
   }
 
   /** Answers piece by piece; each call is sent at once. */
@@ -70,11 +69,11 @@ export class ScriptedRequest {
 /** A reply as it is written by a test. Blocks that are still open are closed by what follows them. */
 export class ReplyStream {
   readonly #response: ServerResponse;
-  readonly #message: StreamedMessage;
+  readonly #message: ReplyWriter;
 
   constructor(to: Destination) {
     this.#response = openStream(to.response);
-    this.#message = new StreamedMessage(to.model, to.inputTokens);
+    this.#message = to.protocol.reply(to.model, to.inputTokens);
     this.#send(this.#message.start());
   }
 
@@ -123,7 +122,7 @@ export class ReplyStream {
   }
 
   error(type: string, message = `scripted ${type}`): void {
-    this.#response.end(StreamedMessage.error(type, message));
+    this.#response.end(this.#message.error(type, message));
   }
 
   #send(text: string): void {

@@ -1,6 +1,7 @@
 /**
- * A model over HTTP that says what it is told to: real sockets, the Anthropic Messages protocol, no
- * latency of its own. A request is answered by the first of these that applies:
+ * A model over HTTP that says what it is told to: real sockets, no latency of its own, and the protocols of Anthropic
+ * (Messages), OpenAI (Responses, Chat Completions) and Google (Gemini), by the address that is asked. A request is
+ * answered by the first of these that applies:
  *
  * 1. the next reply of `script`;
  * 2. a waiting `nextRequest`, whose caller answers;
@@ -12,12 +13,16 @@ import type { AddressInfo } from "node:net";
 import type { MessagesBody } from "./conversation.ts";
 import { type Destination, sendFailure } from "./delivery.ts";
 import { replyByMarkers } from "./markers.ts";
-import { estimate } from "./message.ts";
+import { chat } from "./protocols/chat.ts";
+import { gemini } from "./protocols/gemini.ts";
+import { messages } from "./protocols/messages.ts";
+import { estimate, type Protocol } from "./protocols/protocol.ts";
+import { responses } from "./protocols/responses.ts";
 import { type Reply, says } from "./reply.ts";
 import { ScriptedRequest } from "./request.ts";
 
 export interface ScriptedModel {
-  /** Without `/v1`, as ANTHROPIC_BASE_URL is written. */
+  /** Without the version that some base addresses end with. */
   readonly url: string;
   /** Every request that was understood, oldest first. */
   readonly requests: readonly ScriptedRequest[];
@@ -88,19 +93,32 @@ async function receive(
 ): Promise<void> {
   const text = await wholeBody(incoming).catch(() => undefined);
   if (text === undefined) return;
-  if (incoming.method !== "POST" || incoming.url?.split("?")[0] !== "/v1/messages")
-    return sendFailure(response, 404, { message: `there is no ${incoming.method} ${incoming.url}` });
-  if (!hasKey(incoming)) return sendFailure(response, 401, { message: "x-api-key header is required" });
+  const path = incoming.url?.split("?")[0] ?? "";
+  const protocol = incoming.method === "POST" ? protocolAt(path) : undefined;
+  const failed = (status: number, message: string) =>
+    sendFailure({ response, protocol: protocol ?? messages }, status, { message });
+  if (protocol === undefined) return failed(404, `there is no ${incoming.method} ${path}`);
+  if (!hasKey(incoming)) return failed(401, "a key is required");
   const body = parse(text);
-  if (body === undefined) return sendFailure(response, 400, { message: "the body is no message request" });
+  const asked = body === undefined ? undefined : protocol.read(body, path);
+  if (body === undefined || asked === undefined) return failed(400, "the body is no model request");
+  if (!asked.streams && protocol !== messages) return failed(400, "this protocol is spoken in streams alone");
   const to: Destination = {
     response,
-    model: body.model,
+    protocol,
+    model: asked.model,
     inputTokens: estimate(text.length),
-    streams: body.stream === true,
+    streams: asked.streams,
     gone: goneSignal(response, closing),
   };
-  take(new ScriptedRequest(body, incoming.headers, to));
+  take(new ScriptedRequest(asked, body, incoming.headers, to));
+}
+
+function protocolAt(path: string): Protocol | undefined {
+  if (path.endsWith("/messages")) return messages;
+  if (path.endsWith("/responses")) return responses;
+  if (path.endsWith("/chat/completions")) return chat;
+  return /\/models\/[^/]+:\w+$/.test(path) ? gemini : undefined;
 }
 
 function nextOf(
@@ -135,14 +153,14 @@ function wholeBody(incoming: IncomingMessage): Promise<string> {
 }
 
 function hasKey(incoming: IncomingMessage): boolean {
-  const { "x-api-key": key, authorization } = incoming.headers;
+  const { "x-api-key": key = incoming.headers["x-goog-api-key"], authorization } = incoming.headers;
   return (typeof key === "string" && key !== "") || /^Bearer \S/.test(authorization ?? "");
 }
 
 function parse(text: string): MessagesBody | undefined {
   try {
-    const body = JSON.parse(text) as Partial<MessagesBody> | null;
-    return typeof body?.model === "string" && Array.isArray(body.messages) ? (body as MessagesBody) : undefined;
+    const body = JSON.parse(text) as MessagesBody | null;
+    return typeof body === "object" && body !== null ? body : undefined;
   } catch {
     return undefined;
   }

@@ -1,11 +1,21 @@
 import { randomBytes } from "node:crypto";
-import type { Tokens } from "./reply.ts";
+import type { MessagesBody } from "../conversation.ts";
+import type { Tokens } from "../reply.ts";
+import { estimate, type Protocol, type ReplyWriter } from "./protocol.ts";
 
-/**
- * One assistant message while it is written, as server-sent events. Each method returns the text to
- * send, so that a whole reply can leave in a single write. Blocks open and close by themselves.
- */
-export class StreamedMessage {
+/** The Messages protocol of Anthropic. */
+export const messages: Protocol = {
+  name: "messages",
+  read(body) {
+    const { model, messages: asked, stream } = body as Partial<MessagesBody>;
+    if (typeof model !== "string" || !Array.isArray(asked)) return undefined;
+    return { model, streams: stream === true, messages: asked };
+  },
+  reply: (model, inputTokens) => new StreamedMessage(model, inputTokens),
+  failure: (_, type, message) => ({ type: "error", error: { type, message } }),
+};
+
+class StreamedMessage implements ReplyWriter {
   readonly #model: string;
   readonly #inputTokens: number;
   #blocks = 0;
@@ -36,7 +46,6 @@ export class StreamedMessage {
     return opening + this.#delta({ type: "thinking_delta", thinking: piece });
   }
 
-  /** Ends the open block; a thinking block is signed first. */
   endBlock(signature?: string): string {
     if (this.#open === undefined) return "";
     const signing =
@@ -61,7 +70,7 @@ export class StreamedMessage {
     return this.endBlock() + event("message_delta", { delta, usage }) + event("message_stop", {});
   }
 
-  static error(type: string, message: string): string {
+  error(type: string, message: string): string {
     return event("error", { error: { type, message } });
   }
 
@@ -101,11 +110,7 @@ export function usageOf(tokens: Tokens, inputTokens: number) {
   };
 }
 
-export function estimate(characters: number): number {
-  return Math.ceil(characters / 4);
-}
-
-export function newId(prefix: "msg" | "toolu" | "req"): string {
+export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
 
