@@ -124,14 +124,14 @@ function dashboardFolder(): string {
 /** A home that is not there yet is not made for it: the jail is then tried in a folder that goes again. */
 async function examineHere(folder: string): Promise<DoctorReport> {
   const { examine } = await import("./doctor/index.ts");
-  const { anthropic } = await import("./providers/anthropic/index.ts");
+  const { builtIn } = await import("./providers/index.ts");
   const passing = isWritable(folder) ? undefined : mkdtempSync(join(tmpdir(), "corral-doctor-"));
   try {
     return await examine({
       home: folder,
       variables: process.env,
       probe: () => openJailDriver({ home: passing ?? folder }).probe(),
-      providers: [anthropic],
+      providers: Object.entries(builtIn).map(([name, { keyVariable }]) => ({ name, keyVariable })),
       database: databaseTroubles(join(folder, "corral.db")),
     });
   } finally {

@@ -7,7 +7,11 @@ import { openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
-import { openProviders } from "./providers/index.ts";
+import { compatible } from "./providers/compatible/index.ts";
+import { google } from "./providers/google/index.ts";
+import { openProviders, openReach } from "./providers/index.ts";
+import { ollama } from "./providers/ollama/index.ts";
+import { openai } from "./providers/openai/index.ts";
 import { rehearsalDriver } from "./providers/rehearsal/index.ts";
 import { openLifeline, serveRuns } from "./runner/process/index.ts";
 import { builtInTools, openToolbox } from "./tools/index.ts";
@@ -19,7 +23,10 @@ if (home === undefined) throw new Error("a runner needs --home");
 const lifeline = openLifeline();
 const logging = loggerTo((line) => lifeline.send({ say: "log", line }), process.env);
 const logger = logging.logger.child({ component: "runner" });
-const providers = openProviders(process.env, [anthropic, rehearsalDriver({ home })]);
+const rehearsal = rehearsalDriver({ home, scripts: process.env["CORRAL_REHEARSALS"] });
+const drivers = [anthropic, openai, google, compatible, ollama, rehearsal];
+const reach = openReach({ variables: process.env, settings: () => ({}), key: () => Promise.resolve(undefined) });
+const providers = openProviders(drivers, reach);
 
 void warmUp();
 
@@ -39,7 +46,7 @@ serveRuns(
 
 /** While it waits for its first work. */
 async function warmUp(): Promise<void> {
-  logger.debug({ providers: [...providers.configured.keys()] }, "the runner serves");
-  for (const provider of providers.configured.values()) await provider.warmUp?.();
+  logger.debug("the runner serves");
+  await anthropic.warmUp?.();
   flushCompileCache();
 }

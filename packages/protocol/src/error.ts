@@ -50,6 +50,8 @@ export const errorStatus = {
   "home.unusable": 500,
   "provider.unavailable": 502,
   "provider.refused": 502,
+  /** The conversation is longer than the model can read. */
+  "provider.overflow": 502,
   "environment.gone": 500,
   "environment.unkept": 422,
   "command.conflict": 409,

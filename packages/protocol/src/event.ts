@@ -232,6 +232,8 @@ export const eventData = {
     tool: z.string(),
     arguments: z.record(z.string(), z.unknown()),
     malformed: z.string().optional(),
+    /** What the provider wants back with this call in later requests, as it gave it. */
+    providerMetadata: z.record(z.string(), z.unknown()).optional(),
   }),
   /** `reads`: as far as can be told before, it changes no file. `changes`: all that it is about to change. */
   "call.started": z.object({

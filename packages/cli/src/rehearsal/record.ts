@@ -95,6 +95,7 @@ function callOf({ tool, providerCallId, arguments: given, malformed }: Requested
 function failureOf({ code, message }: { code: string; message: string }, came: RehearsedPart[]): RehearsedFailure {
   const after = came.length === 0 ? {} : { after: came };
   if (code === "provider.refused") return { fail: "refused", message, ...after };
+  if (code === "provider.overflow") return { fail: "overflow", message, ...after };
   return { fail: came.length === 0 ? "error" : "cut", message, ...after };
 }
 

@@ -1,32 +1,55 @@
 import { CorralError } from "@corral/protocol";
-import { refused } from "./failure.ts";
-import type { Provider, ProviderDriver, Variables } from "./port.ts";
+import { ProviderFailure } from "./failure.ts";
+import type { Access, ModelRequest, Provider, ProviderDriver, ReplyPiece } from "./port.ts";
 
-/** The providers that the environment has keys for. */
-export interface Providers {
-  readonly configured: ReadonlyMap<string, Provider>;
-  /**
-   * The provider of a model named `provider/model`. Throws `model.unknown` for a provider that Corral
-   * does not have, and `provider.refused` with what to set for one without its key.
-   */
-  find(model: string): { readonly provider: Provider; readonly model: string };
+/** The driver that a provider is opened by, and with what. */
+export interface Reach {
+  readonly driver: string;
+  readonly access: Access;
 }
 
-export function openProviders(variables: Variables, drivers: readonly ProviderDriver[]): Providers {
-  const configured = new Map(
-    drivers
-      .filter(({ keyVariable }) => keyVariable === undefined || (variables[keyVariable]?.trim() ?? "") !== "")
-      .map((driver) => [driver.name, driver.open(variables)]),
-  );
+/**
+ * Finds providers by the names of their models.
+ *
+ * 1. How a provider is reached is asked when it is first needed, and anew after `forget` or a refusal: a key may have
+ *    been changed meanwhile.
+ * 2. Requests at once share one opening; one that failed is tried again by the next.
+ */
+export interface Providers {
+  /**
+   * The provider of a model named `provider/model`. Rejects with `model.unknown` for a provider that Corral does not have,
+   * and with `provider.refused` and what to set for one without its key.
+   */
+  find(model: string): Promise<{ readonly provider: Provider; readonly model: string }>;
+  /** What is known of how providers are reached is old. */
+  forget(): void;
+}
+
+export function openProviders(
+  drivers: readonly ProviderDriver[],
+  reach: (provider: string) => Promise<Reach>,
+): Providers {
+  let opened = new Map<string, Promise<Provider>>();
   return {
-    configured,
-    find(named) {
+    async find(named) {
       const { provider: name, model } = parseModel(named);
-      const provider = configured.get(name);
-      if (provider === undefined) throw missing(name, drivers);
-      return { provider, model };
+      const known = opened;
+      const provider = known.get(name) ?? open(name);
+      known.set(name, provider);
+      const drop = () => void (known.get(name) === provider && known.delete(name));
+      return { provider: droppedWhenRefused(await provider.catch(rethrowAfter(drop)), drop), model };
+    },
+    forget() {
+      opened = new Map();
     },
   };
+
+  async function open(name: string): Promise<Provider> {
+    const { driver: kind, access } = await reach(name);
+    const driver = drivers.find((each) => each.name === kind);
+    if (driver === undefined) throw unknownProvider(name);
+    return driver.open(access);
+  }
 }
 
 /** `anthropic/claude-x` is the model `claude-x` of the provider `anthropic`; only the first slash counts. */
@@ -39,11 +62,28 @@ export function parseModel(named: string): { readonly provider: string; readonly
   return { provider: named.slice(0, slash), model: named.slice(slash + 1) };
 }
 
-function missing(name: string, drivers: readonly ProviderDriver[]): CorralError {
-  const driver = drivers.find((each) => each.name === name);
-  if (driver?.keyVariable !== undefined)
-    return refused(`There is no key for the provider ${name}.`, `Set ${driver.keyVariable} where the daemon starts.`);
+export function unknownProvider(name: string, known: readonly string[] = []): CorralError {
+  const names = known.length === 0 ? "" : `Known are: ${known.join(", ")}. `;
   return new CorralError("model.unknown", `There is no provider called "${name}".`, {
-    hint: `Known are: ${drivers.map((each) => each.name).join(", ")}.`,
+    hint: `${names}Servers that are like OpenAI's are named in the setting providers.compatible.`,
   });
+}
+
+function droppedWhenRefused(provider: Provider, drop: () => void): Provider {
+  async function* ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece> {
+    try {
+      yield* provider.ask(request, signal);
+    } catch (error) {
+      if (error instanceof ProviderFailure && error.code === "provider.refused") drop();
+      throw error;
+    }
+  }
+  return { name: provider.name, ask };
+}
+
+function rethrowAfter(act: () => void): (error: unknown) => never {
+  return (error) => {
+    act();
+    throw error;
+  };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   breaksWith,
   callsTool,
@@ -9,6 +9,7 @@ import {
   type Reply,
   type ReplyPart,
   says,
+  startScriptedModel,
   stops,
   thinks,
 } from "../testing/scripted-model/index.ts";
@@ -28,6 +29,12 @@ export interface ProviderStage extends AsyncDisposable {
   requests(): number;
   /** Nobody listens any more. */
   vanish(): Promise<void>;
+  /** The protocol tells of no reasoning. */
+  readonly tellsNoReasoning?: boolean;
+  /** The protocol tells only with the reply's end that a call is whole. */
+  readonly callsEndWithReply?: boolean;
+  /** How its servers say that a conversation is too long. */
+  readonly overflow?: readonly [status: number, message: string];
 }
 
 /** What every provider promises. `open` makes one with a stage of its own. */
@@ -74,10 +81,11 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
       await pieces.return?.();
     });
 
-    test("reasoning and text are parts of their own", async () => {
+    test("reasoning and text are parts of their own", async ({ skip }) => {
+      skip(stage.tellsNoReasoning === true, "the protocol tells of none");
       stage.script([thinks("hm"), says("yes"), stops("end_turn", { input: 1, output: 2, cacheRead: 4 })]);
       const pieces = await collect(ask());
-      expect(pieces.map((piece) => (piece.kind === "end" ? { kind: piece.kind, part: piece.part } : piece))).toEqual([
+      expect(pieces).toEqual([
         { kind: "begin", part: "0", of: "reasoning" },
         { kind: "delta", part: "0", text: "hm" },
         { kind: "end", part: "0" },
@@ -101,10 +109,16 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
       ]);
     });
 
-    test("a call comes before the reply ends", async () => {
+    test("a call comes before the reply ends", async ({ skip }) => {
+      skip(stage.callsEndWithReply === true, "the protocol does not tell so");
       stage.script([callsTool("shell", { command: "ls" }, { id: "one" }), holds()]);
       const pieces = ask()[Symbol.asyncIterator]();
-      expect((await pieces.next()).value).toEqual({ kind: "call", id: "one", tool: "shell", json: '{"command":"ls"}' });
+      expect((await pieces.next()).value).toMatchObject({
+        kind: "call",
+        id: "one",
+        tool: "shell",
+        json: '{"command":"ls"}',
+      });
       await pieces.return?.();
     });
 
@@ -168,12 +182,24 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
       });
     });
 
-    test.each([400, 401, 403, 404, 413])("status %i is final and has a hint", async (status) => {
+    test.each([400, 401, 403, 404])("status %i is final and has a hint", async (status) => {
       stage.script(fails(status));
       expect(await failureOf()).toEqual({
         code: "provider.refused",
         retry: "never",
         hint: expect.stringMatching(/\w/),
+        retryAfterMs: undefined,
+      });
+    });
+
+    test("a conversation that is too long is told as such", async ({ skip }) => {
+      const { overflow } = stage;
+      if (overflow === undefined) return skip("the provider reads any");
+      stage.script(fails(overflow[0], { message: overflow[1] }));
+      expect(await failureOf()).toEqual({
+        code: "provider.overflow",
+        retry: "never",
+        hint: "Start a new session, or use a model with a larger context.",
         retryAfterMs: undefined,
       });
     });
@@ -220,7 +246,33 @@ const hello: ModelRequest = {
   tools: [],
 };
 
+/** Without what is the provider's own affair. */
 async function collect(reply: AsyncIterable<ReplyPiece>, into: ReplyPiece[] = []): Promise<readonly ReplyPiece[]> {
-  for await (const piece of reply) into.push(piece);
+  for await (const piece of reply) into.push(plain(piece));
   return into;
+}
+
+function plain(piece: ReplyPiece): ReplyPiece {
+  if (!("providerMetadata" in piece)) return piece;
+  const { providerMetadata: _, ...rest } = piece;
+  return rest;
+}
+
+/** A stage on the scripted model, which speaks the protocol that it is asked in. */
+export async function scriptedStage(
+  open: (url: string) => Provider | Promise<Provider>,
+  traits: Pick<ProviderStage, "tellsNoReasoning" | "callsEndWithReply" | "overflow"> = {},
+): Promise<ProviderStage> {
+  const scripted = await startScriptedModel();
+  const last = () => scripted.requests.at(-1);
+  return {
+    ...traits,
+    provider: await open(scripted.url),
+    script: (reply) => scripted.script([reply]),
+    waits: () => vi.waitUntil(() => last() !== undefined).then(() => undefined),
+    closed: async () => last()?.closed,
+    requests: () => scripted.requests.length,
+    vanish: () => scripted.close(),
+    [Symbol.asyncDispose]: () => scripted.close(),
+  };
 }

@@ -5,7 +5,7 @@ export class ProviderFailure extends CorralError {
   readonly retryAfterMs: number | undefined;
 
   constructor(
-    code: "provider.unavailable" | "provider.refused",
+    code: "provider.unavailable" | "provider.refused" | "provider.overflow",
     message: string,
     details: ErrorDetails & { readonly retryAfterMs?: number | undefined } = {},
   ) {
@@ -28,6 +28,14 @@ export function unavailable(message: string, about: { cause?: unknown; retryAfte
 /** Asking the same again will not help. */
 export function refused(message: string, hint: string, cause?: unknown) {
   return new ProviderFailure("provider.refused", message, { retry: "never", hint, cause });
+}
+
+/** The conversation is longer than the model can read; the same will not do, a shorter one will. */
+export function overflowed(message: string) {
+  return new ProviderFailure("provider.overflow", message, {
+    retry: "never",
+    hint: "Start a new session, or use a model with a larger context.",
+  });
 }
 
 /** From the `retry-after` header: seconds or a date. */

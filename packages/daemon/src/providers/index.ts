@@ -1,5 +1,6 @@
 export { openProviders } from "./choice.ts";
 export { ProviderFailure } from "./failure.ts";
+export { openReach, builtIn } from "./reach.ts";
 export type {
   AssistantPart,
   Message,

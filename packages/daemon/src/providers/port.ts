@@ -5,26 +5,52 @@ export interface Provider {
   /** The part before the slash in `provider/model`. */
   readonly name: string;
   /**
-   * Yields the reply as it comes. Throws `provider.unavailable` (asking again may help) or
-   * `provider.refused` (it will not), as `ProviderFailure`, after what came; an abort stops at once and
-   * throws the signal's reason. Leaving the loop early closes the connection.
+   * Yields the reply as it comes. Throws `provider.unavailable` (asking again may help), `provider.refused` (it will not)
+   * or `provider.overflow` (the conversation is too long), as `ProviderFailure`, after what came; an abort stops at once
+   * and throws the signal's reason. Leaving the loop early closes the connection.
    */
   ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece>;
-  /** Makes ready what can be made ready without the network, so that the first request is quick. Never throws. */
+}
+
+/** How a provider is opened. What it needs is loaded by then, not before: most processes ask none, or one. */
+export interface ProviderDriver {
+  /** The part before the slash in `provider/model`, or what stands for it where a person chose the name. */
+  readonly name: string;
+  open(access: Access): Promise<Provider>;
+  /** Makes ready what can be made ready without key and network, so that the first request is quick. Never throws. */
   warmUp?(): Promise<void>;
 }
 
-/** How a provider is opened. */
-export interface ProviderDriver {
-  /** The provider's name. */
-  readonly name: string;
-  /** The variable that holds its key, without which it is not opened; undefined when it needs none. */
-  readonly keyVariable: string | undefined;
-  open(variables: Variables): Provider;
+/** What a provider is reached with. It is held by the process that asks it, and written nowhere. */
+export interface Access {
+  /** The provider's name, where it is not the driver's own. */
+  readonly name?: string;
+  readonly key?: string;
+  readonly baseUrl?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly patience?: Patience;
+  /** Which of OpenAI's protocols is spoken. */
+  readonly api?: "responses" | "chat";
+  /** Whether OpenAI keeps the replies, and is reminded of them by their ids. */
+  readonly stores?: boolean;
 }
 
-/** Variables of the process, as `process.env` has them. */
-export type Variables = Readonly<Record<string, string | undefined>>;
+/** How long a server may say nothing at all. A reply that goes on may take as long as it likes. */
+export interface Patience {
+  /** From the request to the head of its answer. */
+  readonly answerMs: number;
+  /** From one byte of the answer to the next, while somebody waits for it. */
+  readonly silenceMs: number;
+}
+
+/** A provider in the words of failures. */
+export interface Naming {
+  readonly label: string;
+  /** What to do about a key that is missing or wrong. */
+  readonly keyHint: string;
+  /** What its address is set by. */
+  readonly baseHint: string;
+}
 
 export interface ModelRequest {
   /** The part after the slash. */
@@ -32,6 +58,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolOffer[];
+  /** The same for all requests of a conversation: what a provider finds earlier ones in its cache by. */
+  readonly conversation?: string;
   readonly place?: RequestPlace;
 }
 
@@ -50,7 +78,7 @@ export interface ToolOffer {
 }
 
 export type Message =
-  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "user"; readonly text: string; readonly images?: readonly Image[] }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
   | { readonly role: "tool"; readonly results: readonly ToolResult[] };
 
@@ -62,6 +90,7 @@ export type AssistantPart =
       readonly id: string;
       readonly tool: string;
       readonly arguments: Readonly<Record<string, unknown>>;
+      readonly providerMetadata?: ProviderMetadata;
     };
 
 export interface ToolResult {
@@ -69,8 +98,15 @@ export interface ToolResult {
   readonly tool: string;
   readonly outcome: "ok" | "error";
   readonly text: string;
+  readonly images?: readonly Image[];
 }
 
+export interface Image {
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
+/** What a provider wants back with a part, by the provider's name. */
 export type ProviderMetadata = Readonly<Record<string, unknown>>;
 
 export type ReplyPiece =
@@ -78,6 +114,12 @@ export type ReplyPiece =
   | { readonly kind: "delta"; readonly part: string; readonly text: string }
   | { readonly kind: "end"; readonly part: string; readonly providerMetadata?: ProviderMetadata }
   /** Complete: the arguments are all there. `json` is the raw text; it may be malformed. */
-  | { readonly kind: "call"; readonly id: string; readonly tool: string; readonly json: string }
+  | {
+      readonly kind: "call";
+      readonly id: string;
+      readonly tool: string;
+      readonly json: string;
+      readonly providerMetadata?: ProviderMetadata;
+    }
   /** Always the last piece of a whole reply. `reason`: stop, length, tool-calls, content-filter, other. */
   | { readonly kind: "finish"; readonly reason: string; readonly usage: Usage };

@@ -95,6 +95,7 @@ export interface Call {
   readonly tool: string;
   readonly arguments: Record<string, unknown>;
   readonly malformed: string | undefined;
+  readonly providerMetadata: Record<string, unknown> | undefined;
   /** 0: requested and never started. */
   attempt: number;
   /** What its last attempt was about to change. */
@@ -285,6 +286,7 @@ function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewE
         tool: data.tool,
         arguments: data.arguments,
         malformed: data.malformed,
+        providerMetadata: data.providerMetadata,
         attempt: 0,
         changes: [],
         environmentClosed: false,

@@ -97,10 +97,10 @@ export async function startTestDaemon(
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
   const log = await openSqliteLog({ file, projections });
-  const providers = openProviders({ ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: model.url }, [
-    anthropic,
-    rehearsalDriver({ home }),
-  ]);
+  const providers = openProviders([anthropic, rehearsalDriver({ home })], async (driver) => ({
+    driver,
+    access: { key: "test-key", baseUrl: model.url },
+  }));
   const defects: string[] = [];
   const drivers = driversOf(openJailDriver({ home }));
   const host = openInlineHost({

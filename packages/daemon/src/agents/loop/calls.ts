@@ -1,5 +1,6 @@
 import { type CallChange, CorralError, event, newId } from "@corral/protocol";
 import { fault } from "../../faults/index.ts";
+import type { ReplyPiece } from "../../providers/index.ts";
 import type { Call, Turn } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace } from "../artifact-place.ts";
@@ -21,11 +22,12 @@ export async function takeCall(
   desk: Desk,
   turn: Turn,
   toolbox: Toolbox,
-  asked: { readonly id: string; readonly tool: string; readonly json: string },
+  asked: Extract<ReplyPiece, { kind: "call" }>,
 ): Promise<void> {
   const id = newId("call");
-  const read = readArguments(toolbox.get(asked.tool), asked);
-  desk.record(event("call.requested", { id, turnId: turn.id, providerCallId: asked.id, tool: asked.tool, ...read }));
+  const { id: providerCallId, tool, providerMetadata } = asked;
+  const read = { ...readArguments(toolbox.get(tool), asked), ...(providerMetadata && { providerMetadata }) };
+  desk.record(event("call.requested", { id, turnId: turn.id, providerCallId, tool, ...read }));
   const call = turn.calls.find((each) => each.id === id);
   if (call !== undefined) await runCall(desk, toolbox, call, call.attempt + 1);
 }

@@ -116,16 +116,13 @@ test("edits of one reply follow each other, each on what the one before left, an
   expect(JSON.stringify(model.requests.at(-1)?.toolResults)).toContain("hello you");
 });
 
-test("text and reasoning that a failure cut short are kept, and no later request has them", async () => {
+test("reasoning that a failure cut short is kept, and no later request has it", async () => {
   await using daemon = await startTestDaemon();
   const { session, model } = daemon;
   await session.prompt("talk");
   const thinking = (await model.nextRequest()).stream();
   thinking.thinking("half a thou");
   thinking.cut();
-  const talking = (await model.nextRequest()).stream();
-  talking.text("half a sen");
-  talking.cut();
   const last = await model.nextRequest();
   expect(last.messages).toHaveLength(1);
   last.answer(says("whole"));
@@ -133,9 +130,33 @@ test("text and reasoning that a failure cut short are kept, and no later request
   const said = (await session.events()).flatMap((each) => (each.type === "turn.said" ? [each.data] : []));
   expect(said.map(({ kind, text, cut }) => ({ kind, text, cut }))).toEqual([
     { kind: "reasoning", text: "half a thou", cut: true },
-    { kind: "text", text: "half a sen", cut: true },
     { kind: "text", text: "whole", cut: undefined },
   ]);
+});
+
+test("a reply that broke off after words is not asked for again: it is kept, and the next input goes on from it", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  await session.prompt("talk");
+  const talking = (await model.nextRequest()).stream();
+  talking.text("half a sen");
+  talking.cut();
+  expect((await session.until("activity.settled")).data).toMatchObject({
+    outcome: "failed",
+    error: {
+      code: "provider.unavailable",
+      hint: "What came is kept; say that it is to go on, and it does from there.",
+    },
+  });
+  await session.prompt("go on");
+  const next = await model.nextRequest();
+  expect(next.messages).toMatchObject([
+    { role: "user", content: [{ text: "talk" }] },
+    { role: "assistant", content: [{ text: "half a sen" }] },
+    { role: "user", content: [{ text: "go on" }] },
+  ]);
+  next.answer(says("tence"));
+  expect((await session.until("activity.settled", 2)).data.outcome).toBe("done");
 });
 
 test("an attempt more does not use up a turn, and its pause is told", async () => {
@@ -168,12 +189,17 @@ const failures: readonly (readonly [string, RehearsedTurn, object])[] = [
   [
     "finds it too long",
     { failures: [{ fail: "overflow" }], reply },
-    { outcome: "failed", error: { code: "provider.refused" } },
+    { outcome: "failed", error: { code: "provider.overflow" } },
   ],
   ["limits the rate", { failures: [{ fail: "rate-limited" }], reply }, { outcome: "done" }],
   ["asks to wait", { failures: [{ fail: "rate-limited", retryAfterMs: 5 }], reply }, { outcome: "done" }],
   ["fails twice", { failures: [{ fail: "error" }, { fail: "unreachable" }], reply }, { outcome: "done" }],
-  ["breaks off", { failures: [{ fail: "cut", after: [{ say: "half" }] }], reply }, { outcome: "done" }],
+  ["breaks off at once", { failures: [{ fail: "cut" }], reply }, { outcome: "done" }],
+  [
+    "breaks off after words",
+    { failures: [{ fail: "cut", after: [{ say: "half" }] }], reply },
+    { outcome: "failed", error: { code: "provider.unavailable" } },
+  ],
   ["falls silent", { failures: [{ fail: "stalled", silentMs: 5 }], reply }, { outcome: "done" }],
   ["begins late", { reply: [{ wait: 20 }, ...reply] }, { outcome: "done" }],
   ["never recovers", { failures: [{ fail: "error" }] }, { outcome: "failed", error: { code: "provider.unavailable" } }],

@@ -18,7 +18,7 @@ import { systemPrompt } from "./system.ts";
 
 export interface LoopParts {
   /** The provider of a model named `provider/model`; throws what a person can act on. */
-  findModel(named: string): { readonly provider: Provider; readonly model: string };
+  findModel(named: string): Promise<{ readonly provider: Provider; readonly model: string }>;
   readonly toolbox: Toolbox;
   /** Requests made for one turn before it is given up, crashes included. */
   readonly attempts?: number;
@@ -69,12 +69,13 @@ function unended(call: Turn["calls"][number]): boolean {
 /** Asks until a reply has come, the budget is used up, or asking again is of no use. */
 async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralError | undefined> {
   const { attempts = 5, backoffMs = (attempt: number) => Math.min(500 * 2 ** attempt, 30_000) } = parts;
-  const target = resolveModel(desk, parts);
+  const target = await resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
   const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
   const system = systemPrompt(desk.history.settings?.environment) + workspaceNotes(desk.history);
-  const request = buildRequest(target.model, system, earlier, parts.toolbox);
+  const asked = buildRequest(target.model, system, earlier, parts.toolbox);
+  const request = { ...asked, conversation: desk.session };
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     // A pause that a crash cut short is taken anew: whoever asked for it still wants it.
@@ -91,6 +92,8 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
       failure = asFailure(error);
     }
     const error = { code: failure.code, message: failure.message };
+    const hasSpoken = turn.said.some((part) => part.attempt === attempt && part.kind === "text" && part.text !== "");
+    if (hasSpoken) failure = brokenOff(failure);
     const isLast = turn.calls.length > 0 || failure.retry === "never" || attempt === attempts;
     const again = isLast ? {} : { againInMs: pauseAfter(failure, backoffMs(attempt)) };
     desk.record(event("turn.attempt-failed", { id: turn.id, attempt, error, ...again }));
@@ -98,6 +101,13 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
     if (isLast) break;
   }
   return failure;
+}
+
+/** Whoever heard the beginning would hear it twice: a reply that broke off after words is not asked for again. */
+function brokenOff({ code, message }: CorralError): CorralError {
+  return new CorralError(code, message, {
+    hint: "What came is kept; say that it is to go on, and it does from there.",
+  });
 }
 
 /** No shorter than the provider asks for. */
@@ -178,9 +188,12 @@ function settleFailed(desk: Desk, turn: Turn, failure: CorralError): TurnEnd {
   return { kind: "failed", code: failure.code, message: failure.message, hint: failure.hint };
 }
 
-function resolveModel(desk: Desk, parts: LoopParts): ReturnType<LoopParts["findModel"]> | CorralError {
+async function resolveModel(
+  desk: Desk,
+  parts: LoopParts,
+): Promise<Awaited<ReturnType<LoopParts["findModel"]>> | CorralError> {
   try {
-    return parts.findModel(desk.history.settings?.model ?? "");
+    return await parts.findModel(desk.history.settings?.model ?? "");
   } catch (error) {
     return asFailure(error);
   }

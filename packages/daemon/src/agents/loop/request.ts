@@ -45,17 +45,20 @@ function turnMessages(turn: Turn, toolbox: Toolbox): Message[] {
   return [reply, { role: "tool", results: turn.calls.map((call) => callResult(call, toolbox)) }];
 }
 
-/** What earlier attempts said was said to nobody; reasoning without its end cannot be sent back. */
+/**
+ * What earlier attempts said was said to nobody; reasoning without its end cannot be sent back. A part without words may
+ * still be one that the provider wants back.
+ */
 function spokenParts(turn: Turn): AssistantPart[] {
   return turn.said
-    .filter(
-      (part) => part.attempt === turn.attempt && part.text.trim() !== "" && !(part.cut && part.kind === "reasoning"),
-    )
+    .filter((part) => part.attempt === turn.attempt && !(part.cut && part.kind === "reasoning"))
+    .filter((part) => part.text.trim() !== "" || part.providerMetadata !== undefined)
     .map(({ kind, text, providerMetadata }) => ({ kind, text, ...(providerMetadata && { providerMetadata }) }));
 }
 
 function callPart(call: Call): AssistantPart {
-  return { kind: "call", id: call.id, tool: call.tool, arguments: call.arguments };
+  const { id, tool, arguments: args, providerMetadata } = call;
+  return { kind: "call", id, tool, arguments: args, ...(providerMetadata && { providerMetadata }) };
 }
 
 function callResult(call: Call, toolbox: Toolbox): ToolResult {

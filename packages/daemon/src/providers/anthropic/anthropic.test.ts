@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   cuts,
   fails,
@@ -9,23 +9,16 @@ import {
   startScriptedModel,
   thinks,
 } from "../../testing/scripted-model/index.ts";
-import { describeProvider, type ProviderStage } from "../conformance.ts";
+import { describeProvider, scriptedStage } from "../conformance.ts";
 import type { Message, ModelRequest, ReplyPiece } from "../port.ts";
 import { openAnthropic } from "./anthropic.ts";
+import { anthropic } from "./driver.ts";
 
-describeProvider("anthropic", async (): Promise<ProviderStage> => {
-  const scripted = await startScriptedModel();
-  const last = () => scripted.requests.at(-1);
-  return {
-    provider: openAnthropic({ apiKey: "key", baseUrl: scripted.url }),
-    script: (reply) => scripted.script([reply]),
-    waits: () => vi.waitUntil(() => last() !== undefined).then(() => undefined),
-    closed: async () => last()?.closed,
-    requests: () => scripted.requests.length,
-    vanish: () => scripted.close(),
-    [Symbol.asyncDispose]: () => scripted.close(),
-  };
-});
+describeProvider("anthropic", () =>
+  scriptedStage((baseUrl) => openAnthropic({ key: "key", baseUrl }), {
+    overflow: [400, "prompt is too long: 203456 tokens > 200000 maximum"],
+  }),
+);
 
 let model: ScriptedModel;
 beforeEach(async () => {
@@ -34,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => model.close());
 
 async function ask(messages: readonly Message[], more: Partial<ModelRequest> = {}): Promise<readonly ReplyPiece[]> {
-  const provider = openAnthropic({ apiKey: "secret-key", baseUrl: model.url });
+  const provider = openAnthropic({ key: "secret-key", baseUrl: model.url });
   const pieces = [];
   const request = { model: "claude-test", system: "Be short.", messages, tools: [], ...more };
   for await (const piece of provider.ask(request, new AbortController().signal)) pieces.push(piece);
@@ -67,7 +60,7 @@ describe.each(broken)("%s", (_, breaks) => {
 });
 
 test("warming up asks nobody and leaves the provider as it was", async () => {
-  await openAnthropic({ apiKey: "secret-key", baseUrl: model.url }).warmUp?.();
+  await anthropic.warmUp?.();
   expect(model.requests).toEqual([]);
   model.script([says("ok")]);
   expect(await ask([{ role: "user", text: "hi" }])).toContainEqual(
@@ -198,7 +191,7 @@ test("repeated call ids are told apart and answered in their own message", async
 test("a base address is taken with and without its version", async () => {
   for (const baseUrl of [model.url, `${model.url}/`, `${model.url}/v1`, `${model.url}/v1/`]) {
     model.script([says("ok")]);
-    const provider = openAnthropic({ apiKey: "key", baseUrl });
+    const provider = openAnthropic({ key: "key", baseUrl });
     const request = { model: "m", system: "", messages: [{ role: "user", text: "hi" }], tools: [] } as const;
     const pieces = [];
     for await (const piece of provider.ask(request, new AbortController().signal)) pieces.push(piece.kind);
@@ -212,7 +205,7 @@ test("a wrong key says what to set, and no failure repeats the key", async () =>
   expect(failure).toMatchObject({
     code: "provider.refused",
     message: "Anthropic refused the request with status 401: invalid x-api-key: ***",
-    hint: "Set ANTHROPIC_API_KEY to a valid key.",
+    hint: "Set ANTHROPIC_API_KEY to a valid key, or run `corral auth login anthropic`.",
   });
   expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain("secret-key");
 });

@@ -1,55 +1,29 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
-import type { ModelRequest, Provider, ReplyPiece } from "../port.ts";
-import { toFailure } from "./failures.ts";
-import { toPrompt, toTools } from "./prompt.ts";
-import { toPieces } from "./reply.ts";
-import { type Fetch, keepAliveFetch, type Patience } from "./transport.ts";
-import { warmUp } from "./warm-up.ts";
+import { askModel, versioned } from "../asking.ts";
+import type { Access, Provider, Naming } from "../port.ts";
+import type { PromptTaste } from "../prompt.ts";
+import { type Fetch, keepAliveFetch } from "../transport.ts";
 
-export interface AnthropicOptions {
-  readonly apiKey: string;
-  /** With or without `/v1` at its end. */
-  readonly baseUrl?: string;
-  readonly fetch?: Fetch;
-  readonly patience?: Patience;
-}
+const naming: Naming = {
+  label: "Anthropic",
+  keyHint: "Set ANTHROPIC_API_KEY to a valid key, or run `corral auth login anthropic`.",
+  baseHint: "ANTHROPIC_BASE_URL",
+};
 
-export function openAnthropic(options: AnthropicOptions): Provider {
+const taste: PromptTaste = {
+  metadata: "anthropic",
+  cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },
+};
+
+export function openAnthropic({ key, baseUrl, headers, patience }: Access, fetch?: Fetch): Provider {
   const anthropic = createAnthropic({
-    apiKey: options.apiKey,
-    baseURL: versioned(options.baseUrl ?? "https://api.anthropic.com"),
-    fetch: options.fetch ?? keepAliveFetch(options.patience),
+    apiKey: key ?? "",
+    baseURL: versioned(baseUrl ?? "https://api.anthropic.com", "v1"),
+    ...(headers === undefined ? {} : { headers }),
+    fetch: fetch ?? keepAliveFetch(naming.label, patience),
   });
-
-  async function* ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece> {
-    signal.throwIfAborted();
-    const connection = new AbortController();
-    const abort = () => connection.abort(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    let whole = false;
-    try {
-      const { stream } = await anthropic(request.model).doStream({
-        prompt: toPrompt(request),
-        tools: toTools(request.tools),
-        abortSignal: connection.signal,
-      });
-      yield* toPieces(stream);
-      whole = true;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw toFailure(error, { key: options.apiKey, now: Date.now() });
-    } finally {
-      signal.removeEventListener("abort", abort);
-      // A reader that leaves early must not leave the connection reading.
-      if (!whole) connection.abort();
-    }
-  }
-
-  return { name: "anthropic", ask, warmUp: () => warmUp((fetch) => openAnthropic({ ...options, fetch })) };
-}
-
-/** The vendor's tools take a base without the version, the SDK one with it. */
-function versioned(baseUrl: string): string {
-  const base = baseUrl.replace(/\/+$/, "");
-  return /\/v\d+$/.test(base) ? base : `${base}/v1`;
+  return {
+    name: "anthropic",
+    ask: (request, signal) => askModel({ naming, key, taste, model: anthropic(request.model) }, request, signal),
+  };
 }

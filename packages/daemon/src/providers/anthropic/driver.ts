@@ -1,13 +1,13 @@
-import type { ProviderDriver, Variables } from "../port.ts";
-import { openAnthropic } from "./anthropic.ts";
+import type { ProviderDriver } from "../port.ts";
 
-/** Configured by the vendor's own variables. */
-export const anthropic = {
+export const anthropic: ProviderDriver = {
   name: "anthropic",
-  keyVariable: "ANTHROPIC_API_KEY",
-  open(variables: Variables) {
-    const apiKey = variables["ANTHROPIC_API_KEY"]?.trim() ?? "";
-    const baseUrl = variables["ANTHROPIC_BASE_URL"]?.trim() ?? "";
-    return openAnthropic(baseUrl === "" ? { apiKey } : { apiKey, baseUrl });
+  async open(access) {
+    const { openAnthropic } = await import("./anthropic.ts");
+    return openAnthropic(access);
   },
-} satisfies ProviderDriver;
+  async warmUp() {
+    const [{ openAnthropic }, { warmUp }] = await Promise.all([import("./anthropic.ts"), import("./warm-up.ts")]);
+    await warmUp((fetch) => openAnthropic({ key: "nobody's" }, fetch));
+  },
+};

@@ -3,9 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startScriptedModel } from "../../testing/scripted-model/index.ts";
 import type { ProviderFailure } from "../failure.ts";
-import type { ModelRequest } from "../port.ts";
+import type { ModelRequest, Patience } from "../port.ts";
 import { openAnthropic } from "./anthropic.ts";
-import type { Patience } from "./transport.ts";
 
 /** Long enough that it never passes in a test that does not wait for it. */
 const patient: Patience = { answerMs: 60_000, silenceMs: 60_000 };
@@ -18,7 +17,7 @@ afterEach(() => server.close());
 
 /** What came of one request: a word for a whole reply, or the failure's code. */
 async function outcomeOf(url: string = server.url, patience: Patience = patient): Promise<Outcome> {
-  const provider = openAnthropic({ apiKey: "secret-key", baseUrl: url, patience });
+  const provider = openAnthropic({ key: "secret-key", baseUrl: url, patience });
   try {
     const pieces = await Array.fromAsync(provider.ask(hello, new AbortController().signal));
     return { code: "whole", message: pieces.map((piece) => piece.kind).join(" ") };
@@ -138,7 +137,7 @@ describe("a silent server", () => {
   test("that stops in mid-reply is given up after what came, and its connection is closed", async () => {
     await using model = await disposableModel();
     const provider = openAnthropic({
-      apiKey: "key",
+      key: "key",
       baseUrl: model.url,
       patience: { ...patient, silenceMs: 20 },
     });
@@ -164,7 +163,7 @@ describe("a silent server", () => {
   test("is not given up for the time that its reader takes", async () => {
     await using model = await disposableModel();
     const silenceMs = 30;
-    const provider = openAnthropic({ apiKey: "key", baseUrl: model.url, patience: { ...patient, silenceMs } });
+    const provider = openAnthropic({ key: "key", baseUrl: model.url, patience: { ...patient, silenceMs } });
     const pieces = provider.ask(hello, new AbortController().signal)[Symbol.asyncIterator]();
     const first = pieces.next();
     const reply = (await model.nextRequest()).stream();
@@ -180,14 +179,14 @@ describe("a silent server", () => {
 
 test("a connection is used again after a whole reply", async () => {
   server.hold(await recordedReply());
-  const provider = openAnthropic({ apiKey: "key", baseUrl: server.url });
+  const provider = openAnthropic({ key: "key", baseUrl: server.url });
   for (let n = 0; n < 3; n++) await Array.fromAsync(provider.ask(hello, new AbortController().signal));
   expect(server.connections()).toBe(1);
 });
 
 test("words that came while this process stood still are heard", async () => {
   await using model = await disposableModel();
-  const provider = openAnthropic({ apiKey: "key", baseUrl: model.url, patience: { ...patient, silenceMs: 200 } });
+  const provider = openAnthropic({ key: "key", baseUrl: model.url, patience: { ...patient, silenceMs: 200 } });
   const pieces = provider.ask(hello, new AbortController().signal)[Symbol.asyncIterator]();
   const first = pieces.next();
   const reply = (await model.nextRequest()).stream();

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { ModelRequest, Provider } from "../port.ts";
-import type { Fetch } from "./transport.ts";
+import type { Fetch } from "../transport.ts";
 
 /**
  * The first requests of a process cost several times what later ones do, most of it the compiling of

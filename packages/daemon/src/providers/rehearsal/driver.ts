@@ -2,17 +2,17 @@ import { join } from "node:path";
 import type { ProviderDriver } from "../port.ts";
 import { openRehearsal } from "./rehearsal.ts";
 
-/** Needs no key and no network: what models say is in scripts. */
-export function rehearsalDriver({ home }: { readonly home: string }): ProviderDriver {
+/** Needs no key and no network: what models say is in scripts. `scripts`: their folder, where it is not the home's own. */
+export function rehearsalDriver({ home, scripts }: { readonly home: string; readonly scripts?: string | undefined }) {
+  const folder = scripts?.trim() ?? "";
   return {
     name: "rehearsal",
-    keyVariable: undefined,
-    open(variables) {
-      const folder = variables["CORRAL_REHEARSALS"]?.trim() ?? "";
-      return openRehearsal({
-        scripts: folder === "" ? join(home, "rehearsals") : folder,
-        releases: join(home, "rehearsals", "released"),
-      });
-    },
-  };
+    open: () =>
+      Promise.resolve(
+        openRehearsal({
+          scripts: folder === "" ? join(home, "rehearsals") : folder,
+          releases: join(home, "rehearsals", "released"),
+        }),
+      ),
+  } satisfies ProviderDriver;
 }

@@ -10,10 +10,10 @@ import { rehearsalDriver } from "./driver.ts";
 
 let home: string;
 let provider: Provider;
-beforeEach(() => {
+beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "corral-rehearsal-"));
   mkdirSync(join(home, "rehearsals"));
-  provider = rehearsalDriver({ home }).open({});
+  provider = await rehearsalDriver({ home }).open();
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
@@ -36,6 +36,7 @@ describeProvider("rehearsal", async (): Promise<ProviderStage> => {
     waits: () => vi.waitUntil(() => readdirSync(join(home, "rehearsals")).includes("released")).then(() => undefined),
     closed: () => vi.waitUntil(() => open === 0).then(() => undefined),
     requests: () => asked,
+    overflow: [413, "too long"],
     vanish: async () => void write("test", { turns: [{ failures: [{ fail: "unreachable" }] }] }),
     async [Symbol.asyncDispose]() {},
   };
@@ -154,7 +155,7 @@ test("a script may have comments, be elsewhere, and be changed between turns", a
   expect(await ask(file)).toBe("one");
   write("play", { turns: [{ reply: [{ say: "another" }] }] });
   expect(await ask(file)).toBe("another");
-  provider = rehearsalDriver({ home: "/nowhere" }).open({ CORRAL_REHEARSALS: join(home, "rehearsals") });
+  provider = await rehearsalDriver({ home: "/nowhere", scripts: join(home, "rehearsals") }).open();
   expect(await ask("play")).toBe("another");
 });
 

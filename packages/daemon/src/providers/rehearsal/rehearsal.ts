@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { RehearsedFailure, RehearsedPart, RehearsedTurn } from "@corral/protocol";
-import { type ProviderFailure, refused, unavailable } from "../failure.ts";
+import { overflowed, type ProviderFailure, refused, unavailable } from "../failure.ts";
 import type { ModelRequest, Provider, ReplyPiece } from "../port.ts";
 import { released } from "./release.ts";
 import { readScript } from "./script.ts";
@@ -75,10 +75,7 @@ async function failed(failure: RehearsedFailure, signal: AbortSignal): Promise<P
     case "refused":
       return refused(message ?? "The rehearsed provider refuses the request.", "The script wants it so");
     case "overflow":
-      return refused(
-        message ?? "The conversation is too long for the rehearsed model.",
-        "The conversation is too large for one request; start a new session.",
-      );
+      return overflowed(message ?? "The conversation is too long for the rehearsed model.");
     case "stalled":
       await pause(silentMs, signal);
       return unavailable(message ?? `The rehearsed provider said nothing for ${silentMs / 1000} s.`, { retryAfterMs });

@@ -118,7 +118,8 @@ export function sendFailure(
   const type = failure.type ?? typeOf(status);
   const message = failure.message ?? `scripted ${type}`;
   if (failure.retryAfter !== undefined) response.setHeader("retry-after", String(failure.retryAfter));
-  sendJson(response, status, protocol.failure(status, type, message));
+  const { details } = failure;
+  sendJson(response, status, protocol.failure({ status, type, message, ...(details && { details }) }));
 }
 
 /** What was written still leaves, then the connection breaks without the end of the body. */

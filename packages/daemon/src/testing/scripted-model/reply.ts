@@ -33,6 +33,8 @@ export interface Failure {
   readonly retryAfter?: number;
   readonly type?: string;
   readonly message?: string;
+  /** More of it, as Google tells it. */
+  readonly details?: readonly object[];
 }
 
 /** Token counts that the reply claims; what is left out is estimated from lengths. */

@@ -14,7 +14,7 @@ export const chat: Protocol = {
     return { model, streams: stream === true, messages: records(messages).map(messageOf) };
   },
   reply: (model, inputTokens) => new StreamedCompletion(model, inputTokens),
-  failure: (_, type, message) => ({ error: { message, type, param: null, code: codeOf(type, message) } }),
+  failure: ({ type, message }) => ({ error: { message, type, param: null, code: codeOf(type, message) } }),
 };
 
 function messageOf(said: Said): ReceivedMessage {
@@ -94,7 +94,7 @@ class StreamedCompletion implements ReplyWriter {
   }
 
   error(type: string, message: string): string {
-    return `data: ${JSON.stringify(chat.failure(0, type, message))}\n\n`;
+    return `data: ${JSON.stringify(chat.failure({ status: 0, type, message }))}\n\n`;
   }
 
   #usage() {

@@ -14,7 +14,9 @@ export const gemini: Protocol = {
     return { model, streams: how === "streamGenerateContent", messages: records(contents).map(messageOf) };
   },
   reply: (model, inputTokens) => new StreamedContent(model, inputTokens),
-  failure: (status, type, message) => ({ error: { code: status, message, status: nameOf(type) } }),
+  failure: ({ status, type, message, details = [] }) => ({
+    error: { code: status, message, status: nameOf(type), details },
+  }),
 };
 
 function messageOf({ role, parts }: Part): ReceivedMessage {
@@ -91,7 +93,7 @@ class StreamedContent implements ReplyWriter {
 
   error(type: string, message: string): string {
     const status = statusOf(type) === 529 ? 503 : statusOf(type);
-    return `data: ${JSON.stringify(gemini.failure(status, type, message))}\n\n`;
+    return `data: ${JSON.stringify(gemini.failure({ status, type, message }))}\n\n`;
   }
 
   #signed(): { readonly thoughtSignature?: string } {

@@ -12,7 +12,7 @@ export const messages: Protocol = {
     return { model, streams: stream === true, messages: asked };
   },
   reply: (model, inputTokens) => new StreamedMessage(model, inputTokens),
-  failure: (_, type, message) => ({ type: "error", error: { type, message } }),
+  failure: ({ type, message }) => ({ type: "error", error: { type, message } }),
 };
 
 class StreamedMessage implements ReplyWriter {

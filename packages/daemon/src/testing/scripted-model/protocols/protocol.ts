@@ -8,7 +8,14 @@ export interface Protocol {
   read(body: Readonly<Record<string, unknown>>, path: string): Asked | undefined;
   reply(model: string, inputTokens: number): ReplyWriter;
   /** The body of an answer that failed. */
-  failure(status: number, type: string, message: string): object;
+  failure(told: ToldFailure): object;
+}
+
+export interface ToldFailure {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+  readonly details?: readonly object[];
 }
 
 export interface Asked {

@@ -16,7 +16,7 @@ export const responses: Protocol = {
     return { model, streams: stream === true, messages: joined(said) };
   },
   reply: (model, inputTokens) => new StreamedResponse(model, inputTokens),
-  failure: (_, type, message) => ({ error: { message, type, param: null, code: codeOf(type, message) } }),
+  failure: ({ type, message }) => ({ error: { message, type, param: null, code: codeOf(type, message) } }),
 };
 
 /** Overflow has a code of its own there. */
@@ -31,7 +31,7 @@ function messageOf(item: Item): readonly ReceivedMessage[] {
       return [{ role: "assistant", content: [{ ...item, type: "tool_use" }] }];
     case "reasoning":
     case "item_reference":
-      return [{ role: "assistant", content: [{ ...item, type: String(item["type"]) }] }];
+      return [{ role: "assistant", content: [{ ...item, type: item["type"] }] }];
     case "function_call_output":
       return [{ role: "user", content: [resultOf(item)] }];
     default:

@@ -1,22 +1,15 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { unavailable } from "../failure.ts";
+import { unavailable } from "./failure.ts";
+import type { Patience } from "./port.ts";
 import { Silence } from "./silence.ts";
 
 /** Only what a driver needs of fetch: a POST with a text body. */
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** How long a server may say nothing at all. A reply that goes on may take as long as it likes. */
-export interface Patience {
-  /** From the request to the head of its answer. */
-  readonly answerMs: number;
-  /** From one byte of the answer to the next, while somebody waits for it. */
-  readonly silenceMs: number;
-}
-
 /**
  * Servers that run a model themselves read the whole conversation before they answer, which takes minutes. Within a
- * reply the vendor sends a ping every half minute, however long the model thinks.
+ * reply most vendors send something every half minute, however long the model thinks.
  */
 const usualPatience: Patience = { answerMs: 300_000, silenceMs: 90_000 };
 
@@ -30,7 +23,8 @@ const longestReplyMiB = 64;
  * 1. Whatever a server sends or leaves out, the promise or its body fails; nothing throws out of a callback.
  * 2. A request that failed has let its connection go.
  */
-export function keepAliveFetch(patience: Patience = usualPatience): Fetch {
+export function keepAliveFetch(label: string, patience: Patience = usualPatience): Fetch {
+  const words = wordsFor(label);
   const options = { keepAlive: true, timeout: 30_000 } as const;
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   return (address, init = {}) => {
@@ -47,7 +41,7 @@ export function keepAliveFetch(patience: Patience = usualPatience): Fetch {
           ? httpsRequest(url, { ...how, agent: agents.https })
           : httpRequest(url, { ...how, agent: agents.http });
       const abort = () => sent.destroy(signal?.reason instanceof Error ? signal.reason : abortError());
-      const unanswered = new Silence(patience.answerMs, () => sent.destroy(noAnswer(patience.answerMs)));
+      const unanswered = new Silence(patience.answerMs, () => sent.destroy(words.noAnswer(patience.answerMs)));
       signal?.addEventListener("abort", abort, { once: true });
       sent.once("close", () => {
         unanswered.end();
@@ -59,7 +53,7 @@ export function keepAliveFetch(patience: Patience = usualPatience): Fetch {
       sent.once("response", (incoming) => {
         unanswered.end();
         try {
-          resolve(toResponse(incoming, sent, patience));
+          resolve(toResponse(incoming, sent, { patience, words }));
         } catch (error) {
           reject(error);
           sent.destroy();
@@ -70,10 +64,10 @@ export function keepAliveFetch(patience: Patience = usualPatience): Fetch {
   };
 }
 
-function toResponse(incoming: IncomingMessage, sent: ClientRequest, patience: Patience): Response {
+function toResponse(incoming: IncomingMessage, sent: ClientRequest, terms: Terms): Response {
   const { statusCode: status = 0 } = incoming;
-  if (status < 200 || status > 599) throw unavailable(`Anthropic answered with the unknown status ${status}.`);
-  const body = toBody(incoming, sent, patience);
+  if (status < 200 || status > 599) throw terms.words.oddStatus(status);
+  const body = toBody(incoming, sent, terms);
   return new Response(bodiless.has(status) ? null : body, { status, headers: toHeaders(incoming) });
 }
 
@@ -93,9 +87,20 @@ function toHeaders(incoming: IncomingMessage): Headers {
   return headers;
 }
 
-function toBody(incoming: IncomingMessage, sent: ClientRequest, { silenceMs }: Patience): ReadableStream<Uint8Array> {
+interface Terms {
+  readonly patience: Patience;
+  readonly words: ReturnType<typeof wordsFor>;
+}
+
+function toBody(
+  incoming: IncomingMessage,
+  sent: ClientRequest,
+  { patience: { silenceMs }, words }: Terms,
+): ReadableStream<Uint8Array> {
   // While the reader is behind, it is not the server who is silent.
-  const silence = new Silence(silenceMs, () => (incoming.isPaused() ? silence.heard() : fail(fellSilent(silenceMs))));
+  const silence = new Silence(silenceMs, () =>
+    incoming.isPaused() ? silence.heard() : fail(words.fellSilent(silenceMs)),
+  );
   let fail: (error: Error) => void = () => undefined;
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -116,7 +121,7 @@ function toBody(incoming: IncomingMessage, sent: ClientRequest, { silenceMs }: P
         if (over) return;
         silence.heard();
         bytes += chunk.length;
-        if (bytes > longestReplyMiB * 1024 * 1024) return fail(tooLong());
+        if (bytes > longestReplyMiB * 1024 * 1024) return fail(words.tooLong());
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 1) <= 0) incoming.pause();
       });
@@ -132,16 +137,13 @@ function toBody(incoming: IncomingMessage, sent: ClientRequest, { silenceMs }: P
   });
 }
 
-function noAnswer(ms: number): Error {
-  return unavailable(`Anthropic did not answer within ${ms / 1000} s.`);
-}
-
-function fellSilent(ms: number): Error {
-  return unavailable(`Anthropic fell silent for ${ms / 1000} s within its reply.`);
-}
-
-function tooLong(): Error {
-  return unavailable(`Anthropic's reply is longer than ${longestReplyMiB} MiB.`);
+function wordsFor(label: string) {
+  return {
+    noAnswer: (ms: number) => unavailable(`${label} did not answer within ${ms / 1000} s.`),
+    fellSilent: (ms: number) => unavailable(`${label} fell silent for ${ms / 1000} s within its reply.`),
+    tooLong: () => unavailable(`${label}'s reply is longer than ${longestReplyMiB} MiB.`),
+    oddStatus: (status: number) => unavailable(`${label} answered with the unknown status ${status}.`),
+  };
 }
 
 function brokenOff(): Error {

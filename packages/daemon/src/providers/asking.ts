@@ -1,0 +1,47 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { toFailure } from "./failures.ts";
+import { type PieceOptions, toPieces } from "./pieces.ts";
+import type { ModelRequest, ReplyPiece, Naming } from "./port.ts";
+import { type PromptTaste, toPrompt, toTools } from "./prompt.ts";
+
+/** How a model is asked through the package that the AI SDK has for it. */
+export interface Asking {
+  readonly naming: Naming;
+  readonly key: string | undefined;
+  readonly model: LanguageModelV4;
+  readonly taste: PromptTaste;
+  readonly pieces?: PieceOptions;
+  readonly providerOptions?: SharedV4ProviderOptions;
+}
+
+/** One request. Whatever goes wrong is told in the port's words; no connection outlives it. */
+export async function* askModel(how: Asking, request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece> {
+  signal.throwIfAborted();
+  const connection = new AbortController();
+  const abort = () => connection.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  let whole = false;
+  try {
+    const { stream } = await how.model.doStream({
+      prompt: toPrompt(request, how.taste),
+      tools: toTools(request.tools),
+      abortSignal: connection.signal,
+      ...(how.providerOptions === undefined ? {} : { providerOptions: how.providerOptions }),
+    });
+    yield* toPieces(stream, how.pieces);
+    whole = true;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toFailure(error, { naming: how.naming, key: how.key, now: Date.now() });
+  } finally {
+    signal.removeEventListener("abort", abort);
+    // A reader that leaves early must not leave the connection reading.
+    if (!whole) connection.abort();
+  }
+}
+
+/** Base addresses are written with the version at their end or without; the SDKs want them with it. */
+export function versioned(baseUrl: string, version: string): string {
+  const base = baseUrl.replace(/\/+$/, "");
+  return /\/v\d+[a-z]*(\/|$)/.test(new URL(base).pathname) ? base : `${base}/${version}`;
+}

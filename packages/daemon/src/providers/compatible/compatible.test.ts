@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { says, type ScriptedModel, startScriptedModel, thinks } from "../../testing/scripted-model/index.ts";
+import { openCompatible } from "../compatible.ts";
+import { describeProvider, scriptedStage } from "../conformance.ts";
+import type { Message, ReplyPiece } from "../port.ts";
+import { compatible } from "./driver.ts";
+
+const naming = { label: "mine", keyHint: "Log in.", baseHint: "the address" };
+
+describeProvider("mine", () =>
+  scriptedStage((url) => openCompatible("mine", naming, { key: "key", baseUrl: `${url}/v1` }), {
+    overflow: [400, "the request exceeds the available context size"],
+    callsEndWithReply: true,
+  }),
+);
+
+let model: ScriptedModel;
+beforeEach(async () => {
+  model = await startScriptedModel();
+});
+afterEach(() => model.close());
+
+async function ask(messages: readonly Message[]): Promise<readonly ReplyPiece[]> {
+  const provider = await compatible.open({ name: "mine", key: "key", baseUrl: `${model.url}/any/path/` });
+  const request = { model: "m", system: "", messages, tools: [] };
+  return Array.fromAsync(provider.ask(request, new AbortController().signal));
+}
+
+test("reasoning goes back to the server it came from, and to no other", async () => {
+  model.script([[thinks("hm"), says("yes")], says("ok")]);
+  const pieces = await ask([{ role: "user", text: "why" }]);
+  expect(pieces.find(({ kind }) => kind === "end")).toEqual({ kind: "end", part: "0", providerMetadata: { mine: {} } });
+  const thought = (name: string) =>
+    ({ kind: "reasoning", text: `of ${name}`, providerMetadata: { [name]: {} } }) as const;
+  await ask([
+    { role: "user", text: "why" },
+    { role: "assistant", parts: [thought("mine"), thought("other"), { kind: "text", text: "yes" }] },
+    { role: "user", text: "really" },
+  ]);
+  expect(model.requests[1]?.body.messages[1]).toEqual({
+    role: "assistant",
+    content: "yes",
+    reasoning_content: "of mine",
+  });
+});
+
+test("without an address it says where to set one", async () => {
+  await expect(compatible.open({ name: "mine" })).rejects.toMatchObject({
+    code: "provider.refused",
+    hint: "Give it a baseUrl in providers.compatible (mine).",
+  });
+});

@@ -1,0 +1,1 @@
+export { compatible } from "./driver.ts";

@@ -1,0 +1,1 @@
+export { google } from "./driver.ts";

@@ -1,0 +1,132 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { Usage } from "@corral/protocol";
+import { unavailable } from "./failure.ts";
+import type { ProviderMetadata, ReplyPiece } from "./port.ts";
+
+export interface PieceOptions {
+  /**
+   * The protocol does not tell when a call is whole, only when the reply is: calls are held until then, so that one that
+   * was cut off is never taken for a whole one.
+   */
+  readonly callsEndWithReply?: boolean;
+  /** The provider gives no metadata with its reasoning; under this name it is told apart from that of others. */
+  readonly ownReasoning?: string;
+}
+
+type Spoken = "text" | "reasoning";
+
+/** Turns the SDK's stream into the port's pieces. Throws the stream's own error parts as they are. */
+export async function* toPieces(
+  parts: AsyncIterable<LanguageModelV4StreamPart>,
+  options: PieceOptions = {},
+): AsyncIterable<ReplyPiece> {
+  const open = new OpenParts();
+  const held: ReplyPiece[] = [];
+  let finished = false;
+  for await (const part of parts) {
+    switch (part.type) {
+      case "text-start":
+      case "reasoning-start":
+        open.begin(part.id, kindOf(part.type), part.providerMetadata);
+        break;
+      case "text-delta":
+      case "reasoning-delta":
+        yield* open.grow(part.id, part.delta, part.providerMetadata);
+        break;
+      case "text-end":
+      case "reasoning-end": {
+        const own = kindOf(part.type) === "reasoning" ? options.ownReasoning : undefined;
+        yield* open.end(part.id, part.providerMetadata ?? (own === undefined ? undefined : { [own]: {} }));
+        break;
+      }
+      case "tool-call": {
+        const { toolCallId: id, toolName: tool, input: json } = part;
+        const call: ReplyPiece = { kind: "call", id, tool, json, ...withMetadata(part.providerMetadata) };
+        if (options.callsEndWithReply === true) held.push(call);
+        else yield call;
+        break;
+      }
+      case "error":
+        throw part.error;
+      case "finish":
+        if (part.finishReason.unified === "interrupted" || part.finishReason.unified === "error") break;
+        finished = true;
+        yield* held;
+        yield { kind: "finish", reason: part.finishReason.unified, usage: toUsage(part.usage) };
+        break;
+      default:
+        break;
+    }
+  }
+  if (!finished) throw unavailable("The model's reply broke off before its end.");
+}
+
+interface OpenPart {
+  readonly of: Spoken;
+  metadata: ProviderMetadata | undefined;
+  /** Given when there is something to tell of it: one without words and metadata is none. */
+  number: string | undefined;
+}
+
+/** Parts that grow. SDKs name them as they like, and some use a name again; here they are numbered. */
+class OpenParts {
+  readonly #parts = new Map<string, OpenPart>();
+  #next = 0;
+
+  begin(id: string, of: Spoken, metadata: ProviderMetadata | undefined): void {
+    this.#parts.set(id, { of, metadata, number: undefined });
+  }
+
+  *grow(id: string, text: string, metadata: ProviderMetadata | undefined): Iterable<ReplyPiece> {
+    const part = this.#parts.get(id);
+    if (part === undefined) return;
+    if (metadata !== undefined) part.metadata = merged(part.metadata, metadata);
+    if (text === "") return;
+    yield* this.#told(part);
+    yield { kind: "delta", part: part.number ?? "", text };
+  }
+
+  *end(id: string, metadata: ProviderMetadata | undefined): Iterable<ReplyPiece> {
+    const part = this.#parts.get(id);
+    this.#parts.delete(id);
+    if (part === undefined) return;
+    if (metadata !== undefined) part.metadata = merged(part.metadata, metadata);
+    if (part.number === undefined && part.metadata === undefined) return;
+    yield* this.#told(part);
+    yield { kind: "end", part: part.number ?? "", ...withMetadata(part.metadata) };
+  }
+
+  *#told(part: OpenPart): Iterable<ReplyPiece> {
+    if (part.number !== undefined) return;
+    part.number = String(this.#next++);
+    yield { kind: "begin", part: part.number, of: part.of };
+  }
+}
+
+function kindOf(type: `${Spoken}-${string}`): Spoken {
+  return type.startsWith("text") ? "text" : "reasoning";
+}
+
+function withMetadata(metadata: ProviderMetadata | undefined): { readonly providerMetadata?: ProviderMetadata } {
+  return metadata === undefined ? {} : { providerMetadata: metadata };
+}
+
+function merged(before: ProviderMetadata | undefined, more: ProviderMetadata): ProviderMetadata {
+  if (before === undefined) return more;
+  const keys = new Set([...Object.keys(before), ...Object.keys(more)]);
+  return Object.fromEntries([...keys].map((key) => [key, { ...Object(before[key]), ...Object(more[key]) }]));
+}
+
+function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
+  return {
+    inputTokens: inputTokens.total ?? 0,
+    outputTokens: outputTokens.total ?? 0,
+    ...counted("cachedInputTokens", inputTokens.cacheRead),
+    ...counted("cacheWriteTokens", inputTokens.cacheWrite),
+    ...counted("reasoningTokens", outputTokens.reasoning),
+  };
+}
+
+function counted<K extends string>(name: K, tokens: number | undefined): { readonly [_ in K]?: number } {
+  return tokens === undefined || tokens === 0 ? {} : ({ [name]: tokens } as { [_ in K]: number });
+}
