@@ -57,7 +57,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   workspaces: ["log", "environments", "git", "storage", "faults"],
   terminals: ["log", "environments", "artifacts"],
   shells: ["log", "environments", "workspaces", "artifacts", "terminals"],
-  questions: ["log"],
+  // What is open is told by a table of the sessions', for it is part of their state.
+  questions: ["log", "sessions", "faults"],
   rules: ["log", "questions", "config"],
   tasks: ["log"],
   usage: ["log"],

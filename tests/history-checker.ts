@@ -95,7 +95,13 @@ function turnTroubles(events: readonly StoredEvent[], id: string): string[] {
   ];
 }
 
-const ends: ReadonlySet<string> = new Set(["call.settled", "call.failed", "call.interrupted", "call.unknown"]);
+const ends: ReadonlySet<string> = new Set([
+  "call.settled",
+  "call.failed",
+  "call.declined",
+  "call.interrupted",
+  "call.unknown",
+]);
 
 /** A call has one end more than it was given another try by a person, and left its mark no oftener than that. */
 function callTroubles(events: readonly StoredEvent[], id: string, workspaceOf: Evidence["workspaceOf"]): string[] {

@@ -1,11 +1,11 @@
-import { type ActivityId, type InputId, isKnown, type WireEvent } from "@corral/protocol";
+import { type ActivityId, type InputId, isKnown, type WaitingOn, type WireEvent } from "@corral/protocol";
 
 export type Outcome =
   | { readonly kind: "done" | "interrupted" }
   /** It was not begun: somebody took it back, or parked it while it waited for a place. */
   | { readonly kind: "cancelled" | "parked" }
   | { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
-  | { readonly kind: "waiting"; readonly on: "recovery" | "continue"; readonly calls: readonly string[] };
+  | { readonly kind: "waiting"; readonly on: WaitingOn; readonly calls: readonly string[] };
 
 /** Watches events for what becomes of one input: how the activity that took it up ends or gets stuck. */
 export class OutcomeOf {

@@ -19,7 +19,7 @@ afterEach(() => stage.close());
 
 const since = "2026-01-01T00:00:00.000Z";
 const lose = (...calls: `cal_${string}`[]) => {
-  const state = { state: "waiting", since, activityId: "act_1", on: "recovery", calls } as const;
+  const state = { state: "waiting", since, activityId: "act_1", on: "recovery", calls, questions: [] } as const;
   Object.assign(stage.sessions[0]!, { state });
   for (const call of calls)
     stage.tell(

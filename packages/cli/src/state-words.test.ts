@@ -9,12 +9,12 @@ test.each<[SessionState, string, string]>([
   [{ state: "idle", since }, "idle", ""],
   [{ state: "thinking", since, activityId }, "thinking", ""],
   [
-    { state: "waiting", since, activityId, on: "continue", calls: [] },
+    { state: "waiting", since, activityId, on: "continue", calls: [], questions: [] },
     "waiting (turns)",
     "it did as many turns as it may; `corral continue ses_a` lets it go on",
   ],
   [
-    { state: "waiting", since, activityId, on: "recovery", calls: ["cal_a"] },
+    { state: "waiting", since, activityId, on: "recovery", calls: ["cal_a"], questions: [] },
     "waiting (1 call)",
     "nobody can tell how cal_a ended; `corral recover ses_a --retry` or `--abandon`",
   ],

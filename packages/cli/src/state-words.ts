@@ -6,6 +6,7 @@ export function stateWords(state: SessionState): string {
   switch (state.state) {
     case "waiting":
       if (state.on === "place") return `waiting (${ordinal(state.position)} in line)`;
+      if (state.on === "question") return `waiting (${counted(state.questions.length, "question")})`;
       return state.on === "continue" ? "waiting (turns)" : `waiting (${counted(state.calls.length, "call")})`;
     case "parked":
       return `parked (${state.inputs})`;
@@ -19,6 +20,7 @@ export function stateHint(state: SessionState, session: string): string {
   switch (state.state) {
     case "waiting":
       if (state.on === "place") return lineWords(state);
+      if (state.on === "question") return `it asks you something: \`corral answer ${state.questions[0] ?? ""}\``;
       return state.on === "continue"
         ? `it did as many turns as it may; \`corral continue ${session}\` lets it go on`
         : `nobody can tell how ${state.calls.join(", ") || "a call"} ended; \`corral recover ${session} --retry\` or \`--abandon\``;

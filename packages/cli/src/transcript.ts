@@ -76,6 +76,8 @@ export class Transcript {
         return this.#result(event.data.id, resultText(event.data.result, this.#exitCodes));
       case "call.failed":
         return this.#result(event.data.id, `failed: ${event.data.error.message}`);
+      case "call.declined":
+        return this.#result(event.data.id, `declined: ${event.data.reason}`);
       case "call.interrupted":
         return this.#result(event.data.id, "interrupted");
       case "call.unknown":
@@ -101,6 +103,7 @@ export class Transcript {
       case "activity.recovering":
         return note(`(taken up again: ${event.data.reason})`);
       case "activity.waiting":
+        if (event.data.on === "question") return;
         return note(
           event.data.on === "continue"
             ? `(it did as many turns as it may: \`corral continue ${event.stream}\`)`

@@ -2,12 +2,14 @@ import type { StreamFilter, TraceId } from "@corral/protocol";
 import type {
   Admission,
   AdmitInput,
+  AnswerQuestion,
   AuditEntry,
   AuditPage,
   ArchiveAnswer,
   ArtifactId,
   ArtifactView,
   BackupView,
+  CancelQuestion,
   ChangeInput,
   ClosedShell,
   ChainReport,
@@ -47,6 +49,10 @@ import type {
   MergeWorkspace,
   ProjectId,
   ProjectView,
+  QuestionAnswered,
+  QuestionCancelled,
+  QuestionId,
+  QuestionView,
   QueueAnswer,
   RecoveryAnswer,
   RegisteredProject,
@@ -97,6 +103,11 @@ export interface AuditWish {
   readonly failed?: boolean | undefined;
   readonly flagged?: boolean | undefined;
   readonly limit?: number | undefined;
+}
+
+export interface ListQuestions {
+  readonly session?: SessionId | undefined;
+  readonly closed?: boolean | undefined;
 }
 
 export interface ClientOptions extends Endpoint {
@@ -165,6 +176,15 @@ export interface Client {
     discard(id: SessionId, wish?: DiscardWorkspace, sending?: Sending): Promise<DiscardAnswer>;
     decideSetup(id: SessionId, wish: DecideSetup, sending?: Sending): Promise<SetupAnswer>;
     events(id: SessionId, page?: Page): Promise<EventPage>;
+  };
+  /** What sessions ask the operator. */
+  readonly questions: {
+    /** Those that wait for an answer, oldest first; with `closed` those that have had one, too. */
+    list(of?: ListQuestions, waiting?: Waiting): Promise<readonly QuestionView[]>;
+    get(id: QuestionId, waiting?: Waiting): Promise<QuestionView>;
+    /** Refused with `question.closed` when another answer came first. Can be repeated with the same id. */
+    answer(id: QuestionId, answer: AnswerQuestion, sending?: Sending): Promise<QuestionAnswered>;
+    cancel(id: QuestionId, wish?: CancelQuestion, sending?: Sending): Promise<QuestionCancelled>;
   };
   /** Files that came out of the work in sessions and shells. */
   readonly artifacts: {
@@ -317,6 +337,14 @@ export function createClient({
       decideSetup: (id, body, sending) => ask("POST /api/sessions/{id}/setup", { ...sending, path: { id }, body }),
       events: (id, { signal, types, ...page } = {}) =>
         ask("GET /api/sessions/{id}/events", { signal, path: { id }, query: { ...page, types: types?.join(",") } }),
+    },
+    questions: {
+      list: async ({ session, closed = false } = {}, waiting) =>
+        (await ask("GET /api/questions", { ...waiting, query: { session, ...(closed && { closed: "1" as const }) } }))
+          .questions,
+      get: (id, waiting) => ask("GET /api/questions/{id}", { ...waiting, path: { id } }),
+      answer: (id, body, sending) => ask("POST /api/questions/{id}/answer", { ...sending, path: { id }, body }),
+      cancel: (id, body = {}, sending) => ask("POST /api/questions/{id}/cancel", { ...sending, path: { id }, body }),
     },
     artifacts: {
       list: async (id, waiting) =>

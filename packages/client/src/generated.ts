@@ -422,8 +422,9 @@ export interface Api {
             state: "waiting";
             since: string;
             activityId: `act_${string}`;
-            on: "recovery" | "continue";
+            on: "recovery" | "continue" | "question";
             calls: `cal_${string}`[];
+            questions: `que_${string}`[];
           }
         | {
             state: "waiting";
@@ -472,8 +473,9 @@ export interface Api {
               state: "waiting";
               since: string;
               activityId: `act_${string}`;
-              on: "recovery" | "continue";
+              on: "recovery" | "continue" | "question";
               calls: `cal_${string}`[];
+              questions: `que_${string}`[];
             }
           | {
               state: "waiting";
@@ -540,8 +542,9 @@ export interface Api {
             state: "waiting";
             since: string;
             activityId: `act_${string}`;
-            on: "recovery" | "continue";
+            on: "recovery" | "continue" | "question";
             calls: `cal_${string}`[];
+            questions: `que_${string}`[];
           }
         | {
             state: "waiting";
@@ -1446,6 +1449,187 @@ export interface Api {
     body: { paths?: string[] | undefined };
     answer: { kind: "restored"; snapshot: `snp_${string}`; before: `snp_${string}`; after: `snp_${string}` };
   };
+  "GET /api/questions": {
+    path: Record<string, never>;
+    query: { session?: `ses_${string}` | undefined; closed?: "0" | "1" | undefined };
+    body: undefined;
+    answer: {
+      questions: {
+        id: `que_${string}`;
+        activityId?: `act_${string}` | undefined;
+        about:
+          | {
+              kind: "approval";
+              callId: `cal_${string}`;
+              turnId: `trn_${string}`;
+              tool: string;
+              arguments: { [key: string]: unknown };
+              hash: string;
+              because: string;
+              diff?: string | undefined;
+            }
+          | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
+          | { kind: "host"; host: string; port: number };
+        text: string;
+        choices: { id: string; label: string; note?: string | undefined }[];
+        takesText: boolean;
+        default?: { choice?: string | undefined; text?: string | undefined } | undefined;
+        timeLimitMs?: number | undefined;
+        session: `ses_${string}`;
+        projectId?: `prj_${string}` | undefined;
+        state:
+          | { state: "open" }
+          | {
+              state: "answered";
+              answer: { choice?: string | undefined; text?: string | undefined };
+              by: string;
+              at: string;
+            }
+          | { state: "defaulted"; answer: { choice?: string | undefined; text?: string | undefined }; at: string }
+          | { state: "expired"; at: string }
+          | { state: "cancelled"; reason: string; by: string; at: string };
+        askedAt: string;
+        remainingMs?: number | undefined;
+        seq: number;
+      }[];
+      seq: number;
+    };
+  };
+  "GET /api/questions/{id}": {
+    path: { id: `que_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      id: `que_${string}`;
+      activityId?: `act_${string}` | undefined;
+      about:
+        | {
+            kind: "approval";
+            callId: `cal_${string}`;
+            turnId: `trn_${string}`;
+            tool: string;
+            arguments: { [key: string]: unknown };
+            hash: string;
+            because: string;
+            diff?: string | undefined;
+          }
+        | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
+        | { kind: "host"; host: string; port: number };
+      text: string;
+      choices: { id: string; label: string; note?: string | undefined }[];
+      takesText: boolean;
+      default?: { choice?: string | undefined; text?: string | undefined } | undefined;
+      timeLimitMs?: number | undefined;
+      session: `ses_${string}`;
+      projectId?: `prj_${string}` | undefined;
+      state:
+        | { state: "open" }
+        | {
+            state: "answered";
+            answer: { choice?: string | undefined; text?: string | undefined };
+            by: string;
+            at: string;
+          }
+        | { state: "defaulted"; answer: { choice?: string | undefined; text?: string | undefined }; at: string }
+        | { state: "expired"; at: string }
+        | { state: "cancelled"; reason: string; by: string; at: string };
+      askedAt: string;
+      remainingMs?: number | undefined;
+      seq: number;
+    };
+  };
+  "POST /api/questions/{id}/answer": {
+    path: { id: `que_${string}` };
+    query: Record<string, never>;
+    body: { choice?: string | undefined; text?: string | undefined; id?: `ans_${string}` | undefined };
+    answer: {
+      kind: "answered" | "duplicate";
+      question: {
+        id: `que_${string}`;
+        activityId?: `act_${string}` | undefined;
+        about:
+          | {
+              kind: "approval";
+              callId: `cal_${string}`;
+              turnId: `trn_${string}`;
+              tool: string;
+              arguments: { [key: string]: unknown };
+              hash: string;
+              because: string;
+              diff?: string | undefined;
+            }
+          | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
+          | { kind: "host"; host: string; port: number };
+        text: string;
+        choices: { id: string; label: string; note?: string | undefined }[];
+        takesText: boolean;
+        default?: { choice?: string | undefined; text?: string | undefined } | undefined;
+        timeLimitMs?: number | undefined;
+        session: `ses_${string}`;
+        projectId?: `prj_${string}` | undefined;
+        state:
+          | { state: "open" }
+          | {
+              state: "answered";
+              answer: { choice?: string | undefined; text?: string | undefined };
+              by: string;
+              at: string;
+            }
+          | { state: "defaulted"; answer: { choice?: string | undefined; text?: string | undefined }; at: string }
+          | { state: "expired"; at: string }
+          | { state: "cancelled"; reason: string; by: string; at: string };
+        askedAt: string;
+        remainingMs?: number | undefined;
+        seq: number;
+      };
+    };
+  };
+  "POST /api/questions/{id}/cancel": {
+    path: { id: `que_${string}` };
+    query: Record<string, never>;
+    body: { reason?: string | undefined };
+    answer: {
+      kind: "cancelled" | "duplicate";
+      question: {
+        id: `que_${string}`;
+        activityId?: `act_${string}` | undefined;
+        about:
+          | {
+              kind: "approval";
+              callId: `cal_${string}`;
+              turnId: `trn_${string}`;
+              tool: string;
+              arguments: { [key: string]: unknown };
+              hash: string;
+              because: string;
+              diff?: string | undefined;
+            }
+          | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
+          | { kind: "host"; host: string; port: number };
+        text: string;
+        choices: { id: string; label: string; note?: string | undefined }[];
+        takesText: boolean;
+        default?: { choice?: string | undefined; text?: string | undefined } | undefined;
+        timeLimitMs?: number | undefined;
+        session: `ses_${string}`;
+        projectId?: `prj_${string}` | undefined;
+        state:
+          | { state: "open" }
+          | {
+              state: "answered";
+              answer: { choice?: string | undefined; text?: string | undefined };
+              by: string;
+              at: string;
+            }
+          | { state: "defaulted"; answer: { choice?: string | undefined; text?: string | undefined }; at: string }
+          | { state: "expired"; at: string }
+          | { state: "cancelled"; reason: string; by: string; at: string };
+        askedAt: string;
+        remainingMs?: number | undefined;
+        seq: number;
+      };
+    };
+  };
   /** Tells which hosts sessions have reached, or were refused */
   "GET /api/network": {
     path: Record<string, never>;
@@ -1506,7 +1690,7 @@ export interface Api {
         startedAt?: string | undefined;
         endedAt?: string | undefined;
         attempts: number;
-        outcome: "waiting" | "running" | "ended" | "failed" | "interrupted" | "unknown";
+        outcome: "waiting" | "running" | "ended" | "failed" | "declined" | "interrupted" | "unknown";
         reason?: string | undefined;
         exitCode?: number | undefined;
         timedOut?: boolean | undefined;
@@ -1563,7 +1747,7 @@ export interface Api {
       startedAt?: string | undefined;
       endedAt?: string | undefined;
       attempts: number;
-      outcome: "waiting" | "running" | "ended" | "failed" | "interrupted" | "unknown";
+      outcome: "waiting" | "running" | "ended" | "failed" | "declined" | "interrupted" | "unknown";
       reason?: string | undefined;
       exitCode?: number | undefined;
       timedOut?: boolean | undefined;
@@ -1862,6 +2046,10 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   ],
   "GET /api/snapshots/{id}/diff": ["session", "from", "files", "patch", "truncated"],
   "POST /api/snapshots/{id}/restore": ["kind", "snapshot", "before", "after"],
+  "GET /api/questions": ["questions", "seq"],
+  "GET /api/questions/{id}": ["id", "about", "text", "choices", "takesText", "session", "state", "askedAt", "seq"],
+  "POST /api/questions/{id}/answer": ["kind", "question"],
+  "POST /api/questions/{id}/cancel": ["kind", "question"],
   "GET /api/network": ["contacts", "seq"],
   "GET /api/audit": ["entries", "next", "hasEarlier", "head"],
   "GET /api/audit/entries/{id}": [

@@ -31,6 +31,7 @@ export class Heard {
       case "call.started":
       case "call.settled":
       case "call.failed":
+      case "call.declined":
       case "call.interrupted":
       case "call.unknown":
         this.#ends.delete(keyOf("stdout", event.data.id));

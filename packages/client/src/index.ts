@@ -1,6 +1,13 @@
 export { CorralError, isKnown, newId } from "@corral/protocol";
 export type * from "./api.ts";
-export { type AuditWish, type Client, type ClientOptions, createClient, type Page } from "./client.ts";
+export {
+  type AuditWish,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type ListQuestions,
+  type Page,
+} from "./client.ts";
 export type { ReadArtifact } from "./content.ts";
 export type { Break, Followed, FollowOptions } from "./follow.ts";
 export type { Api } from "./generated.ts";

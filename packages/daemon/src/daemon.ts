@@ -21,6 +21,7 @@ import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections } from "./projects/index.ts";
+import { openQuestions, questionProjections } from "./questions/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
   endEnvironments,
@@ -101,6 +102,7 @@ const projections = [
   ...requestProjections,
   ...egressProjections,
   ...artifactProjections,
+  ...questionProjections,
 ];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
@@ -173,6 +175,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
     standings: () => foreman.standings(),
   });
+  const questions = openQuestions({ log, onDefect: complainingTo(parts.logger.child({ component: "questions" })) });
   const foreman = openForeman({
     log,
     host,
@@ -289,6 +292,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     tokens,
     meter,
     egress,
+    questions,
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
@@ -307,6 +311,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await artifacts.mend();
   await snapshots.begin();
   await egress.begin();
+  await questions.begin();
   await foreman.begin();
   await shells.begin();
   await terminals.begin();
@@ -378,6 +383,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await sweepEnvironments(log, parts.drivers, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
     await egress.close();
+    questions.close();
     tokens.close();
     meter.close();
     await config.close();

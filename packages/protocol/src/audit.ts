@@ -120,7 +120,7 @@ export const auditEntry = z.object({
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
   attempts: z.int(),
-  outcome: z.enum(["waiting", "running", "ended", "failed", "interrupted", "unknown"]),
+  outcome: z.enum(["waiting", "running", "ended", "failed", "declined", "interrupted", "unknown"]),
   /** Why it failed, or why nobody can tell. */
   reason: z.string().optional(),
   exitCode: z.int().optional(),

@@ -22,6 +22,7 @@ export const errorStatus = {
   "append.conflict": 409,
   "lease.stale": 409,
   "recovery.nothing": 409,
+  "question.closed": 409,
   "session.busy": 409,
   "request.too-large": 413,
   "request.media-type": 415,

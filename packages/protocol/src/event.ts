@@ -5,6 +5,7 @@ import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import {
   activityId,
+  answerId,
   artifactId,
   callId,
   commandId,
@@ -12,6 +13,7 @@ import {
   inputId,
   partId,
   projectId,
+  questionId,
   snapshotId,
   tokenId,
   turnId,
@@ -19,6 +21,7 @@ import {
 import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
+import { answerGiven, askedQuestion } from "./question.ts";
 import { interruptAt, mode } from "./session.ts";
 import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
@@ -247,7 +250,17 @@ export const eventData = {
   "call.interrupted": z.object({ id: callId, result: z.unknown().optional() }),
   /** It had started and nobody can tell how it ended; a person decides. */
   "call.unknown": z.object({ id: callId, reason: z.string() }),
+  /** It never ran: the rules forbid it, or the operator did. */
+  "call.declined": z.object({ id: callId, by: z.enum(["rules", "operator"]), reason: z.string() }),
   "call.decided": z.object({ id: callId, decision: z.enum(["retry", "abandon"]) }),
+
+  /** Something for the operator to answer; of these four ends it has one. */
+  "question.asked": askedQuestion,
+  "question.answered": z.object({ id: questionId, answerId: answerId.optional(), answer: answerGiven }),
+  /** Its time was over, and this was to be taken for the answer. */
+  "question.defaulted": z.object({ id: questionId, answer: answerGiven }),
+  "question.expired": z.object({ id: questionId }),
+  "question.cancelled": z.object({ id: questionId, reason: z.string() }),
 
   /** A person's shell; its environment is told of as a session's is. */
   "shell.opened": shellFacts,

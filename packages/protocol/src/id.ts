@@ -17,6 +17,8 @@ const prefixes = {
   snapshot: "snp",
   artifact: "art",
   setup: "stp",
+  question: "que",
+  answer: "ans",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -36,6 +38,8 @@ export type TerminalId = Id<"terminal">;
 export type SnapshotId = Id<"snapshot">;
 export type ArtifactId = Id<"artifact">;
 export type SetupId = Id<"setup">;
+export type QuestionId = Id<"question">;
+export type AnswerId = Id<"answer">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -77,6 +81,8 @@ export const terminalId = idSchema("terminal");
 export const snapshotId = idSchema("snapshot");
 export const artifactId = idSchema("artifact");
 export const setupId = idSchema("setup");
+export const questionId = idSchema("question");
+export const answerId = idSchema("answer");
 
 /** One run of what makes a session's copy ready. It has no id on record: session and attempt name it. */
 export function setupIdOf(session: SessionId, attempt: number): SetupId {

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import type { StoredEvent } from "./event.ts";
-import { activityId, type ActivityId, callId, type CallId, type InputId } from "./id.ts";
+import { activityId, type ActivityId, callId, type CallId, type InputId, questionId, type QuestionId } from "./id.ts";
 import { type PlaceInLine, placeInLine } from "./place.ts";
 
-/** A person's word on a call that nobody knows the end of, or on whether to go on after so many turns. */
-export const waitingOn = z.enum(["recovery", "continue"]);
+/** A person's word on a call that nobody knows the end of, on whether to go on after so many turns, or on a question. */
+export const waitingOn = z.enum(["recovery", "continue", "question"]);
 export type WaitingOn = z.infer<typeof waitingOn>;
 
 /** When it began, by the clock of that time. */
@@ -20,6 +20,8 @@ const waiting = z.object({
   on: waitingOn,
   /** Those to be decided on. */
   calls: z.array(callId),
+  /** Those to be answered. */
+  questions: z.array(questionId),
 });
 /** In line, until others are done or rest. */
 const inLine = z.object({ state: z.literal("waiting"), since, on: z.literal("place"), ...placeInLine.shape });
@@ -42,7 +44,7 @@ export type SessionState = z.infer<typeof sessionState>;
 
 /** What activities alone tell. */
 export type ActivityState = Extract<SessionState, { state: "idle" | "thinking" | "failed" }> | WaitingState;
-type WaitingState = Omit<z.infer<typeof waiting>, "calls">;
+type WaitingState = Omit<z.infer<typeof waiting>, "calls" | "questions">;
 
 /** All that a state is made of. */
 export interface StateFacts {
@@ -56,6 +58,7 @@ export interface StateFacts {
   unknownCalls: readonly CallId[];
   /** Where it stands in line for a place. */
   line: (PlaceInLine & { readonly since: string }) | undefined;
+  openQuestions: readonly QuestionId[];
 }
 
 export function noFacts(since: string): StateFacts {
@@ -67,17 +70,25 @@ export function noFacts(since: string): StateFacts {
     waitingInputs: [],
     unknownCalls: [],
     line: undefined,
+    openQuestions: [],
   };
 }
 
 export function stateFrom(facts: Readonly<StateFacts>): SessionState {
-  const { activity, trouble, waitingInputs, unknownCalls, line } = facts;
+  const { trouble, waitingInputs, line } = facts;
+  const { activity: told, openQuestions } = facts;
+  const isAnswered = told.state === "waiting" && told.on === "question" && openQuestions.length === 0;
+  const activity = isAnswered ? thinkingOn(told) : told;
   if (line !== undefined && activity.state !== "waiting") return { ...line, state: "waiting", on: "place" };
   switch (activity.state) {
     case "thinking":
       return trouble === undefined ? activity : { ...activity, ...trouble, state: "recovering" };
     case "waiting":
-      return { ...activity, calls: activity.on === "recovery" ? [...unknownCalls] : [] };
+      return {
+        ...activity,
+        calls: activity.on === "recovery" ? [...facts.unknownCalls] : [],
+        questions: activity.on === "question" ? [...openQuestions] : [],
+      };
     case "failed":
       return activity;
     case "idle": {
@@ -89,18 +100,23 @@ export function stateFrom(facts: Readonly<StateFacts>): SessionState {
   }
 }
 
+/** What was waited for has come, and whoever waits has not looked yet. */
+function thinkingOn({ since, activityId: id }: Pick<WaitingState, "since" | "activityId">): ActivityState {
+  return { state: "thinking", since, activityId: id };
+}
+
 /** What the event says of the activity, without a look at anything else; undefined when it says nothing of it. */
 export function activityTold(event: StoredEvent): ActivityState | undefined {
   const since = event.approximateCreationTime;
-  const thinkingOn = (id: ActivityId): ActivityState => ({ state: "thinking", since, activityId: id });
+  const thinkingSince = (id: ActivityId) => thinkingOn({ since, activityId: id });
   switch (event.type) {
     case "session.created":
       return { state: "idle", since };
     case "activity.opened":
     case "activity.resumed":
-      return thinkingOn(event.data.id);
+      return thinkingSince(event.data.id);
     case "input.promoted":
-      return thinkingOn(event.data.activityId);
+      return thinkingSince(event.data.activityId);
     case "activity.waiting":
       return { state: "waiting", since, activityId: event.data.id, on: event.data.on };
     case "activity.settled": {
@@ -169,11 +185,21 @@ export function takeIntoState(facts: StateFacts, event: StoredEvent): void {
     case "call.decided":
       facts.unknownCalls = without(facts.unknownCalls, event.data.id);
       return;
+    case "question.asked":
+      facts.openQuestions = [...without(facts.openQuestions, event.data.id), event.data.id];
+      return;
+    case "question.answered":
+    case "question.defaulted":
+    case "question.expired":
+    case "question.cancelled":
+      facts.openQuestions = without(facts.openQuestions, event.data.id);
+      return;
     case "queue.parked":
       facts.parkedByPerson = since;
       return;
     case "activity.interrupt-requested":
       facts.parkedByInterrupt = since;
+      if (event.data.at !== "boundary") facts.openQuestions = [];
       return;
     case "queue.resumed":
       facts.parkedByPerson = undefined;

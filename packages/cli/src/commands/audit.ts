@@ -162,6 +162,7 @@ async function watch(
 const ends = [
   "call.settled",
   "call.failed",
+  "call.declined",
   "call.interrupted",
   "call.unknown",
   "shell.command-ended",

@@ -213,6 +213,7 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
 }
 
 function waitingFor({ on, calls }: Outcome & { kind: "waiting" }, id: string): string {
+  if (on === "question") return "it asks you something; `corral questions` shows it, `corral answer` answers";
   if (on === "continue") return `it did many turns; \`corral continue ${id}\` lets it go on`;
   const which = calls.join(", ") || "a call";
   return `nobody can tell how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;

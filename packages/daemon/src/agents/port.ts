@@ -14,8 +14,8 @@ export interface AgentKind {
 
 export type TurnEnd =
   | { readonly kind: "settled" }
-  /** A call's end is unknown; a person decides. */
-  | { readonly kind: "waits" }
+  /** For a person: to decide on a call whose end is unknown, or to answer what is asked on behalf of one. */
+  | { readonly kind: "waits"; readonly on: "recovery" | "question" }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string | undefined };
 
 /** Recording failed (the lease is lost, the log is closed): whatever is in progress stops, and nothing more is recorded. */
@@ -37,6 +37,8 @@ export interface Desk {
   durable(): Promise<void>;
   /** Runs when all that was recorded so far has become durable, without hurrying it; never when recording fails. */
   afterDurable(then: () => void): void;
+  /** Calls whenever another party recorded something in the session, an answer for instance. Returns the way to stop. */
+  onTold(listener: () => void): () => void;
   emit(delta: Delta): void;
   /** Keeps a file that comes out of the work, as one of the session's artifacts. Rejects when that cannot be; the work goes on without. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;

@@ -3,6 +3,7 @@ import {
   type AuditDiff,
   type AuditEntry,
   type AuditWhere,
+  type QuestionId,
   type SessionId,
   setupIdOf,
   type ShellId,
@@ -33,6 +34,8 @@ export class Trail {
   readonly #turns = new Map<TurnId, ActivityId>();
   readonly #snapshots = new Map<string, SnapshotTaken>();
   readonly #expired = new Set<SnapshotId>();
+  /** Of questions whether a call may run: which. */
+  readonly #approvals = new Map<QuestionId, string>();
   /** Calls that could only read. */
   readonly #readers = new Set<string>();
   /** The run of the set-up that what is at the beginning comes from, and who wanted it once more. */
@@ -108,6 +111,17 @@ export class Trail {
         });
       case "call.failed":
         return this.#end(stored.data.id, stored, { outcome: "failed", reason: stored.data.error.message });
+      case "call.declined":
+        return this.#end(stored.data.id, stored, { outcome: "declined", reason: stored.data.reason });
+      case "question.asked":
+        if (stored.data.about.kind === "approval") this.#approvals.set(stored.data.id, stored.data.about.callId);
+        return;
+      case "question.answered": {
+        const known = this.#known.get(this.#approvals.get(stored.data.id) ?? "");
+        if (known !== undefined && !known.onWordOf.includes(stored.actor))
+          this.#note(known.id, stored, { onWordOf: [...known.onWordOf, stored.actor] });
+        return;
+      }
       case "call.interrupted":
         return this.#end(stored.data.id, stored, { outcome: "interrupted", ...resultFacts(stored.data.result) });
       case "call.unknown":
@@ -252,6 +266,7 @@ export class Trail {
   #forget(): void {
     this.#known.clear();
     this.#speakers.clear();
+    this.#approvals.clear();
     this.#words.clear();
     this.#snapshots.clear();
     this.weight = 0;

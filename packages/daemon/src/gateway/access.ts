@@ -81,6 +81,12 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/sessions/:id/snapshots": ["read", "session"],
   "POST /api/sessions/:id/snapshots": ["operate", "session"],
 
+  // Approvals, and hosts to be reached, need the scope operate.
+  "GET /api/questions": ["read", "route"],
+  "GET /api/questions/:id": ["read", "route"],
+  "POST /api/questions/:id/answer": ["prompt", "route"],
+  "POST /api/questions/:id/cancel": ["prompt", "route"],
+
   "GET /api/snapshots/:id": ["read", "route"],
   "GET /api/snapshots/:id/diff": ["read", "route"],
   "POST /api/snapshots/:id/restore": ["operate", "route"],

@@ -68,4 +68,5 @@ const lists = {
   shell: "corral shell --list",
   artifact: "corral artifacts",
   snapshot: "corral snapshots",
+  question: "corral questions",
 } as const;

@@ -17,6 +17,7 @@ export class ClosedParts {
         return;
       case "call.settled":
       case "call.failed":
+      case "call.declined":
       case "call.interrupted":
       case "call.unknown":
         return this.#close(event.data.id);

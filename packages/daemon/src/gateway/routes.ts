@@ -14,6 +14,7 @@ import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
+import type { Questions } from "../questions/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
@@ -48,6 +49,7 @@ export interface RouteParts {
   readonly meter: Meter;
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
+  readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly backups: Backups;
   readonly visits: Visits;
   readonly pages: Pages;

@@ -15,6 +15,7 @@ import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
+import type { Questions } from "../questions/index.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -49,6 +50,7 @@ import type { App } from "./routes.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { inputRoutes } from "./inputs.ts";
+import { questionRoutes } from "./questions.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -76,6 +78,7 @@ export interface GatewayParts {
   readonly meter: Meter;
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
+  readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
@@ -190,6 +193,7 @@ const nouns = [
   workspaceRoutes,
   artifactRoutes,
   snapshotRoutes,
+  questionRoutes,
   networkRoutes,
   auditRoutes,
   eventRoutes,

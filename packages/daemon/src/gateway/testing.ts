@@ -21,6 +21,7 @@ import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
+import { openQuestions, questionProjections } from "../questions/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
@@ -98,6 +99,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...requestProjections,
       ...egressProjections,
       ...artifactProjections,
+      ...questionProjections,
     ],
   });
   const meter = openMeter();
@@ -170,6 +172,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     list: () => Promise.resolve([]),
     onDefect,
   });
+  const questions = openQuestions({ log, onDefect, ...(changes.now && { now: changes.now }) });
+  await questions.begin();
   const watched = watchSubscribers(log);
   const stops: boolean[] = [];
   /** What was told of requests that were answered. */
@@ -194,6 +198,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     tokens,
     meter,
     egress,
+    questions,
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,
@@ -271,6 +276,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       await snapshots.close();
       await spares.close();
       await egress.close();
+      questions.close();
       tokens.close();
       meter.close();
       await config.close();

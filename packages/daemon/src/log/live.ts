@@ -152,6 +152,7 @@ function endedBy(event: StoredEvent): ((delta: Delta) => boolean) | undefined {
     }
     case "call.settled":
     case "call.failed":
+    case "call.declined":
     case "call.interrupted":
     case "call.unknown": {
       const { id } = event.data;

@@ -26,6 +26,7 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   #sent: Promise<void> = Promise.resolve();
   #over: RunOver | undefined;
   #lastTold: number;
+  readonly #listeners = new Set<() => void>();
 
   constructor(assignment: Assignment, office: Office, openSurroundings: (desk: Desk) => S) {
     this.session = assignment.session;
@@ -94,6 +95,12 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     this.#lastTold = told.seq;
     applyEvent(this.history, told);
     if (this.history.activity?.interruptRequested === true) this.#interruption.abort();
+    for (const listener of this.#listeners) listener();
+  }
+
+  onTold(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   #send(): void {

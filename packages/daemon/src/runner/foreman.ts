@@ -155,6 +155,10 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       case "activity.interrupt-requested":
       case "call.decided":
       case "activity.resumed":
+      case "question.answered":
+      case "question.defaulted":
+      case "question.expired":
+      case "question.cancelled":
         return tell(stored.stream as SessionId, stored);
       case "setup.decided":
       case "environment.closed":

@@ -13,6 +13,8 @@ export interface RunWorld {
   readonly drivers: EnvironmentDrivers;
   /** How long a run with nothing to do stays ready before it lets the session go. */
   readonly idleMs?: number;
+  /** The same for one that waits for a person, who may take days. */
+  readonly waitingMs?: number;
 }
 
 /** A run that its host can also bring to rest. */
@@ -56,11 +58,17 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
         if (bell.heard()) await work(world.agent, desk, bell);
         if (bell.dismissed) return { kind: "drained" };
         if (bell.draining) return await rest();
-        if (!(await bell.next(world.idleMs ?? 300_000))) return { kind: "idle", heard: bell.rings };
+        if (!(await bell.next(patience()))) return { kind: "idle", heard: bell.rings };
       }
     } finally {
       desk.surroundings.detach();
     }
+  }
+
+  /** Whoever waits for a person is not held in memory meanwhile; one who is at hand answers at once. */
+  function patience(): number {
+    const { idleMs = 300_000, waitingMs = 2_000 } = world;
+    return desk.history.activity === undefined ? idleMs : Math.min(idleMs, waitingMs);
   }
 
   /** Between two turns nothing runs in the environment but people's terminals; in the middle of one its command goes on without this run. */
@@ -81,7 +89,9 @@ async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> 
       look = false;
     }
     const activity = desk.history.activity;
-    if (activity === undefined || (activity.waitingOn !== undefined && !activity.interruptRequested)) break;
+    if (activity === undefined || waitsOn(activity)) break;
+    if (activity.waitingOn !== undefined && !activity.interruptRequested)
+      desk.record(event("activity.resumed", { id: activity.id }));
     if (!(await step(agent, desk, activity)) || bell.draining) break;
   }
   await desk.durable();
@@ -89,7 +99,14 @@ async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> 
 
 /** One that an earlier run or a person's absence left in the middle; those that are opened here have a place. */
 function needsPlace({ activity }: History): boolean {
-  return activity !== undefined && activity.waitingOn === undefined && !activity.interruptRequested;
+  return activity !== undefined && !waitsOn(activity) && !activity.interruptRequested;
+}
+
+/** Whether nothing can be done before a person has spoken. */
+function waitsOn({ waitingOn, interruptRequested, turn }: OpenActivity): boolean {
+  if (waitingOn === undefined || interruptRequested) return false;
+  const isAnswered = turn?.calls.some((call) => call.end === undefined && call.question?.end !== undefined) ?? false;
+  return waitingOn !== "question" || !isAnswered;
 }
 
 /** Inputs join between turns, and never an activity that is about to end: what is said after an interrupt opens the next. */
@@ -120,7 +137,7 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
       return trouble instanceof CorralError ? settleFailed(desk, id, trouble) : true;
     }
     case "waits":
-      desk.record(event("activity.waiting", { id, on: "recovery" }));
+      desk.record(event("activity.waiting", { id, on: end.on }));
       return false;
     case "failed":
       return settleFailed(desk, id, end);

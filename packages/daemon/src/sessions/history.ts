@@ -1,5 +1,6 @@
 import type {
   ActivityId,
+  AnswerGiven,
   CallChange,
   CallId,
   EnvironmentState,
@@ -8,6 +9,8 @@ import type {
   InputView,
   NewEvent,
   PartId,
+  QuestionAbout,
+  QuestionId,
   TerminalId,
   TurnId,
   WaitingOn,
@@ -104,12 +107,29 @@ export interface Call {
   environmentClosed: boolean;
   /** A person chose to run it again although its last attempt may have done something. */
   retryDecided: boolean;
+  /** What the operator was asked on its behalf, the last time. */
+  question: CallQuestion | undefined;
   end: CallEnd | undefined;
 }
+
+export interface CallQuestion {
+  readonly id: QuestionId;
+  readonly about: QuestionAbout;
+  /** Undefined while it is open. */
+  end: QuestionEnd | undefined;
+}
+
+/** `defaulted`: nobody answered in time, and this was to be taken for the answer. */
+export type QuestionEnd =
+  | { readonly kind: "answered" | "defaulted"; readonly answer: AnswerGiven }
+  | { readonly kind: "expired" }
+  | { readonly kind: "cancelled"; readonly reason: string };
 
 export type CallEnd =
   | { readonly kind: "settled"; readonly result: unknown }
   | { readonly kind: "failed"; readonly message: string }
+  /** It never ran. */
+  | { readonly kind: "declined"; readonly reason: string }
   | { readonly kind: "interrupted"; readonly result: unknown }
   | { readonly kind: "unknown"; readonly reason: string };
 
@@ -291,11 +311,45 @@ function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewE
         changes: [],
         environmentClosed: false,
         retryDecided: false,
+        question: undefined,
         end: undefined,
       });
       return;
+    case "question.asked": {
+      const { id, about } = data;
+      const call = about.kind === "host" ? undefined : turn.calls.find((each) => each.id === about.callId);
+      if (call !== undefined) call.question = { id, about, end: undefined };
+      return;
+    }
+    case "question.answered":
+    case "question.defaulted":
+    case "question.expired":
+    case "question.cancelled":
+      applyQuestionEnd(turn, { type, data } as NewEvent);
+      return;
     default:
       applyCallEvent(turn, { type, data } as NewEvent);
+  }
+}
+
+/** The first end counts. */
+function applyQuestionEnd(turn: Turn, { type, data }: NewEvent): void {
+  const question = "id" in data ? turn.calls.find((each) => each.question?.id === data.id)?.question : undefined;
+  if (question === undefined || question.end !== undefined) return;
+  switch (type) {
+    case "question.answered":
+      question.end = { kind: "answered", answer: data.answer };
+      return;
+    case "question.defaulted":
+      question.end = { kind: "defaulted", answer: data.answer };
+      return;
+    case "question.expired":
+      question.end = { kind: "expired" };
+      return;
+    case "question.cancelled":
+      question.end = { kind: "cancelled", reason: data.reason };
+      return;
+    default:
   }
 }
 
@@ -314,6 +368,9 @@ function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
       return;
     case "call.failed":
       call.end = { kind: "failed", message: data.error.message };
+      return;
+    case "call.declined":
+      call.end = { kind: "declined", reason: data.reason };
       return;
     case "call.interrupted":
       call.end = { kind: "interrupted", result: data.result };

@@ -1,10 +1,12 @@
 export {
   applyEvent,
   type Call,
+  type CallQuestion,
   type Entry,
   foldHistory,
   type History,
   type OpenActivity,
+  type QuestionEnd,
   type Turn,
 } from "./history.ts";
 export { hasEligible, promote, type Promotion, type PromotionPlace } from "./inbox.ts";

@@ -63,6 +63,34 @@ const unknownCalls: Projection = {
   },
 };
 
+/**
+ * Questions that may be answered. An interrupt closes all of its session's, in the very moment that it is on record; who
+ * cancels them by name follows.
+ */
+const openQuestions: Projection = {
+  table: "open_questions",
+  version: 1,
+  columns: { session: "text" },
+  indexes: [["session"]],
+  changes: (stored) => {
+    switch (stored.type) {
+      case "question.asked":
+        return [{ key: stored.data.id, set: { session: stored.stream } }];
+      case "question.answered":
+      case "question.defaulted":
+      case "question.expired":
+      case "question.cancelled":
+        return [{ key: stored.data.id, delete: true }];
+      case "activity.interrupt-requested":
+        return stored.data.at === "boundary" ? [] : [{ deleteAll: true }];
+      case "session.expired":
+        return [{ deleteAll: true }];
+      default:
+        return [];
+    }
+  },
+};
+
 /** Sessions whose activity is taken up again after it was cut off or failed, until a turn of it has settled. */
 const troubles: Projection = {
   table: "troubles",
@@ -146,6 +174,7 @@ export const sessionProjections: readonly Projection[] = [
   sessions,
   inputs,
   unknownCalls,
+  openQuestions,
   troubles,
   line,
   texts,

@@ -102,7 +102,7 @@ describe("the state", () => {
     [
       "after the limit of turns",
       [event("activity.opened", { id: "act_1" }), event("activity.waiting", { id: "act_1", on: "continue" })],
-      { state: "waiting", activityId: "act_1", on: "continue", calls: [] },
+      { state: "waiting", activityId: "act_1", on: "continue", calls: [], questions: [] },
     ],
     [
       "with a call of unknown end",
@@ -111,7 +111,7 @@ describe("the state", () => {
         event("call.unknown", { id: "cal_1", reason: "lost" }),
         event("activity.waiting", { id: "act_1", on: "recovery" }),
       ],
-      { state: "waiting", activityId: "act_1", on: "recovery", calls: ["cal_1"] },
+      { state: "waiting", activityId: "act_1", on: "recovery", calls: ["cal_1"], questions: [] },
     ],
     [
       "after a failed attempt",

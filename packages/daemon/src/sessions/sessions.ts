@@ -22,6 +22,7 @@ import {
   newId,
   type PlaceInLine,
   type ProjectId,
+  type QuestionId,
   type QueueAnswer,
   type RenameAnswer,
   type SessionId,
@@ -295,22 +296,25 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const session = row["key"] as SessionId;
     const inputs = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place" });
     const calls = await log.rows("unknown_calls", { where: { session } });
+    const questions = await log.rows("open_questions", { where: { session } });
     const trouble = await log.row("troubles", session);
     const waits = await log.row("line", session);
     const line = waits === undefined ? undefined : lineIn(waits, terms.standings?.());
-    return toView(row, { inputs, calls, trouble, line }, seq);
+    return toView(row, { inputs, calls, questions, trouble, line }, seq);
   }
 
   /** What tables other than the sessions' own tell of each, read once for all. */
   async function moreOfAll(): Promise<(session: SessionId) => More> {
     const inputs = Map.groupBy(await log.rows("inputs", { where: { state: "waiting" } }), (row) => row["session"]);
     const calls = Map.groupBy(await log.rows("unknown_calls"), (row) => row["session"]);
+    const questions = Map.groupBy(await log.rows("open_questions"), (row) => row["session"]);
     const troubles = new Map((await log.rows("troubles")).map((row) => [row["key"], row]));
     const standings = terms.standings?.();
     const line = new Map((await log.rows("line")).map((row) => [row["key"], lineIn(row, standings)]));
     return (session) => ({
       inputs: inputs.get(session) ?? [],
       calls: calls.get(session) ?? [],
+      questions: questions.get(session) ?? [],
       trouble: troubles.get(session),
       line: line.get(session),
     });
@@ -378,6 +382,7 @@ function busy(id: SessionId): CorralError {
 interface More {
   readonly inputs: readonly Row[];
   readonly calls: readonly Row[];
+  readonly questions: readonly Row[];
   readonly trouble: Row | undefined;
   readonly line: StateFacts["line"];
 }
@@ -403,7 +408,7 @@ function lineIn(row: Row, standings: ReadonlyMap<SessionId, PlaceInLine> | undef
   return { since: row["since"] as string, ...(standings?.get(row["key"] as SessionId) ?? then) };
 }
 
-function stateIn(row: Row, { inputs, calls, trouble, line }: More): SessionState {
+function stateIn(row: Row, { inputs, calls, questions, trouble, line }: More): SessionState {
   return stateFrom({
     activity: activityIn(row),
     trouble:
@@ -413,6 +418,7 @@ function stateIn(row: Row, { inputs, calls, trouble, line }: More): SessionState
     waitingInputs: inputs.map((each) => each["key"] as InputId),
     unknownCalls: calls.map((each) => each["key"] as CallId),
     line,
+    openQuestions: questions.map((each) => each["key"] as QuestionId),
   });
 }
 

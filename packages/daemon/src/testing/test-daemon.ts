@@ -16,13 +16,14 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
-import { openLoop } from "../agents/loop/index.ts";
+import { type JudgeCall, openLoop } from "../agents/loop/index.ts";
 import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import type { Append } from "../log/port.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
+import { openQuestions, questionProjections, type Questions } from "../questions/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
 import { rehearsalDriver } from "../providers/rehearsal/index.ts";
@@ -50,6 +51,9 @@ export interface TestDaemon extends AsyncDisposable {
   readonly repository: string;
   readonly home: string;
   readonly removal: Removal;
+  /** How many sessions somebody has in hands. */
+  running(): number;
+  readonly questions: Questions;
   readonly terminals: SessionTerminals;
   readonly artifacts: Artifacts;
   /** What the foreman found wrong. */
@@ -85,6 +89,10 @@ export async function startTestDaemon(
     /** Besides the built-in ones. */
     tools?: readonly Tool[];
     backoffMs?: (attempt: number) => number;
+    /** Without: every call may run. */
+    judge?: JudgeCall;
+    /** How long a run stays that waits for a person. */
+    waitingMs?: number;
     /** What the first version of Corral had recorded when it ended. */
     past?: (repository: string) => readonly Pick<Append, "stream" | "events">[];
   } = {},
@@ -93,7 +101,13 @@ export async function startTestDaemon(
   const home = join(folder, "home");
   const repository = makeRepository(join(folder, "repository"));
   const model = await startScriptedModel();
-  const projections = [...projectProjections, ...sessionProjections, ...terminalProjections, ...artifactProjections];
+  const projections = [
+    ...projectProjections,
+    ...sessionProjections,
+    ...terminalProjections,
+    ...artifactProjections,
+    ...questionProjections,
+  ];
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
   const log = await openSqliteLog({ file, projections });
@@ -111,7 +125,9 @@ export async function startTestDaemon(
       toolbox: openToolbox([...builtInTools, ...(options.tools ?? [])]),
       backoffMs: options.backoffMs ?? (() => 0),
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
+      ...(options.judge === undefined ? {} : { judge: options.judge }),
     }),
+    ...(options.waitingMs === undefined ? {} : { waitingMs: options.waitingMs }),
   });
   const artifacts = await openArtifacts({
     log,
@@ -125,6 +141,8 @@ export async function startTestDaemon(
     environment: (asked) => Promise.resolve(wishOf(asked)),
     standings: () => foreman.standings(),
   });
+  const questions = openQuestions({ log, onDefect: (what) => void defects.push(what) });
+  await questions.begin();
   const foreman = openForeman({
     log,
     host,
@@ -169,6 +187,8 @@ export async function startTestDaemon(
       onFailure: (name) => void defects.push(`${name} stays`),
     }),
     artifacts,
+    questions,
+    running: () => host.runners().reduce((sum, runner) => sum + runner.sessions, 0),
     terminals,
     defects,
     another,
@@ -180,6 +200,7 @@ export async function startTestDaemon(
       await stop();
       await closed;
       await artifacts.close();
+      questions.close();
       await log.close();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,3 +1,4 @@
+import { askTool } from "./ask.ts";
 import { editTool } from "./edit.ts";
 import { listTool } from "./list.ts";
 import { patchTool } from "./patch.ts";
@@ -16,4 +17,5 @@ export const builtInTools: readonly Tool[] = [
   editTool,
   patchTool,
   shellTool,
+  askTool,
 ];

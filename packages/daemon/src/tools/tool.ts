@@ -1,6 +1,7 @@
-import type { CallChange, NewEvent } from "@corral/protocol";
+import type { AskedQuestion, CallChange, NewEvent } from "@corral/protocol";
 import type { z } from "zod";
 import type { CommandResults, Environment, OutputPlace } from "../environments/index.ts";
+import type { QuestionEnd } from "../sessions/index.ts";
 import type { SeenFiles } from "./seen.ts";
 
 /** Something a model may call. */
@@ -18,6 +19,11 @@ export interface Tool<Arguments = unknown, Result = unknown> {
    * the files themselves tell whether it was done. Calls that intend something follow each other. What it throws is the call's end.
    */
   intend?(call: Arguments, context: ToolContext): Promise<readonly CallChange[]>;
+  /** Of one that the operator answers: it is never run, and what comes of the question is its result. */
+  readonly operator?: {
+    question(call: Arguments): Pick<AskedQuestion, "text" | "choices" | "takesText" | "default" | "timeLimitMs">;
+    result(call: Arguments, end: QuestionEnd): Result;
+  };
   /** Runs the call, or joins it when it runs already under the same id. What it throws becomes a result the model can read. */
   run(call: Arguments, context: ToolContext): Promise<Result>;
   /** After a crash, for a call that had started: what is known of it. Without this, `effect` decides. */

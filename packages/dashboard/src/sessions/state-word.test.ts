@@ -7,8 +7,8 @@ const since = "2026-01-01T00:00:00.000Z";
 test.each<[SessionState, string]>([
   [{ state: "idle", since }, "idle"],
   [{ state: "thinking", since, activityId: "act_a" }, "thinking"],
-  [{ state: "waiting", since, activityId: "act_a", on: "recovery", calls: ["cal_a"] }, "needs you"],
-  [{ state: "waiting", since, activityId: "act_a", on: "continue", calls: [] }, "waits for a word"],
+  [{ state: "waiting", since, activityId: "act_a", on: "recovery", calls: ["cal_a"], questions: [] }, "needs you"],
+  [{ state: "waiting", since, activityId: "act_a", on: "continue", calls: [], questions: [] }, "waits for a word"],
   [{ state: "waiting", since, on: "place", limit: "sessions.atOnce", most: 8, position: 3 }, "3rd in line"],
   [{ state: "recovering", since, activityId: "act_a", reason: "cut off" }, "recovering"],
   [{ state: "failed", since, activityId: "act_a", message: "no key" }, "failed"],

@@ -4,7 +4,7 @@ export function wordFor(state: SessionState): string {
   switch (state.state) {
     case "waiting":
       if (state.on === "place") return `${ordinal(state.position)} in line`;
-      return state.on === "recovery" ? "needs you" : "waits for a word";
+      return state.on !== "continue" ? "needs you" : "waits for a word";
     case "parked":
       return `parked (${state.inputs})`;
     default:

@@ -74,6 +74,7 @@ function outcomeOf({ end, isRunning }: CallEntry): string {
     case "unknown":
       return end.decision === undefined ? "end unknown" : end.decision === "retry" ? "to be retried" : "abandoned";
     case "failed":
+    case "declined":
     case "interrupted":
       return end.kind;
   }
@@ -85,6 +86,8 @@ function detailsOf(end: CallEnd | undefined): string | undefined {
       return end.notes.join(" · ") || undefined;
     case "failed":
       return end.message;
+    case "declined":
+      return end.reason;
     case "unknown":
       return isUndecided(end)
         ? `${end.reason} Nobody can tell what it has done. Run it again, or give it up?`

@@ -229,6 +229,7 @@ describe("the session", () => {
       activityId: "act_a",
       on: "recovery",
       calls: [],
+      questions: [],
     });
     expect(stateAfter(promoted, waiting, event("activity.resumed", { id: "act_a" }))).toEqual(thinking);
     expect(stateAfter(promoted, settled("done"))).toEqual({ state: "idle", since });

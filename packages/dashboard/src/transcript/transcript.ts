@@ -75,6 +75,7 @@ export type CallEnd =
       readonly artifacts?: readonly { readonly stream: string; readonly id: string; readonly bytes: number }[];
     }
   | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "declined"; readonly reason: string }
   | { readonly kind: "interrupted" }
   | { readonly kind: "unknown"; readonly reason: string; readonly decision: "retry" | "abandon" | undefined };
 
@@ -288,6 +289,8 @@ function takeCallEvent(transcript: Transcript, event: StoredEvent): void {
       return settle(call, event.data.result, event.data.recovered === true);
     case "call.failed":
       return end(call, { kind: "failed", message: event.data.error.message });
+    case "call.declined":
+      return end(call, { kind: "declined", reason: event.data.reason });
     case "call.interrupted":
       if (event.data.result !== undefined) settle(call, event.data.result, false);
       return end(call, { kind: "interrupted" });

@@ -1,10 +1,10 @@
-import { type CallChange, CorralError, event, newId } from "@corral/protocol";
+import { type CallChange, CorralError, event } from "@corral/protocol";
 import { fault } from "../../faults/index.ts";
-import type { ReplyPiece } from "../../providers/index.ts";
-import type { Call, Turn } from "../../sessions/index.ts";
+import type { Call } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace } from "../artifact-place.ts";
 import { type Desk, RunOver } from "../port.ts";
+import { type JudgeCall, leaveFor } from "./leave.ts";
 
 /**
  * Every call recorded here comes to exactly one end.
@@ -15,27 +15,19 @@ import { type Desk, RunOver } from "../port.ts";
  * 3. A call that can write waits until what earlier ones wrote is kept; that is asked for before it counts as running itself.
  * 4. Calls that say which files they will change take turns, and what they say is durable with their start.
  * 5. What a tool throws is the call's end, not the turn's.
+ * 6. A call that waits for the operator is a record and no promise: it is taken up again when its question has an end,
+ *    by whoever runs the session then. The others go on meanwhile.
  */
-
-/** Records a call as the model made it and takes it to its end. */
-export async function takeCall(
-  desk: Desk,
-  turn: Turn,
-  toolbox: Toolbox,
-  asked: Extract<ReplyPiece, { kind: "call" }>,
-): Promise<void> {
-  const id = newId("call");
-  const { id: providerCallId, tool, providerMetadata } = asked;
-  const read = { ...readArguments(toolbox.get(tool), asked), ...(providerMetadata && { providerMetadata }) };
-  desk.record(event("call.requested", { id, turnId: turn.id, providerCallId, tool, ...read }));
-  const call = turn.calls.find((each) => each.id === id);
-  if (call !== undefined) await runCall(desk, toolbox, call, call.attempt + 1);
+export interface CallTerms {
+  readonly toolbox: Toolbox;
+  /** Whether a call may run. Without: every one. */
+  readonly judge?: JudgeCall;
 }
 
-/** Takes a call to its end whose record says that it has none, after a crash or a person's decision. */
-export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Promise<void> {
-  if (call.attempt === 0 || call.retryDecided) return runCall(desk, toolbox, call, call.attempt + 1);
-  const tool = toolbox.get(call.tool);
+/** Takes a call on whose record says that it has no end: a new one, or one that a crash, a decision or an answer has left. */
+export async function resumeCall(desk: Desk, terms: CallTerms, call: Call): Promise<void> {
+  if (call.attempt === 0 || call.retryDecided) return runCall(desk, terms, call, call.attempt + 1);
+  const tool = terms.toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   const context = contextFor(desk, call, call.attempt);
   const known = await whatIsKnown(tool, call, context);
@@ -48,7 +40,7 @@ export async function resumeCall(desk: Desk, toolbox: Toolbox, call: Call): Prom
       if (tool.intend === undefined) return perform(desk, tool, call, context);
       return oneAtATime(desk, () => perform(desk, tool, call, context));
     case "run":
-      return runCall(desk, toolbox, call, call.attempt + 1);
+      return runCall(desk, terms, call, call.attempt + 1);
   }
 }
 
@@ -63,10 +55,25 @@ async function whatIsKnown(tool: Tool, call: Call, context: ToolContext): Promis
   }
 }
 
-async function runCall(desk: Desk, toolbox: Toolbox, call: Call, attempt: number): Promise<void> {
-  const tool = toolbox.get(call.tool);
+async function runCall(desk: Desk, terms: CallTerms, call: Call, attempt: number): Promise<void> {
+  const tool = terms.toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   if (call.malformed !== undefined) return fail(desk, call, call.malformed);
+  const leave = await leaveFor(desk, { tool, call, turn: desk.history.activity?.turn, judge: terms.judge });
+  if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
+  switch (leave.kind) {
+    case "given":
+      return begin(desk, tool, call, attempt);
+    case "asked":
+      return desk.record(...leave.events);
+    case "answered":
+      return desk.record(event("call.settled", { id: call.id, result: leave.result }));
+    case "declined":
+      return desk.record(event("call.declined", { id: call.id, by: leave.by, reason: leave.reason }));
+  }
+}
+
+async function begin(desk: Desk, tool: Tool, call: Call, attempt: number): Promise<void> {
   const trouble = await desk.surroundings.environment().then(
     () => undefined,
     (error: unknown) => error,
@@ -161,26 +168,6 @@ function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
 function guess(tool: Tool): Recovered<never> {
   if (tool.effect === "reads") return { kind: "run" };
   return { kind: "unknown", reason: `The ${tool.name} tool cannot tell whether it was done.` };
-}
-
-function readArguments(
-  tool: Tool | undefined,
-  asked: { readonly tool: string; readonly json: string },
-): { arguments: Record<string, unknown>; malformed?: string } {
-  let given: unknown;
-  try {
-    given = asked.json.trim() === "" ? {} : JSON.parse(asked.json);
-  } catch {
-    return { arguments: {}, malformed: `The arguments were not valid JSON: ${asked.json.slice(0, 500)}` };
-  }
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return { arguments: {}, malformed: "The arguments must be a JSON object." };
-  }
-  const kept = given as Record<string, unknown>;
-  const checked = tool?.parameters.safeParse(given);
-  if (checked === undefined || checked.success) return { arguments: kept };
-  const issues = checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { arguments: kept, malformed: `The arguments do not fit the tool: ${issues}` };
 }
 
 function unknownTool(name: string): string {

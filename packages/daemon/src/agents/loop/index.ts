@@ -1,1 +1,2 @@
+export type { JudgeCall } from "./leave.ts";
 export { openLoop } from "./loop.ts";

@@ -11,15 +11,15 @@ import {
 import type { OpenActivity, Turn } from "../../sessions/index.ts";
 import type { Toolbox } from "../../tools/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
-import { resumeCall, takeCall } from "./calls.ts";
+import type { CallTerms } from "./calls.ts";
+import { TurnCalls } from "./turn-calls.ts";
 import { buildRequest, hashRequest } from "./request.ts";
 import { workspaceNotes } from "./notes.ts";
 import { systemPrompt } from "./system.ts";
 
-export interface LoopParts {
+export interface LoopParts extends CallTerms {
   /** The provider of a model named `provider/model`; throws what a person can act on. */
   findModel(named: string): Promise<{ readonly provider: Provider; readonly model: string }>;
-  readonly toolbox: Toolbox;
   /** Requests made for one turn before it is given up, crashes included. */
   readonly attempts?: number;
   /** The pause before a further attempt after a failed one. */
@@ -31,12 +31,14 @@ export function openLoop(parts: LoopParts): AgentKind {
   return {
     async turn(desk, activity) {
       const turn = activity.turn ?? prepare(desk, activity, parts.toolbox);
+      using calls = new TurnCalls(desk, turn, parts);
       if (mayAsk(turn)) {
-        const failure = await ask(desk, turn, parts);
+        const failure = await ask(desk, turn, parts, calls);
         if (failure !== undefined) return settleFailed(desk, turn, failure);
       }
-      await Promise.all(turn.calls.filter(unended).map((call) => resumeCall(desk, parts.toolbox, call)));
-      if (turn.calls.some((call) => call.end?.kind === "unknown") && !desk.signal.aborted) return { kind: "waits" };
+      await calls.rest();
+      const waits = desk.signal.aborted ? undefined : calls.waitOn();
+      if (waits !== undefined) return { kind: "waits", on: waits };
       desk.record(event("turn.settled", { id: turn.id, outcome: turn.replied ? "replied" : "cut" }));
       return { kind: "settled" };
     },
@@ -62,12 +64,8 @@ function mayAsk(turn: Turn): boolean {
   return !turn.replied && turn.calls.length === 0;
 }
 
-function unended(call: Turn["calls"][number]): boolean {
-  return call.end === undefined;
-}
-
 /** Asks until a reply has come, the budget is used up, or asking again is of no use. */
-async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralError | undefined> {
+async function ask(desk: Desk, turn: Turn, parts: LoopParts, calls: TurnCalls): Promise<CorralError | undefined> {
   const { attempts = 5, backoffMs = (attempt: number) => Math.min(500 * 2 ** attempt, 30_000) } = parts;
   const target = await resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
@@ -84,7 +82,7 @@ async function ask(desk: Desk, turn: Turn, parts: LoopParts): Promise<CorralErro
     desk.record(event("turn.dispatched", { id: turn.id, attempt }));
     await desk.durable();
     try {
-      await listen(desk, turn, target.provider, { ...request, place: { turn: number, attempt } }, parts.toolbox);
+      await listen(desk, turn, target.provider, { ...request, place: { turn: number, attempt } }, calls);
       return undefined;
     } catch (error) {
       if (error instanceof RunOver) throw error;
@@ -122,27 +120,20 @@ async function listen(
   turn: Turn,
   provider: Provider,
   request: ModelRequest,
-  toolbox: Toolbox,
+  calls: TurnCalls,
 ): Promise<void> {
   const open = new Map<string, GrowingPart>();
-  const calls: Promise<void>[] = [];
   try {
     for await (const piece of provider.ask(request, desk.signal)) {
-      if (piece.kind === "call") calls.push(settledLater(takeCall(desk, turn, toolbox, piece)));
+      if (piece.kind === "call") calls.take(piece);
       else if (piece.kind === "finish") {
         desk.record(event("turn.replied", { id: turn.id, finish: piece.reason, usage: piece.usage }));
       } else grow(desk, turn, open, piece);
     }
   } finally {
     for (const part of open.values()) say(desk, turn, part, { cut: true });
-    await Promise.all(calls);
+    await calls.rest();
   }
-}
-
-/** Its failure is looked at when the reply has ended, which may be after it happened. */
-function settledLater(call: Promise<void>): Promise<void> {
-  call.catch(() => undefined);
-  return call;
 }
 
 interface GrowingPart {

@@ -73,6 +73,8 @@ function callResult(call: Call, toolbox: Toolbox): ToolResult {
       };
     case "failed":
       return error(end.message);
+    case "declined":
+      return error(end.reason);
     case "interrupted":
       return error("The operator interrupted this call.");
     case "unknown":

@@ -56,6 +56,7 @@ export class Ends {
         return false;
       case "call.settled":
       case "call.failed":
+      case "call.declined":
       case "call.interrupted":
       case "call.unknown": {
         const known = this.#sessions.get(session);

@@ -1,0 +1,190 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { QuestionView } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { callsTool, says, startTestDaemon, type TestDaemon } from "../../testing/index.ts";
+import type { Tool } from "../../tools/index.ts";
+import type { JudgeCall } from "./leave.ts";
+
+const ann = { actor: "person:ann" };
+
+/** By the first word of the command: `rm` is forbidden, `echo` asked. */
+const judge: JudgeCall = ({ call }) => {
+  const [word] = String(call.arguments["command"]).split(" ");
+  if (word === "rm") return { kind: "deny", reason: "rm is not allowed" };
+  if (word !== "echo") return { kind: "allow" };
+  return { kind: "ask", reason: "echo is asked", always: [{ scope: "session", what: "echo *" }] };
+};
+
+async function nextQuestion({ questions, session }: TestDaemon): Promise<QuestionView> {
+  const open = () => questions.list({ session: session.id });
+  await expect.poll(async () => (await open()).length, { timeout: 60_000 }).toBeGreaterThan(0);
+  return (await open())[0]!;
+}
+
+const marks = (daemon: TestDaemon) =>
+  readFileSync(join(daemon.home, "workspaces", daemon.session.id, "marks"), "utf8")
+    .split("\n")
+    .slice(0, -1);
+
+const state = async ({ sessions, session }: TestDaemon) => (await sessions.get(session.id))?.state;
+
+test("a question of the agent's makes its session wait, held by nobody, and the answer is the call's result", async () => {
+  await using daemon = await startTestDaemon({ waitingMs: 0 });
+  const { session, model, questions } = daemon;
+  await session.prompt("go");
+  const asked = { question: "Which database?", choices: ["SQLite", "PostgreSQL"], default: "SQLite" };
+  (await model.nextRequest()).answer(callsTool("ask", asked));
+  const question = await nextQuestion(daemon);
+  expect(question).toMatchObject({
+    about: { kind: "agent" },
+    text: "Which database?",
+    choices: [
+      { id: "1", label: "SQLite" },
+      { id: "2", label: "PostgreSQL" },
+    ],
+    default: { choice: "1" },
+  });
+  await session.until("activity.waiting");
+  expect(await state(daemon)).toMatchObject({ state: "waiting", on: "question", questions: [question.id] });
+  await expect.poll(() => daemon.running(), { timeout: 20_000 }).toBe(0);
+  await questions.answer(question.id, { choice: "2", text: "it is there" }, ann);
+  const next = await model.nextRequest();
+  expect(JSON.stringify(next.toolResults)).toContain("The operator answers: PostgreSQL: it is there");
+  next.answer(says("done"));
+  await session.until("activity.settled");
+  expect(await state(daemon)).toMatchObject({ state: "idle" });
+});
+
+test("a call that is to be asked waits for its approval, once, while those beside it run", async () => {
+  await using daemon = await startTestDaemon({ judge });
+  const { session, model, questions } = daemon;
+  await session.prompt("go");
+  const reply = (await model.nextRequest()).stream();
+  reply.call("shell", { command: "echo one >> marks" });
+  reply.call("shell", { command: "true; echo beside >> marks" });
+  reply.finish();
+  const question = await nextQuestion(daemon);
+  expect(question).toMatchObject({
+    about: { kind: "approval", tool: "shell", arguments: { command: "echo one >> marks" }, because: "echo is asked" },
+    choices: [{ id: "once" }, { id: "session", note: "echo *" }, { id: "deny" }],
+  });
+  await session.until("activity.waiting");
+  expect(marks(daemon)).toEqual(["beside"]);
+  await questions.answer(question.id, { choice: "once" }, ann);
+  (await model.nextRequest()).answer(callsTool("shell", { command: "echo one >> marks" }));
+  const again = await nextQuestion(daemon);
+  expect(again.id).not.toBe(question.id);
+  expect(marks(daemon)).toEqual(["beside", "one"]);
+  await questions.answer(again.id, { choice: "deny", text: "once is enough" }, ann);
+  const last = await model.nextRequest();
+  expect(JSON.stringify(last.toolResults)).toContain("The operator did not allow this call: once is enough");
+  last.answer(says("done"));
+  await session.until("activity.settled");
+  expect(marks(daemon)).toEqual(["beside", "one"]);
+});
+
+test("an answered call goes on while another waits for its answer, and one that runs is not waited for", async () => {
+  const latch = Promise.withResolvers<void>();
+  const slow: Tool = {
+    name: "slow",
+    description: "Takes its time.",
+    parameters: z.object({}),
+    effect: "reads",
+    run: () => latch.promise,
+    describe: () => ({ outcome: "ok", text: "at last" }),
+  };
+  await using daemon = await startTestDaemon({ judge, tools: [slow] });
+  const { session, model, questions } = daemon;
+  await session.prompt("go");
+  const reply = (await model.nextRequest()).stream();
+  for (const word of ["one", "two"]) reply.call("shell", { command: `echo ${word} >> marks` });
+  reply.call("slow", {});
+  reply.finish();
+  await session.until("question.asked", 2);
+  const [one, two] = await questions.list({ session: session.id });
+  await questions.answer(two!.id, { choice: "once" }, ann);
+  await session.until("call.settled");
+  expect(marks(daemon)).toEqual(["two"]);
+  latch.resolve();
+  await session.until("activity.waiting");
+  await questions.answer(one!.id, { choice: "once" }, ann);
+  (await model.nextRequest()).answer(says("done"));
+  await session.until("activity.settled");
+  expect(marks(daemon)).toEqual(["two", "one"]);
+});
+
+test("what is forbidden never starts, and the model reads why", async () => {
+  await using daemon = await startTestDaemon({ judge });
+  const { session, model } = daemon;
+  await session.prompt("go");
+  (await model.nextRequest()).answer(callsTool("shell", { command: "rm -rf ." }));
+  const next = await model.nextRequest();
+  expect(JSON.stringify(next.toolResults)).toContain("This is not allowed here: rm is not allowed");
+  next.answer(says("done"));
+  await session.until("activity.settled");
+  const types = (await session.events()).map(({ type }) => type);
+  expect(types).toContain("call.declined");
+  expect(types).not.toContain("call.started");
+});
+
+test("rules that fail allow nothing", async () => {
+  await using daemon = await startTestDaemon({
+    judge: () => {
+      throw new Error("line 3 is no rule");
+    },
+  });
+  const { session, model } = daemon;
+  await session.prompt("go");
+  (await model.nextRequest()).answer(callsTool("shell", { command: "true" }));
+  const next = await model.nextRequest();
+  expect(JSON.stringify(next.toolResults)).toContain("the rules cannot be read: line 3 is no rule");
+  next.answer(says("done"));
+  await session.until("activity.settled");
+});
+
+test("an approval does not stand against rules that forbid the call by now", async () => {
+  let isForbidden = false;
+  await using daemon = await startTestDaemon({
+    judge: () => (isForbidden ? { kind: "deny", reason: "no more" } : { kind: "ask", reason: "maybe" }),
+  });
+  const { session, model, questions } = daemon;
+  await session.prompt("go");
+  (await model.nextRequest()).answer(callsTool("shell", { command: "true" }));
+  const question = await nextQuestion(daemon);
+  isForbidden = true;
+  await questions.answer(question.id, { choice: "once" }, ann);
+  expect((await session.until("call.declined")).data).toMatchObject({ by: "rules" });
+  (await model.nextRequest()).answer(says("done"));
+  await session.until("activity.settled");
+});
+
+test("an interrupt cancels what is asked and ends the call without having run it", async () => {
+  await using daemon = await startTestDaemon({ judge, waitingMs: 0 });
+  const { session, sessions, model, questions } = daemon;
+  await session.prompt("go");
+  (await model.nextRequest()).answer(callsTool("shell", { command: "echo one >> marks" }));
+  const question = await nextQuestion(daemon);
+  await session.until("activity.waiting");
+  expect(await sessions.interrupt(session.id, ann)).toEqual({ kind: "requested" });
+  expect((await session.until("activity.settled")).data).toMatchObject({ outcome: "interrupted" });
+  expect((await session.until("question.cancelled")).data).toMatchObject({ id: question.id });
+  await session.until("call.interrupted");
+  expect((await questions.answer(question.id, { choice: "once" }, ann)).kind).toBe("closed");
+});
+
+test("a question that is cancelled, or whose time is over, ends the wait", async () => {
+  await using daemon = await startTestDaemon({ judge });
+  const { session, model, questions } = daemon;
+  await session.prompt("go");
+  (await model.nextRequest()).answer(callsTool("shell", { command: "echo one >> marks" }));
+  await questions.cancel((await nextQuestion(daemon)).id, ann);
+  const next = await model.nextRequest();
+  expect(JSON.stringify(next.toolResults)).toContain("did not answer");
+  next.answer(callsTool("ask", { question: "Now?", timeLimitSeconds: 1 }));
+  const last = await model.nextRequest();
+  expect(JSON.stringify(last.toolResults)).toContain("The operator did not answer in time. Go on as you think best.");
+  last.answer(says("done"));
+  await session.until("activity.settled");
+});

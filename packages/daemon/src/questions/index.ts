@@ -1,0 +1,2 @@
+export { questionProjections } from "./projection.ts";
+export { openQuestions, type Questions } from "./questions.ts";
