@@ -138,6 +138,8 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
     }
     case "waits":
       desk.record(event("activity.waiting", { id, on: end.on }));
+      // The run may end now, and leaves nothing half opened to the next.
+      await opening;
       return false;
     case "failed":
       return settleFailed(desk, id, end);
