@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { defineCommand } from "../command.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
-import { daemonEntry, daemonEnvironment, makeHome } from "../start.ts";
+import { daemonEntry, daemonEnvironment, daemonFlags, makeHome } from "../start.ts";
 
 export const serve = defineCommand({
   name: "serve",
@@ -24,7 +24,7 @@ export const serve = defineCommand({
     // Before Node looks for its compiled code there.
     makeHome(home);
     const given = number === undefined ? [] : ["--port", String(number)];
-    const argv = [daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
+    const argv = [...daemonFlags, daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
     return become(process.execPath, argv, daemonEnvironment(home, variables));
   },
 });

@@ -52,7 +52,11 @@ export async function carry({ log, history }: FeedSource, outlet: Outlet, wish: 
   const unsubscribe = wish.deltas ? log.live.subscribe(only, hear) : () => undefined;
   try {
     const from = { after: cursor, ...(stream === undefined ? {} : { stream }) };
-    for await (const page of log.tail(from, outlet.signal)) writeLive(page);
+    for await (const page of log.tail(from, outlet.signal)) {
+      // Whoever waits for what was recorded goes on first: readers can see it a moment later.
+      await nextLoopTurn();
+      writeLive(page);
+    }
   } finally {
     unsubscribe();
   }

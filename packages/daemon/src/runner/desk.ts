@@ -5,13 +5,13 @@ import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
 /** What nobody waits for goes with what somebody does: one commit instead of two. */
-const longestWaitMs = 5;
+const longestWaitMs = 20;
 
 /**
  * The desk of one run: the session's history in memory, and the pipeline to the log.
  *
  * 1. An event is applied to the history when it is recorded; the log gets events in the same order.
- * 2. Events recorded until the next `durable` travel as one append, a few milliseconds later at the latest.
+ * 2. Events recorded until the next `durable` travel as one append, some milliseconds later at the latest.
  * 3. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
  */
 export class RunDesk<S extends Surroundings = Surroundings> implements Desk {

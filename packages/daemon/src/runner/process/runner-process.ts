@@ -22,8 +22,11 @@ export interface RunnerProcessOptions {
   readonly runtime?: string;
 }
 
-/** What runs make is soon garbage: a young heap of V8's own size only makes a runner larger, by some ten megabytes. */
-const smallYoungHeap = ["--max-semi-space-size=2"];
+/**
+ * What runs make is soon garbage: a young heap of V8's own size only makes a runner larger, by some ten megabytes. So do its two
+ * optimising compilers, by some twenty: a run waits for others nearly all of its time, and the baseline's code is fast enough.
+ */
+const smallHeap = ["--max-semi-space-size=2", "--no-opt", "--no-maglev"];
 
 const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 
@@ -117,7 +120,7 @@ export class RunnerProcess {
     try {
       const child = fork(entry, ["--home", home], {
         stdio: ["ignore", "pipe", "pipe", "ipc"],
-        execArgv: [...smallYoungHeap],
+        execArgv: [...smallHeap],
         env: { ...process.env, ...variables, CORRAL_LOG_LEVEL: level },
         ...(runtime === undefined ? {} : { execPath: runtime }),
       });
