@@ -4,11 +4,6 @@ import { inMemory } from "./scripts/in-memory.ts";
 /** About the sources, not about what is shipped. */
 const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
 
-/** What takes minutes on two processors. */
-const long = ["tests/recovery.test.ts", "tests/torture.test.ts"];
-const isLong = process.env["CORRAL_LONG"] === "1";
-if (!isLong) console.warn(`SKIPPED: ${long.join(", ")}, which take minutes. CORRAL_LONG=1 runs them, too.`);
-
 export default defineConfig({
   test: {
     reporters: ["default"],
@@ -30,7 +25,7 @@ export default defineConfig({
         test: {
           name: "stories",
           include: ["tests/**/*.test.ts"],
-          exclude: [...ofSources, ...(isLong ? [] : long)],
+          exclude: ofSources,
           globalSetup: ["tests/build-once.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newId, type RehearsalScript, type WireEvent } from "@corral/protocol";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { checkHistory, integrityTroubles, processesWith, timesDone } from "./history-checker.ts";
-import { eventsUntil, everything, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
+import { eventsUntil, everything, isRunning, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
 
 /** Whose calls each leave one mark a time they are done. */
 const script: RehearsalScript = {
@@ -63,8 +63,10 @@ const ofRunner = [
 ];
 
 let stage: Stage;
-/** Each starts daemons one after the other, which takes its time where others want the processors, too. */
-vi.setConfig({ testTimeout: 180_000 });
+/** Who serves at the moment: one daemon after the other, each until it dies. */
+let daemon: ServedDaemon;
+/** Starting daemons takes its time where others want the processors, too. */
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 beforeAll(async () => {
   stage = await setStage();
@@ -79,17 +81,25 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-/** Whoever serves at the end of a test goes as roughly as everybody else. */
-async function serve(more?: Record<string, string>): Promise<ServedDaemon> {
-  const daemon = await stage.serve({ ...(more === undefined ? {} : { more }) });
-  onTestFinished(() => daemon.kill());
-  return daemon;
+/** Whoever serves before a test has no fault to die of yet. */
+beforeEach(async () => {
+  rmSync(faultFile(), { force: true });
+  if (daemon === undefined || !isRunning(daemon.info.pid)) await serve();
+});
+
+async function serve(): Promise<void> {
+  daemon = await stage.serve({ more: { CORRAL_FAULT_FILE: faultFile() } });
+}
+
+/** What is in it is the point at which somebody is to die, who takes it away. */
+function faultFile(): string {
+  return join(stage.home, "fault");
 }
 
 describe("a session goes on by itself, loses nothing and does nothing twice, when the daemon dies at", () => {
   test.each(ofDaemon)("%s", async (point) => {
     const story = await begin(point);
-    await story.daemon.gone;
+    await daemon.gone;
     await serve();
     await story.goOn();
   });
@@ -103,28 +113,28 @@ describe("a session goes on by itself, loses nothing and does nothing twice, whe
 });
 
 test("a session whose daemon is killed again while it takes it up has one copy of everything all the same", async () => {
-  const point = "office.appending.call.settled:2";
-  const story = await begin(point);
-  await story.daemon.gone;
-  const died = markOfDeath(point, "-again");
+  const story = await begin("office.appending.call.settled:2");
+  await daemon.gone;
+  writeFileSync(faultFile(), "office.appending.call.settled:1");
   // It may die before it has told anybody that it serves.
-  const second = stage.serve({ more: { CORRAL_FAULT: "office.appending.call.settled:1", CORRAL_FAULT_ONCE: died } });
-  await second.then(({ gone }) => gone).catch(() => undefined);
-  expect(existsSync(died)).toBe(true);
+  await serve().then(
+    () => daemon.gone,
+    () => undefined,
+  );
+  expect(existsSync(faultFile())).toBe(false);
   await serve();
   await story.goOn();
 });
 
 test("what is queued survives a daemon that is asked to stop, and what it was in the middle of goes on", async () => {
-  const story = await begin(calm);
+  const story = await begin();
   await eventsUntil(stage.client(), "call.started", { session: story.session });
-  expect(await story.daemon.end("SIGTERM")).toBe(0);
+  expect(await daemon.end("SIGTERM")).toBe(0);
   await serve();
   await story.goOn();
 });
 
 test("a call whose jail is killed while nobody watches is done again when a person says so, and then alone", async () => {
-  const daemon = await serve();
   const client = stage.client();
   const project = await client.projects.register({ path: stage.repository });
   const session = await client.sessions.create({ projectId: project.id, model: "rehearsal/stuck" });
@@ -147,23 +157,12 @@ test("a call whose jail is killed while nobody watches is done again when a pers
 });
 
 test("and once everything is stopped, nothing of it runs any more", async () => {
-  await serve();
   expect(await stage.corral("stop", "--now").exit).toBe(0);
   await expect.poll(() => processesWith(dirname(stage.home)), { timeout: 20_000 }).toEqual([]);
 });
 
-/** Nobody passes it. */
-const calm = "nowhere.at-all:1";
-
-function markOfDeath(point: string, again = ""): string {
-  return join(stage.home, `died-of-${point.replace(":", "-")}${again}`);
-}
-
-/** A session that is given two inputs by somebody who says them until they are acknowledged. */
-async function begin(point: string) {
-  const isCalm = point === calm;
-  const died = markOfDeath(point);
-  const daemon = await serve({ CORRAL_FAULT: point, CORRAL_FAULT_ONCE: died });
+/** A session that is given two inputs by somebody who says them until they are acknowledged; somebody dies at the point. */
+async function begin(point?: string) {
   const project = await stage.client().projects.register({ path: stage.repository });
   const session = await stage.client().sessions.create({ projectId: project.id, model: "rehearsal/marks" });
   const leaving = new AbortController();
@@ -180,9 +179,9 @@ async function begin(point: string) {
       acknowledged.add(input.id);
     }
   };
+  if (point !== undefined) writeFileSync(faultFile(), point);
   await say().catch(() => undefined);
   return {
-    daemon,
     session: session.id,
     async goOn() {
       await say();
@@ -190,7 +189,7 @@ async function begin(point: string) {
       const events = await allHeard(heard);
       leaving.abort();
       await end;
-      expect(existsSync(died)).toBe(!isCalm);
+      expect(existsSync(faultFile())).toBe(false);
       const own = events.filter(({ stream }) => stream === session.id);
       expect(integrityTroubles(join(stage.home, "corral.db"))).toEqual([]);
       expect(checkHistory({ events, heard, acknowledged: inputs.map(({ id }) => id), workspaceOf })).toEqual([]);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -32,12 +32,16 @@ test("each event that passes a place has a point of its own", () => {
   expect(passed("desk.sending.turn.attempt-failed:1")).toEqual({ lines, signal: "SIGKILL" });
 });
 
-test("of several processes one alone dies when that is asked for", () => {
+test("a file can name the point, and of several processes one alone dies of it", () => {
   const folder = mkdtempSync(join(tmpdir(), "corral-fault-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const once = { CORRAL_FAULT_ONCE: join(folder, "died") };
-  expect(passed("merge.recorded:1", once).signal).toBe("SIGKILL");
-  expect(passed("merge.recorded:1", once).signal).toBeNull();
+  const file = join(folder, "fault");
+  const named = { CORRAL_FAULT_FILE: file };
+  expect(passed(undefined, named).signal).toBeNull();
+  writeFileSync(file, "merge.moved:2");
+  expect(passed(undefined, named)).toEqual({ lines: ["merge.moved", "merge.recorded"], signal: "SIGKILL" });
+  expect(existsSync(file)).toBe(false);
+  expect(passed(undefined, named).signal).toBeNull();
 });
 
 test.each([undefined, "", "merge.moved", "merge.moved:3", "merge.other:1"])("with %s it goes on", (wish) => {

@@ -1,34 +1,52 @@
-import { closeSync, openSync } from "node:fs";
+import { readFileSync, unlinkSync } from "node:fs";
 
 /**
  * A named point at which a test may have this process die: with `CORRAL_FAULT=POINT:N` the Nth time it is passed sends
  * SIGKILL to the process itself, so that no handler runs and nothing is tidied up. Without it a point costs a comparison.
- * Runners have the daemon's variables and count for themselves. With `CORRAL_FAULT_ONCE=FILE` one process dies of it in all:
- * the first to make the file.
+ * Runners have the daemon's variables and count for themselves. With `CORRAL_FAULT_FILE=FILE` the file says it, from when it is
+ * written on, and one process dies of it in all: the first to take the file away.
  */
 export function fault(point: string): void {
+  if (file !== undefined) wanted = wantedBy(file, wanted);
   if (wanted?.point !== point) return;
   wanted.passes--;
-  if (wanted.passes === 0 && isFirst(process.env.CORRAL_FAULT_ONCE)) process.kill(process.pid, "SIGKILL");
+  if (wanted.passes === 0 && isFirst(file)) process.kill(process.pid, "SIGKILL");
 }
 
 /** A point for each event that passes here: `PLACE.TYPE`. */
 export function faultWith(place: string, events: readonly { readonly type: string }[]): void {
-  if (wanted === undefined) return;
+  if (wanted === undefined && file === undefined) return;
   for (const { type } of events) fault(`${place}.${type}`);
 }
 
-const wanted = wantedIn(process.env.CORRAL_FAULT);
-
-function wantedIn(text: string | undefined): { readonly point: string; passes: number } | undefined {
-  const [, point, passes] = /^([a-z.-]+):(\d+)$/.exec(text ?? "") ?? [];
-  return point === undefined ? undefined : { point, passes: Number(passes) };
+interface Wanted {
+  readonly text: string;
+  readonly point: string;
+  passes: number;
 }
 
-function isFirst(file: string | undefined): boolean {
-  if (file === undefined) return true;
+const file = process.env.CORRAL_FAULT_FILE;
+let wanted = wantedIn(process.env.CORRAL_FAULT);
+
+function wantedIn(text = ""): Wanted | undefined {
+  const [, point, passes] = /^([a-z.-]+):(\d+)$/.exec(text) ?? [];
+  return point === undefined ? undefined : { text, point, passes: Number(passes) };
+}
+
+/** The count goes on for as long as the file says the same. */
+function wantedBy(path: string, before: Wanted | undefined): Wanted | undefined {
   try {
-    closeSync(openSync(file, "wx"));
+    const text = readFileSync(path, "utf8");
+    return text === before?.text ? before : wantedIn(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isFirst(path: string | undefined): boolean {
+  if (path === undefined) return true;
+  try {
+    unlinkSync(path);
     return true;
   } catch {
     return false;
