@@ -63,6 +63,23 @@ test("an agent is told which host to ask for, its owner sees it and allows it, a
   expect(await corral(stage, "network", "deny", "nowhere.example.test")).toMatchObject({ out: "*.example.net\n" });
 });
 
+test("a person's shell reaches the hosts on the list, by the same way, and what it did is told", async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  const asks =
+    "curl -sS http://nowhere.example.test/; curl -sS --noproxy '*' -m 5 http://nowhere.example.test/ || echo shut";
+  const { code, out } = await corral(stage, "shell", "--network", "allow", "-c", asks);
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: "corral: host nowhere.example.test is not on the list: corral network allow nowhere.example.test\nshut\n",
+  });
+  expect((await corral(stage, "network")).out).toMatch(
+    /^shl_\w+ {2}refused \(unlisted\) {2}nowhere\.example\.test:80 {2}1 time\n$/,
+  );
+  // With its environment goes its way out.
+  await expect.poll(() => readdirSync(join(stage.home, "egress"))).toEqual([]);
+});
+
 test("a way out is there again for a command that outlived its daemon, and goes with the environment", async () => {
   await using stage = await setStage();
   const daemon = await stage.serve();

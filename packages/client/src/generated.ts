@@ -1630,7 +1630,7 @@ export interface Api {
       };
     };
   };
-  /** Tells which hosts sessions have reached, or were refused */
+  /** Tells which hosts sessions and shells have reached, or were refused */
   "GET /api/network": {
     path: Record<string, never>;
     query: { session?: `ses_${string}` | undefined };
@@ -1646,7 +1646,8 @@ export interface Api {
         bytesIn: number;
         address?: string | undefined;
         serverNames?: string[] | undefined;
-        session: `ses_${string}`;
+        session?: `ses_${string}` | undefined;
+        shell?: `shl_${string}` | undefined;
         approximateLastTime: string;
       }[];
       seq: number;

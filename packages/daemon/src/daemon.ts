@@ -7,6 +7,7 @@ import {
   type DoctorReport,
   type EnvironmentWish,
   type SessionId,
+  type ShellId,
   type SettingValues,
 } from "@corral/protocol";
 import type { Logger } from "pino";
@@ -146,7 +147,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     home: home.folder,
     owner: parts.drivers.of("jail").owner,
-    list: (session) => hostsFor(session),
+    list: (place) => hostsFor(place),
     onDefect: complainingTo(parts.logger.child({ component: "egress" })),
   });
   const artifacts = await openArtifacts({
@@ -196,6 +197,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     drivers: parts.drivers,
     scrollbacks,
     artifacts,
+    waysOut: egress,
     limits: () => limitsFrom(config.values),
     usualContainer: () => usualContainer(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
@@ -340,11 +342,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await cleaned;
   }
 
-  /** What the settings list, and what the session was given besides. */
-  async function hostsFor(session: SessionId): Promise<readonly string[]> {
-    const view = await sessions.get(session);
+  /** What the settings list, and what it was given besides. */
+  async function hostsFor(place: SessionId | ShellId): Promise<readonly string[]> {
+    const view = isSession(place) ? await sessions.get(place) : await shells.get(place);
     if (view === undefined) return [];
-    const values = await config.valuesFor(view.projectId);
+    const values = view.projectId === undefined ? config.values : await config.valuesFor(view.projectId);
     return [...values["network.allow"], ...(view.environment.allow ?? [])];
   }
 
@@ -393,6 +395,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     lock.release();
     stopped.resolve();
   }
+}
+
+function isSession(place: SessionId | ShellId): place is SessionId {
+  return place.startsWith("ses_");
 }
 
 function bytesOf(mebibytes: number | null): number | null {

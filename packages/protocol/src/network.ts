@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { sessionId } from "./id.ts";
+import { sessionId, shellId } from "./id.ts";
 
 /**
  * A host that may be reached: `example.org`, `*.example.org` (every name below it, not itself), with `:PORT` for another
@@ -24,7 +24,7 @@ export type NetworkVerdict = z.infer<typeof networkVerdict>;
 export const networkReason = z.enum(["listed", "unlisted", "port", "name", "address", "unresolved", "request"]);
 export type NetworkReason = z.infer<typeof networkReason>;
 
-/** What a session had to do with one host, from its beginning up to now. */
+/** What a session, or a person's shell, had to do with one host, from its beginning up to now. */
 export const networkContact = z.object({
   /** As asked for, in small letters; `*`: hosts beyond those that are told apart. */
   host: z.string(),
@@ -43,7 +43,14 @@ export const networkContact = z.object({
 export type NetworkContact = z.infer<typeof networkContact>;
 
 export const networkView = z.object({
-  contacts: z.array(networkContact.extend({ session: sessionId, approximateLastTime: z.string() })),
+  contacts: z.array(
+    /** Of the one or of the other. */
+    networkContact.extend({
+      session: sessionId.optional(),
+      shell: shellId.optional(),
+      approximateLastTime: z.string(),
+    }),
+  ),
   seq: z.int().nonnegative(),
 });
 export type NetworkView = z.infer<typeof networkView>;

@@ -19,7 +19,7 @@ export const network = defineCommand({
   name: "network",
   usage: "network [--session ID] [--json] | network allow HOST… | network deny HOST…",
   summary: "Shows which hosts agents have reached or were refused, or changes which they may reach.",
-  details: `A session whose network is \`allow\` reaches the hosts on the list and no others: example.org, *.example.org for all
+  details: `A session or shell whose network is \`allow\` reaches the hosts on the list and no others: example.org, *.example.org for all
 names below it, example.org:8443 for another port than those of HTTP and HTTPS. What leads to this machine or a private
 network is never reached. A change counts for the next request. Your own list and the project's add up.`,
   examples: [
@@ -120,5 +120,5 @@ function line({
   const why = verdict === "refused" ? ` (${reason})` : "";
   const carried = verdict === "allowed" ? `  ${size(bytesOut)} out, ${size(bytesIn)} in` : "";
   const names = rest.serverNames === undefined ? "" : `  as ${rest.serverNames.join(", ")}`;
-  return `${rest.session}  ${verdict}${why}  ${place}  ${counted(connections, "time")}${carried}${names}`;
+  return `${rest.session ?? rest.shell}  ${verdict}${why}  ${place}  ${counted(connections, "time")}${carried}${names}`;
 }

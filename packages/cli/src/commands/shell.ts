@@ -21,13 +21,14 @@ import type { World } from "../world.ts";
 export const shell = defineCommand({
   name: "shell",
   usage:
-    "shell [--env jail|container|local] [--image NAME] [--network off|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
+    "shell [--env jail|container|local] [--image NAME] [--network off|allow|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
   summary: "Opens a shell of your own in a jail, or runs one command there.",
   details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
 Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
 Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+--network allow reaches the hosts on the list, through Corral's proxy, and is recorded: \`corral network\`.
 --network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
 
@@ -51,7 +52,11 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
       description: "a jail, a container, or no walls (UNSAFE)",
     },
     image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
-    network: { type: "string", valueHint: "off|open", description: "off, unless you open it" },
+    network: {
+      type: "string",
+      valueHint: "off|allow|open",
+      description: "off without; allow: the hosts on the list (`corral network`)",
+    },
     access: { type: "string", valueHint: "read|write", description: "whether files can be changed" },
     workspace: {
       type: "string",

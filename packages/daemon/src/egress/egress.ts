@@ -2,14 +2,14 @@ import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, rmSync
 import { readdir } from "node:fs/promises";
 import type { Server } from "node:http";
 import { join } from "node:path";
-import { environmentState, networkContact, type NetworkView, type SessionId, sessionId } from "@corral/protocol";
+import { environmentState, networkContact, type NetworkView } from "@corral/protocol";
 import type { Log } from "../log/index.ts";
-import { Ledger } from "./ledger.ts";
+import { isShell, Ledger, type Place } from "./ledger.ts";
 import { type Deadlines, openProxy } from "./proxy.ts";
 import { openResolver, type Resolve } from "./resolve.ts";
 
 /**
- * The ways out of environments whose network is `allow`: for each session a proxy on a unix socket in a folder of its own.
+ * The ways out of environments whose network is `allow`: for each session, and each person's shell, a proxy on a unix socket in a folder of its own.
  *
  * 1. Whose request it is, is told by the socket it comes by; the folder is in that session's environment and in no other.
  * 2. A way stays open as long as somebody holds it or the session has an environment on record. The folder stays for as
@@ -20,9 +20,9 @@ export interface Egress {
   /** Opens the ways of the environments on record, and removes what is left of others. */
   begin(): Promise<void>;
   /** The session's way out, open when this resolves. `folder` holds its socket, called `proxy`. */
-  hold(session: SessionId): Promise<{ readonly folder: string; readonly release: () => void }>;
+  hold(session: Place): Promise<{ readonly folder: string; readonly release: () => void }>;
   /** What was reached, or was to be, newest last. */
-  view(session?: SessionId): Promise<NetworkView>;
+  view(session?: Place): Promise<NetworkView>;
   /** Ends all connections and writes down what is left to write. */
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface EgressParts {
   /** As whom environments run, when that is not this process's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** What a session may reach. */
-  readonly list: (session: SessionId) => Promise<readonly string[]>;
+  readonly list: (session: Place) => Promise<readonly string[]>;
   readonly onDefect: (what: string, error?: unknown) => void;
   readonly resolve?: Resolve;
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
@@ -60,13 +60,13 @@ const toldApart = 200;
 export function openEgress(parts: EgressParts): Egress {
   const { log, onDefect, resolve = openResolver() } = parts;
   const root = join(parts.home, "egress");
-  const ways = new Map<SessionId, Way>();
-  const lists = new Map<SessionId, { readonly list: Promise<readonly string[]>; readonly until: number }>();
+  const ways = new Map<Place, Way>();
+  const lists = new Map<Place, { readonly list: Promise<readonly string[]>; readonly until: number }>();
   let closed = false;
   const unlisten = log.onCommit((events) => {
     for (const { type, stream } of events) {
       if (type.startsWith("config.") || type.startsWith("project.")) lists.clear();
-      if (endings.has(type)) background(letGo(stream as SessionId));
+      if (endings.has(type)) background(letGo(stream as Place));
     }
   });
 
@@ -99,7 +99,7 @@ export function openEgress(parts: EgressParts): Egress {
       const rows = await log.rows("network_contacts", session === undefined ? {} : { where: { session } });
       const inOrder = rows.toSorted((one, other) => Number(one["seq"]) - Number(other["seq"]));
       const contacts = inOrder.map((row) => ({
-        session: sessionId.parse(row["session"]),
+        ...placeOf(row["session"] as Place),
         ...networkContact.parse(JSON.parse(row["contact"] as string)),
         approximateLastTime: row["time"] as string,
       }));
@@ -115,7 +115,7 @@ export function openEgress(parts: EgressParts): Egress {
     },
   };
 
-  function open(session: SessionId): Way {
+  function open(session: Place): Way {
     const folder = join(root, session);
     const way: Way = { folder, holders: 0, opening: listen(session, folder) };
     ways.set(session, way);
@@ -123,7 +123,7 @@ export function openEgress(parts: EgressParts): Egress {
     return way;
   }
 
-  async function listen(session: SessionId, folder: string): Promise<OpenWay> {
+  async function listen(session: Place, folder: string): Promise<OpenWay> {
     const ledger = new Ledger(log, session, { pauseMs: parts.pauseMs ?? 10_000, hosts: toldApart, onDefect });
     const judge = {
       list: () => listOf(session),
@@ -155,7 +155,7 @@ export function openEgress(parts: EgressParts): Egress {
     };
   }
 
-  function listOf(session: SessionId): Promise<readonly string[]> {
+  function listOf(session: Place): Promise<readonly string[]> {
     const known = lists.get(session);
     if (known !== undefined && known.until > performance.now()) return known.list;
     const list = parts.list(session);
@@ -165,7 +165,7 @@ export function openEgress(parts: EgressParts): Egress {
   }
 
   /** Closes a way that nobody needs any more. */
-  async function letGo(session: SessionId): Promise<void> {
+  async function letGo(session: Place): Promise<void> {
     const way = ways.get(session);
     if (way === undefined || way.holders > 0) return;
     const isNeeded = (await onRecord()).has(session);
@@ -176,16 +176,16 @@ export function openEgress(parts: EgressParts): Egress {
     if (!ways.has(session)) rmSync(way.folder, { recursive: true, force: true });
   }
 
-  async function onRecord(): Promise<Set<SessionId>> {
+  async function onRecord(): Promise<Set<Place>> {
     const rows = await log.rows("environments");
     const allowing = rows.filter(
       (row) => environmentState.parse(JSON.parse(row["state"] as string)).network === "allow",
     );
-    return new Set(allowing.map((row) => row["session"] as SessionId));
+    return new Set(allowing.map((row) => row["session"] as Place));
   }
 
-  async function sweep(held: ReadonlySet<SessionId>): Promise<void> {
-    const names = (await readdir(root).catch(() => [])) as SessionId[];
+  async function sweep(held: ReadonlySet<Place>): Promise<void> {
+    const names = (await readdir(root).catch(() => [])) as Place[];
     for (const name of names.filter((each) => !held.has(each) && !ways.has(each)))
       rmSync(join(root, name), { recursive: true, force: true });
   }
@@ -193,6 +193,10 @@ export function openEgress(parts: EgressParts): Egress {
   function background(work: Promise<void>): void {
     work.catch((error: unknown) => onDefect("a way out was not closed", error));
   }
+}
+
+function placeOf(place: Place): Pick<NetworkView["contacts"][number], "session" | "shell"> {
+  return isShell(place) ? { shell: place } : { session: place };
 }
 
 const endings: ReadonlySet<string> = new Set(["environment.closed", "session.expired", "stream.erased"]);

@@ -1,28 +1,35 @@
-import { CorralError, event, type NetworkContact, type NetworkReason, type SessionId } from "@corral/protocol";
+import {
+  CorralError,
+  event,
+  type NetworkContact,
+  type NetworkReason,
+  type SessionId,
+  type ShellId,
+} from "@corral/protocol";
 import type { Log } from "../log/index.ts";
 import type { Judgement } from "./judge.ts";
 import { quotable } from "./names.ts";
 
 /**
- * What a session had to do with which hosts.
+ * What a session, or a person's shell, had to do with which hosts.
  *
  * 1. The first contact with a host that may be reached is durable before a connection is made: nothing is reached unrecorded.
- * 2. Figures are those since the session began, so each event stands for all before it, and what a crash takes is
+ * 2. Figures are those since it began, so each event stands for all before it, and what a crash takes is
  *    at most what the last pause would have told.
  * 3. However much happens, each host is told of once a pause at most, and beyond a number of hosts all others are one.
  */
 export class Ledger {
   readonly #log: LedgerLog;
-  readonly #session: SessionId;
+  readonly #place: Place;
   readonly #options: LedgerOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #loaded: Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(log: LedgerLog, session: SessionId, options: LedgerOptions) {
+  constructor(log: LedgerLog, place: Place, options: LedgerOptions) {
     this.#log = log;
-    this.#session = session;
+    this.#place = place;
     this.#options = options;
     this.#loaded = this.#load();
     this.#loaded.catch(() => undefined);
@@ -58,7 +65,7 @@ export class Ledger {
   }
 
   async #load(): Promise<void> {
-    for (const row of await this.#log.rows("network_contacts", { where: { session: this.#session } })) {
+    for (const row of await this.#log.rows("network_contacts", { where: { session: this.#place } })) {
       const contact = JSON.parse(row["contact"] as string) as NetworkContact;
       this.#entries.set(keyOf(contact), {
         ...contact,
@@ -137,17 +144,24 @@ export class Ledger {
       .filter(({ entry, contact }) => JSON.stringify(contact) !== entry.recorded);
     if (changed.length === 0) return;
     await this.#log.append({
-      stream: this.#session,
+      stream: this.#place,
       actor: "corral",
       events: changed.map(({ contact }) => event("network.reached", contact)),
-      // A session that is no more gets no more events.
-      guards: [{ table: "sessions", key: this.#session, is: {} }],
+      // One that is no more gets no more events.
+      guards: [{ table: isShell(this.#place) ? "shells" : "sessions", key: this.#place, is: {} }],
     });
     for (const { entry, contact } of changed) {
       entry.recorded = JSON.stringify(contact);
       entry.isNew = false;
     }
   }
+}
+
+/** Whose environments reach out. */
+export type Place = SessionId | ShellId;
+
+export function isShell(place: Place): place is ShellId {
+  return place.startsWith("shl_");
 }
 
 export type LedgerLog = Pick<Log, "append" | "rows">;

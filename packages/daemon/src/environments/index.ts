@@ -11,4 +11,4 @@ export { identify, isAlive } from "./process-identity.ts";
 export { removeFolder } from "./remove-folder.ts";
 export type { Terminal } from "./terminals/port.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";
-export { shellWishOf, type UsualContainer, wishOf } from "./wish.ts";
+export { aloneWishOf, shellWishOf, type UsualContainer, wishOf } from "./wish.ts";

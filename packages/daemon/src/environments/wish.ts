@@ -19,12 +19,17 @@ export function wishOf(
   return { kind, network: "open", access };
 }
 
-/** The same for a shell, which has no proxy of its own and so no network unless it is open. */
+/** The same for a person's shell, which has no network unless it asks for one. */
 export function shellWishOf(asked: EnvironmentAsked, usual: UsualContainer = {}): EnvironmentWish {
   const { kind, network, allow } = asked;
   if (kind === "local") return wishOf(asked, usual);
-  if (network === "allow" || allow !== undefined) throw noList();
-  return wishOf({ ...asked, network: network ?? "off" }, usual);
+  return wishOf({ ...asked, network: network ?? (allow === undefined ? "off" : "allow") }, usual);
+}
+
+/** And for a shell without a daemon, where there is no proxy. */
+export function aloneWishOf(asked: EnvironmentAsked): EnvironmentWish {
+  if (asked.kind !== "local" && (asked.network === "allow" || asked.allow !== undefined)) throw noList();
+  return shellWishOf(asked);
 }
 
 /** What containers are made of when nobody says otherwise. */
@@ -53,7 +58,7 @@ function unkept(what: string): CorralError {
 function noList(): CorralError {
   return new CorralError(
     "environment.unkept",
-    "Only sessions have a list of hosts: a shell's network is off or open.",
+    "Without a daemon there is no list of hosts: the network is off or open.",
     {
       hint: "Leave the network out, for none, or ask for open.",
     },

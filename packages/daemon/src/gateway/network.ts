@@ -10,7 +10,7 @@ export const networkRoutes: Routes = (app, { egress, sessions, sight }) => {
     {
       schema: {
         tags: ["network"],
-        summary: "Tells which hosts sessions have reached, or were refused",
+        summary: "Tells which hosts sessions and shells have reached, or were refused",
         querystring: z.object({ session: sessionId.optional() }),
         response: { 200: networkView },
       },
@@ -21,7 +21,10 @@ export const networkRoutes: Routes = (app, { egress, sessions, sight }) => {
       if (session !== undefined && (!sight.session(who, session) || (await sessions.get(session)) === undefined))
         throw missing("session", session);
       const view = await egress.view(session);
-      return { ...view, contacts: view.contacts.filter((contact) => sight.session(who, contact.session)) };
+      return {
+        ...view,
+        contacts: view.contacts.filter(({ session, shell }) => sight.stream(who, session ?? shell ?? "")),
+      };
     },
   );
 };

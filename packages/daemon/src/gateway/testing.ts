@@ -134,6 +134,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     drivers,
     scrollbacks,
     artifacts,
+    waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();

@@ -17,7 +17,13 @@ import {
   type TerminalView,
 } from "@corral/protocol";
 import type { Artifacts } from "../artifacts/index.ts";
-import { type CommandResults, type Environment, type EnvironmentDrivers, planOf } from "../environments/index.ts";
+import {
+  BridgeKeeping,
+  type CommandResults,
+  type Environment,
+  type EnvironmentDrivers,
+  planOf,
+} from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldTerminals, type Scrollbacks } from "../terminals/index.ts";
 import { followOutputs, type OutputsOf, wholeOutputs } from "./whole-outputs.ts";
@@ -30,6 +36,8 @@ export interface ShellWorld {
   readonly drivers: EnvironmentDrivers;
   readonly scrollbacks: Scrollbacks;
   readonly artifacts: Pick<Artifacts, "begin">;
+  /** The ways out of shells whose network is `allow`. */
+  readonly waysOut: WaysOut;
   /** What an environment may use that is opened now. */
   limits(): EnvironmentLimits;
   /** Throws `workspace.busy` when the shell's folder is another's for the time being. Asked before an environment is opened. */
@@ -37,6 +45,11 @@ export interface ShellWorld {
   readonly onDefect: (what: string, error: unknown) => void;
   /** Aborted when the daemon stops: from then on nothing is recorded, for what runs goes on. */
   readonly over: AbortSignal;
+}
+
+export interface WaysOut {
+  /** Open when it resolves. From when the environment is on record it stays so without being held. */
+  hold(shell: ShellId): Promise<{ readonly folder: string; readonly release: () => void }>;
 }
 
 type OnOutput = (stream: "stdout" | "stderr", text: string) => void;
@@ -54,6 +67,7 @@ export class HeldShell {
   readonly facts: ShellFacts;
   readonly terminals: HeldTerminals;
   readonly #world: ShellWorld;
+  readonly #bridge = new BridgeKeeping();
   readonly #running = new Map<CommandId, Running>();
   /** Until it is on record and running, or refused. */
   readonly #starting = new Map<CommandId, Promise<unknown>>();
@@ -220,8 +234,15 @@ export class HeldShell {
     );
   }
 
-  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  /** Programs in it find the way out, if there is one, from the first command on. */
   async #open(by: By): Promise<Environment> {
+    const environment = await this.#opened(by);
+    if (environment.state.network === "allow") await this.#bridge.ready(environment);
+    return environment;
+  }
+
+  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  async #opened(by: By): Promise<Environment> {
     await this.#ending;
     const current = await this.#environment?.catch(() => undefined);
     if (current?.isOpen === true) return current;
@@ -246,6 +267,15 @@ export class HeldShell {
   async #openNew(by: By): Promise<Environment> {
     this.#world.claim(this);
     this.#isOpen = true;
+    const way = this.facts.environment.network === "allow" ? await this.#world.waysOut.hold(this.id) : undefined;
+    try {
+      return await this.#openWith(way?.folder, by);
+    } finally {
+      way?.release();
+    }
+  }
+
+  async #openWith(egress: string | undefined, by: By): Promise<Environment> {
     const { environment: wish, path, readable, variables } = this.facts;
     const environment = await this.#world.drivers.of(wish.kind).open(
       planOf({
@@ -257,6 +287,7 @@ export class HeldShell {
         volumes: wish.volumes ?? {},
         readable,
         limits: this.#world.limits(),
+        ...(egress === undefined ? {} : { egress }),
         variables,
       }),
     );

@@ -49,6 +49,7 @@ async function place({ idleMs }: { idleMs?: number } = {}) {
       drivers: driversOf(openJailDriver({ home })),
       scrollbacks: keepScrollbacks(artifacts, { everyMs: 10 }),
       artifacts,
+      waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
       onDefect,
       ...(idleMs === undefined ? {} : { idleMs }),
     });

@@ -15,7 +15,7 @@ import {
 import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
-import { HeldShell, type ShellFacts } from "./held.ts";
+import { HeldShell, type ShellFacts, type WaysOut } from "./held.ts";
 import { type Scrollbacks, type Terminals, terminalsOf } from "../terminals/index.ts";
 import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
 
@@ -59,6 +59,7 @@ export interface ShellParts {
   readonly drivers: EnvironmentDrivers;
   readonly scrollbacks: Scrollbacks;
   readonly artifacts: Pick<Artifacts, "begin">;
+  readonly waysOut: WaysOut;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
   /** What a container is made of that names nothing itself. */
@@ -76,6 +77,7 @@ export function openShells({
   drivers,
   scrollbacks,
   artifacts,
+  waysOut,
   limits = () => defaultLimits,
   usualContainer = () => ({}),
   onDefect,
@@ -83,7 +85,7 @@ export function openShells({
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const world = { log, drivers, scrollbacks, artifacts, limits, claim, onDefect, over: over.signal };
+  const world = { log, drivers, scrollbacks, artifacts, waysOut, limits, claim, onDefect, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
   const ticking = setInterval(endIdle, Math.min(idleMs, 60_000)).unref();

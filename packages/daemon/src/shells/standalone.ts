@@ -16,7 +16,7 @@ import {
   type EnvironmentDrivers,
   planOf,
   removeFolder,
-  shellWishOf,
+  aloneWishOf,
 } from "../environments/index.ts";
 import { ShellRecords } from "./records.ts";
 
@@ -95,7 +95,7 @@ async function open(
   session: string,
   options: ShellOptions,
 ): Promise<Environment> {
-  const wish = shellWishOf(askedFor(options));
+  const wish = aloneWishOf(askedFor(options));
   const driver = drivers.of(wish.kind);
   await drivers.sweep({ onRecord: ShellRecords.all(folder), onFailure: () => undefined });
   return driver.open(
@@ -162,7 +162,7 @@ function mustBeSame(
   state: EnvironmentState,
   workspace: string | undefined,
 ): void {
-  const wish = shellWishOf(asked);
+  const wish = aloneWishOf(asked);
   const differs = (["kind", "network", "access"] as const).filter((each) => wish[each] !== state[each]);
   if (workspace !== undefined && workspace !== state.workspace) throw taken(session, `works on ${state.workspace}`);
   if (wish.image !== undefined && wish.image !== state.container?.image)
