@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CorralError, type EnvironmentState, type ShellId } from "@corral/protocol";
 import { type Owner, removeFolder, workspaceIn } from "../environments/index.ts";
-import { prepareWorkspace } from "../workspaces/index.ts";
+import { letGoFor, prepareWorkspace } from "../workspaces/index.ts";
 
 /** The files that a shell works on. */
 export interface Place {
@@ -58,6 +58,7 @@ export function unchangedTest({ base }: Pick<Place, "base">, state: EnvironmentS
 /** The files and what was noted of them. */
 export async function removePlace({ path }: Pick<Place, "path">): Promise<void> {
   await removeFolder(path);
+  await letGoFor(path);
   for (const beside of ["json", "index"]) await removeFolder(`${path}.${beside}`);
 }
 

@@ -2,12 +2,13 @@ import { CorralError } from "@corral/protocol";
 import { lstat, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fault } from "../faults/index.ts";
-import { git, gitReading, type GitOptions } from "../git/index.ts";
+import { gitReading } from "../git/index.ts";
 import type { Owner } from "./copy.ts";
 import { type Depot, openDepot } from "./depot.ts";
 import { reclaimLocks } from "./left-locks.ts";
-import { inspect, type Source } from "./source.ts";
+import { inspect } from "./source.ts";
 import { type Skipped, stage } from "./staging.ts";
+import { repoOf, type UserRepo } from "./user-repo.ts";
 
 /**
  * Brings what was done in a workspace into the user's repo, as a branch below `corral/`.
@@ -154,13 +155,33 @@ interface Gathered {
   readonly skipped: readonly Skipped[];
 }
 
-/** The commit that holds everything: the agent's own, or one on top of it for what it left. */
-async function gather(depot: Depot, { base, before, variables, message }: BringingBack): Promise<Gathered> {
+/** What the workspace holds, as a tree of the depot. Nothing of the user's is written, and nothing but the depot. */
+export async function lookAt(work: BringingBack): Promise<Staged & { readonly depot: Depot }> {
+  const source = await inspect(work.repo, work.signal);
+  await mustBeFolder(work.workspace);
+  const depot = await openDepot(source, { ...work, folder: work.depot });
+  return { depot, ...(await stageAll(depot, work)) };
+}
+
+interface Staged {
+  /** The agent's commit. */
+  readonly agents: string;
+  readonly tree: string;
+  readonly skipped: readonly Skipped[];
+}
+
+async function stageAll(depot: Depot, { base, before }: BringingBack): Promise<Staged> {
   // An agent that broke its repository has broken that alone.
   const agents = (await depot.head()) ?? before ?? base;
   await depot.git(agents === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", agents]);
   const skipped = [...depot.odd.skipped, ...(await stage(depot.worktree, depot.odd))];
-  const tree = await depot.git(["write-tree"]);
+  return { agents, tree: await depot.git(["write-tree"]), skipped };
+}
+
+/** The commit that holds everything: the agent's own, or one on top of it for what it left. */
+async function gather(depot: Depot, work: BringingBack): Promise<Gathered> {
+  const { before, variables, message } = work;
+  const { agents, tree, skipped } = await stageAll(depot, work);
   const parents = await parentsOf(depot, { agents, before });
   const [first] = parents;
   const isHeld = parents.length === 1 && first !== undefined && (await treeOf(depot, first)) === tree;
@@ -202,19 +223,6 @@ async function sum(depot: Depot, { base }: BringingBack, tip: string) {
   const lines = numbers.split("\0").filter((line) => /^(\d+|-)\t/.test(line));
   const total = (column: number) => lines.reduce((all, line) => all + (Number(line.split("\t")[column]) || 0), 0);
   return { commits: Number(commits), files: lines.length, insertions: total(0), deletions: total(1) };
-}
-
-/** The user's repo, written to as whoever it belongs to. */
-export interface UserRepo {
-  readonly source: Source;
-  git(args: readonly string[], options?: GitOptions): ReturnType<typeof git>;
-  readonly as: Owner | undefined;
-}
-
-export async function repoOf(source: Source): Promise<UserRepo> {
-  const { uid, gid } = await stat(source.commonFolder);
-  const as = process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
-  return { source, as, git: (args, options) => git(source.worktree, args, { as, ...options }) };
 }
 
 /** More than this is no patch any more. */

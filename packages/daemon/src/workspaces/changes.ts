@@ -21,7 +21,9 @@ export function rawChanges(said: string): {
   for (; records[at]?.startsWith(":") === true; at += 2) {
     const [before = "", after = "", old = "", now = ""] = records[at]!.slice(1).split(" ");
     const objects = { before: old, after: now };
-    changes.push({ path: utf8(records[at + 1] ?? ""), before: octal(before), after: octal(after), objects });
+    // Where they were asked for, folders are among them.
+    if (![before, after].includes("040000"))
+      changes.push({ path: utf8(records[at + 1] ?? ""), before: octal(before), after: octal(after), objects });
   }
   return { changes, figures: records.slice(at) };
 }

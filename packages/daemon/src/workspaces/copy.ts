@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { git, type GitAnswer, insideGitJail, runJailed } from "../git/index.ts";
 import { alternatesOf } from "./alternates.ts";
+import { lookOver } from "./hazards.ts";
 import { layOut } from "./layout.ts";
 import type { Source } from "./source.ts";
 import { type Skipped, stage } from "./staging.ts";
@@ -42,7 +43,11 @@ export async function checkOut(
     if (await checkOutAs(owner, folder, args, options)) return;
   }
   succeeded(await git(folder, args, { ...options, settings: checkoutSettings }));
-  if (owner !== undefined) await give([folder], owner);
+  if (owner === undefined) return;
+  await give([folder], owner);
+  // The change of owner is one that git would look into, file by file, when it first looks.
+  await git(folder, ["update-index", "-q", "--refresh"], options);
+  await give([join(folder, ".git")], owner);
 }
 
 const checkoutSettings = {
@@ -85,6 +90,7 @@ export async function commitWorktree(
   folder: string,
   options: Copying = {},
 ): Promise<{ readonly commit: string; readonly skipped: readonly Skipped[] }> {
+  const shut = await lookOver(source.worktree, options.signal);
   const gitFolder = join(folder, ".git");
   const index = join(gitFolder, "worktree-index");
   const variables = { GIT_DIR: gitFolder, GIT_WORK_TREE: source.worktree, GIT_INDEX_FILE: index, ...source.variables };
@@ -93,13 +99,14 @@ export async function commitWorktree(
   // With the user's own notes of what is unchanged, only what has changed is read.
   await copyFile(join(source.gitFolder, "index"), index).catch(() => undefined);
   succeeded(await run(source.head === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", source.head]));
-  const skipped = await stage({
+  const staged = await stage({
     run: async ([program = "", ...args], input) => {
       if (program !== "git") return runPlain(source.worktree, [program, ...args], input);
       const { ok, stdout, stderr } = await run(args, input);
       return { ok, stdout: Buffer.from(stdout, "latin1"), stderr: Buffer.from(stderr, "latin1").toString("utf8") };
     },
   });
+  const skipped = [...shut, ...staged];
   const tree = succeeded(await run(["write-tree"])).trim();
   await rm(index, { force: true });
   const message = "Uncommitted work of the user, as the session found it\n\nCommitted by Corral, unsigned.\n";

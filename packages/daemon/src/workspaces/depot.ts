@@ -1,6 +1,14 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type GitJail, insideGitJail, type JailedAnswer, runJailed, startJailed } from "../git/index.ts";
+import {
+  type GitAnswer,
+  type GitJail,
+  type GitOptions,
+  insideGitJail,
+  type JailedAnswer,
+  runJailed,
+  startJailed,
+} from "../git/index.ts";
 import { give, type Owner } from "./copy.ts";
 import { findSpecial, type Odd, oddOf } from "./hazards.ts";
 import { layOut } from "./layout.ts";
@@ -31,6 +39,7 @@ export interface Depot {
 
 interface DepotOptions {
   readonly input?: string | Uint8Array;
+  readonly maxBytes?: number;
   readonly variables?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -95,6 +104,28 @@ export async function openDepot(
       child.stdin.end(revisions.map((revision) => `${revision}\n`).join(""));
       return child;
     },
+  };
+}
+
+/**
+ * Git that looks at what was gathered and nothing else: what lies in the workspace, attributes too, takes no part in what a person
+ * is shown.
+ */
+export function gitApart(
+  ask: (args: readonly string[], options: DepotOptions) => Promise<JailedAnswer>,
+  encoding: "utf8" | "latin1",
+) {
+  return async (
+    args: readonly string[],
+    { input, atMost }: Pick<GitOptions, "input" | "atMost"> = {},
+  ): Promise<GitAnswer> => {
+    const variables = { GIT_WORK_TREE: "/tmp", GIT_INDEX_FILE: "/tmp/none" };
+    const options = {
+      ...(input === undefined ? {} : { input }),
+      ...(atMost === undefined ? {} : { maxBytes: atMost }),
+    };
+    const { ok, stdout, stderr, isCut = false } = await ask(args, { variables, ...options });
+    return { ok: ok || (isCut && atMost !== undefined), stdout: stdout.toString(encoding), stderr, isCut };
   };
 }
 

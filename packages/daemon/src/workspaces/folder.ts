@@ -2,9 +2,22 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionId } from "@corral/protocol";
 import { removeFolder } from "../environments/index.ts";
+import { letGoFor } from "./keep.ts";
 
 export function workspaceFolder(home: string, session: SessionId): string {
   return join(home, "workspaces", session);
+}
+
+/** All that belongs to a workspace. Itself last: while it is there the others may be missing, not the other way round. */
+export function partsOf(home: string, session: SessionId) {
+  const folder = workspaceFolder(home, session);
+  return {
+    "record.json": `${folder}.json`,
+    depot: `${folder}.depot`,
+    "depot.tip": `${folder}.depot.tip`,
+    index: `${folder}.index`,
+    workspace: folder,
+  };
 }
 
 /** With what is written down beside it, and those that were discarded. Can be repeated. */
@@ -16,5 +29,6 @@ export async function removeWorkspace(home: string, session: SessionId): Promise
   for (const each of all) {
     if ((await lstat(each).catch(() => undefined)) !== undefined) await removeFolder(each);
   }
+  await letGoFor(folder);
   for (const file of [".json", ".depot.tip", ".index"]) await rm(`${folder}${file}`, { force: true });
 }

@@ -1,5 +1,6 @@
 export { removeWorkspace, workspaceFolder } from "./folder.ts";
 export { openInPlace } from "./in-place.ts";
+export { letGoFor } from "./keep.ts";
 export { prepareWorkspace, type Workspace } from "./prepare.ts";
 export { workspaceProjections } from "./projection.ts";
 export { forkPack, openSnapshots, snapshotProjections, type Snapshots } from "./snapshots/index.ts";

@@ -4,8 +4,9 @@ import { copyFile, link, lstat, readdir, readFile, rename, rm, writeFile } from 
 import { join } from "node:path";
 import { identify, isAlive } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
-import type { UserRepo } from "./bring-back.ts";
+import { lookOver } from "./hazards.ts";
 import { orphansEnded, reclaimLocks } from "./left-locks.ts";
+import type { UserRepo } from "./user-repo.ts";
 
 /**
  * Merges a branch into what the user has checked out.
@@ -24,6 +25,7 @@ export async function planMerge(
   { branch, tip, how, variables }: MergeWish,
 ): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
   await mustBeBetweenDeeds(user);
+  await lookOver(user.source.worktree);
   const from = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
   if ((await user.git(["merge-base", "--is-ancestor", tip, from])).ok) return { kind: "nothing-to-merge" };
   const isAhead = (await user.git(["merge-base", "--is-ancestor", from, tip])).ok;
@@ -123,7 +125,8 @@ async function reallyChanged(user: UserRepo, from: string, paths: readonly strin
  * were changed by somebody else since.
  */
 export async function carryOut(user: UserRepo, { from, to, branch }: WorkspaceMerge): Promise<void> {
-  const { gitFolder } = user.source;
+  const { gitFolder, worktree } = user.source;
+  await lookOver(worktree);
   const [index, lock] = [join(gitFolder, "index"), join(gitFolder, "index.lock")];
   await takeLock(user, lock);
   fault("merge.locked");

@@ -21,6 +21,7 @@ import { planOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { bringBack } from "./bring-back.ts";
+import { keepFor, letGoFor } from "./keep.ts";
 import { prepareWorkspace } from "./prepare.ts";
 
 const run = promisify(execFile);
@@ -168,7 +169,7 @@ test("killed anywhere, it leaves nothing that the next call minds, and nothing i
   const files = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`folder-${at % 20}/file-${at}`, `${at}\n`]));
   const head = commit(files);
   writeFileSync(join(repo, "new.txt"), "new");
-  const before = new Set(readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }));
+  const before = inGit();
   const wish = {
     repo,
     destination: join(place, "copies/one"),
@@ -182,7 +183,7 @@ test("killed anywhere, it leaves nothing that the next call minds, and nothing i
   for (const ms of [150, 250, 300, 350, 400, 500]) {
     const args = ["--input-type=module", "--eval", script, module, JSON.stringify(wish)];
     spawnSync(process.execPath, args, { timeout: ms, killSignal: "SIGKILL" });
-    expect(new Set(readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }))).toEqual(before);
+    expect(inGit()).toEqual(before);
   }
   const workspace = await prepareWorkspace({ ...wish, from: "dirty" });
   expect(workspace.head).toBe(head);
@@ -222,7 +223,7 @@ test("uncommitted work comes along as a commit, and the user's index and files s
   git("init", "--quiet", "nested");
   writeFileSync(join(repo, "nested/inner"), "");
   const [status, index] = [git("status", "--porcelain"), readFileSync(join(repo, ".git/index"))];
-  const objects = readdirSync(join(repo, ".git"), { recursive: true }).length;
+  const before = inGit();
   const { path, base, skipped } = await prepare({ from: "dirty" });
   expect(inCopy("log", "--format=%P", "-1", base)).toBe(`${head}\n`);
   expect(inCopy("status", "--porcelain")).toBe("");
@@ -233,7 +234,7 @@ test("uncommitted work comes along as a commit, and the user's index and files s
   expect(skipped).toEqual([{ path: "nested/", why: "nested repository" }]);
   expect(readFileSync(join(repo, ".git/index")).equals(index)).toBe(true);
   expect(git("status", "--porcelain")).toBe(status);
-  expect(readdirSync(join(repo, ".git"), { recursive: true }).length).toBe(objects);
+  expect(inGit()).toEqual(before);
 });
 
 test("a clean worktree brings nothing along, and one without commits all it has", async () => {
@@ -335,9 +336,30 @@ test("twenty copies prepared at once, while the user commits and collects garbag
     expect(at("rev-parse", "HEAD").trim()).toBe(base);
     expect(at("fsck", "--strict", "--no-dangling")).toBe("");
   }
+  expect(git("for-each-ref", "--format=%(refname)", "refs/corral").split("\n")).toHaveLength(21);
   expect(git("fsck", "--strict", "--no-dangling")).toBe("");
   expect(git("for-each-ref", "refs/heads/corral")).toBe("");
 }, 60_000);
+
+test("what a copy borrows outlives a rewritten history and its garbage collection, and goes with the copy", async () => {
+  const base = commit({ "file.txt": "one\n", "other.txt": "other\n" });
+  const { path } = await prepare({ hidden: [] });
+  git("checkout", "--quiet", "--orphan", "new");
+  commit({ "file.txt": "rewritten\n" });
+  git("branch", "--delete", "--force", "main");
+  git("reflog", "expire", "--expire=now", "--all");
+  // As one that was killed would leave it.
+  writeFileSync(join(repo, `.git/refs/corral/keep/one/${base}.lock`), "");
+  rmSync(join(repo, `.git/refs/corral/keep/one/${base}`));
+  await keepFor(path, { commonFolder: join(repo, ".git"), commits: [base] });
+  git("gc", "--quiet", "--prune=now");
+  expect(inCopy("fsck", "--strict", "--no-dangling")).toBe("");
+  expect(inCopy("show", "HEAD:other.txt")).toBe("other\n");
+  await letGoFor(path);
+  expect(git("for-each-ref", "refs/corral")).toBe("");
+  git("gc", "--quiet", "--prune=now");
+  expect(git("cat-file", "--batch-all-objects", "--batch-check")).not.toContain(base);
+});
 
 test("files of the copy list come along, links and what is outside do not", async () => {
   commit({ "file.txt": "content", ".gitignore": ".env*\nlinked\n" });
@@ -420,6 +442,12 @@ test("an agent in a jail commits in the copy under the user's name, and the repo
 
 function prepare(wish: Partial<Parameters<typeof prepareWorkspace>[0]> = {}): ReturnType<typeof prepareWorkspace> {
   return prepareWorkspace({ repo, destination: join(place, "copies/one"), branch: "corral/one", ...wish });
+}
+
+/** All that the user's git folder holds but for refs of Corral's own, by which what a copy borrows is kept. */
+function inGit(): string[] {
+  const names = readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" });
+  return names.filter((name) => !/^refs\/corral(\/|$)/.test(name));
 }
 
 function commit(files: Record<string, string>, where = repo): string {

@@ -4,9 +4,11 @@ import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs
 import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
+import { git } from "../git/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { borrow, checkOut, commitWorktree, detachFrom, give, type Owner } from "./copy.ts";
 import { copyExtras } from "./extras.ts";
+import { keepFor } from "./keep.ts";
 import { pointHead } from "./layout.ts";
 import { type Fork, unpackFork } from "./snapshots/fork.ts";
 import { inspect, type Remote, type Source, type SourceNotes } from "./source.ts";
@@ -91,13 +93,32 @@ export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> 
 type Filled = Pick<Workspace, "base" | "way" | "extras" | "skipped">;
 
 async function fill(source: Source, beside: string, wish: WorkspaceWish): Promise<Filled> {
-  const { owner, branch, hidden = placesInside, signal } = wish;
+  const { commonFolder, head } = source;
+  // From now on nothing that is borrowed is collected.
+  const kept = keepFor(wish.destination, { commonFolder, commits: [head, wish.start ?? ""] });
   const spare = await readySpare(source, beside, wish);
+  const filling = fillWith(spare, source, beside, wish).catch(async (error: unknown) => {
+    if (spare === undefined || wish.signal?.aborted === true) throw error;
+    // A spare may lack what the user's repo has let go since.
+    await setOut(beside);
+    return fillWith(undefined, source, beside, wish);
+  });
+  const [filled] = await Promise.all([filling, kept]);
+  return filled;
+}
+
+async function fillWith(
+  spare: { readonly head: string } | undefined,
+  source: Source,
+  beside: string,
+  wish: WorkspaceWish,
+): Promise<Filled> {
+  const { owner, branch, hidden = placesInside, signal } = wish;
   if (spare === undefined) await borrow(source, beside);
   fault("prepare.borrowed");
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
   const fork = dirty === undefined && wish.start === undefined ? wish.fork : undefined;
-  if (fork !== undefined) await unpackFork(beside, fork);
+  if (fork !== undefined) await takeOver(fork, beside, { source, wish });
   const base = dirty?.commit ?? wish.start ?? fork?.commit ?? source.head;
   const held = spare?.head;
   if (base !== "" && base !== held) await checkOut(beside, { from: held, to: base, owner }, { signal });
@@ -108,6 +129,17 @@ async function fill(source: Source, beside: string, wish: WorkspaceWish): Promis
   if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base === "", extras }), owner);
   const way = spare === undefined ? ("shared objects" as const) : ("spare" as const);
   return { base, way, extras, skipped: dirty?.skipped ?? [] };
+}
+
+/** What the snapshot was made on is borrowed, too. */
+async function takeOver(
+  fork: Fork,
+  beside: string,
+  { source, wish }: { source: Source; wish: WorkspaceWish },
+): Promise<void> {
+  await unpackFork(beside, fork);
+  const parent = await git(beside, ["rev-parse", "--verify", "--quiet", `${fork.commit}^`]);
+  await keepFor(wish.destination, { commonFolder: source.commonFolder, commits: [parent.stdout.trim()] });
 }
 
 /** A spare is for the HEAD of its time; the difference is small. Repos that cannot be borrowed from have none. */

@@ -45,7 +45,9 @@ export async function inspect(repo: string, signal?: AbortSignal): Promise<Sourc
   const [places, head, refs, settings, notes] = await Promise.all([
     git(path, ["rev-parse", "--path-format=absolute", ...placesAsked], { signal }),
     git(path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal }),
-    git(path, ["for-each-ref", "--format=%(objectname) %(refname)"], { signal }),
+    git(path, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/remotes", "refs/tags"], {
+      signal,
+    }),
     userSettings(path, /^(user\.(name|email)|core\.excludesfile|remote\..*\.url)$/),
     notesOf(path, signal),
   ]);
@@ -84,6 +86,8 @@ async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<S
   const attributes = [
     "grep",
     "--quiet",
+    // Else it asks the attributes of the worktree whether they are text, and waits if those are a pipe.
+    "--text",
     "--extended-regexp",
     "filter=lfs( |$)",
     "HEAD",

@@ -91,11 +91,26 @@ test("what a killed daemon was making goes, and a spare that is not whole is not
   expect((await prepare("one")).way).toBe("shared objects");
 });
 
-test("nothing is written in the user's repo", async () => {
-  const before = git(repo, "for-each-ref") + readdirSync(join(repo, ".git"), { recursive: true }).join("\n");
+test("nothing is written in the user's repo but the ref that keeps what is borrowed", async () => {
+  const inGit = () =>
+    readdirSync(join(repo, ".git"), { recursive: true, encoding: "utf8" }).filter((name) => !/refs.corral/.test(name));
+  const before = inGit();
   await spares().fill(repo);
-  await prepare("one");
-  expect(git(repo, "for-each-ref") + readdirSync(join(repo, ".git"), { recursive: true }).join("\n")).toBe(before);
+  const { head } = await prepare("one");
+  expect(inGit()).toEqual(before);
+  expect(git(repo, "for-each-ref", "--format=%(refname)", "refs/corral")).toBe(`refs/corral/keep/one/${head}\n`);
+});
+
+test("a spare of what the user's repo has let go since is not used", async () => {
+  await spares().fill(repo);
+  git(repo, "checkout", "--quiet", "--orphan", "new");
+  git(repo, "commit", "--quiet", "--message=rewritten");
+  git(repo, "branch", "--delete", "--force", "main");
+  git(repo, "reflog", "expire", "--expire=now", "--all");
+  git(repo, "gc", "--quiet", "--prune=now");
+  const { path } = await prepare("one");
+  expect(git(path, "status", "--porcelain")).toBe("");
+  expect(git(path, "fsck", "--strict", "--no-dangling")).toBe("");
 });
 
 function spares(changes: Partial<SparesOptions> = {}) {

@@ -33,14 +33,13 @@ export interface StagingBounds {
 
 const stagingBounds: StagingBounds = { largestFile: 100 * 2 ** 20, mostFiles: 200_000 };
 
-/** The index, which holds a tree, afterwards holds what the folder holds, but for `special`. Tells what was left out. */
+/** The index, which holds a tree, afterwards holds what the folder holds, but for what is left out. Tells what else was. */
 export async function stage(
   at: GitAtFolder,
-  { special = new Set() }: { readonly special?: ReadonlySet<string> } = {},
+  { isLeftOut = () => false }: { readonly isLeftOut?: (name: string) => boolean } = {},
 ): Promise<readonly Skipped[]> {
   const bounds = stagingBounds;
-  const isPlain = (name: string) => !special.has(name);
-  const listed = async (argv: readonly string[]) => (await names(at, argv)).filter(isPlain);
+  const listed = async (argv: readonly string[]) => (await names(at, argv)).filter((name) => !isLeftOut(name));
   const changed = await listed(["git", "diff-files", "--name-only", "--ignore-submodules=all", "-z"]);
   const others = await listed(["git", "ls-files", "--others", "--exclude-standard", "-z"]);
   const looked = await look(at, [...changed, ...others.filter((name) => !name.endsWith("/"))], bounds);

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -103,13 +104,39 @@ test("what a stopped daemon did not get to is brought at the next start, and a f
 test("the difference has what is not committed, too", async () => {
   expect(await workspaces.diff(session)).toMatchObject({ files: [], patch: "", truncated: false });
   write({ "file.txt": "two\n", "new.bin": "\0\x01" });
-  const { files, patch, branch } = await workspaces.diff(session);
+  const refs = inRepo("for-each-ref");
+  const { files, patch } = await workspaces.diff(session);
   expect(files).toEqual([
     { path: "file.txt", insertions: 1, deletions: 1 },
     { path: "new.bin", insertions: null, deletions: null },
   ]);
   expect(patch).toContain("-one\n+two\n");
-  expect(branch).toBe(`corral/${session}`);
+  // A look changes nothing; who wants the branch asks for it.
+  expect([inRepo("for-each-ref"), (await historyOf(log, session)).map(({ type }) => type)]).toEqual([
+    refs,
+    ["session.created", "workspace.prepared"],
+  ]);
+  const { branch, commit } = (await workspaces.bring(session, by)) as EventData<"workspace.brought-back">;
+  expect(await workspaces.diff(session)).toMatchObject({ branch, commit, files });
+});
+
+test("a difference shows what was planted to hide it, and folders that cannot be looked into", async () => {
+  write({ "file.txt": "two\n", ".gitattributes": "* -diff\n", "shut/x.txt": "x\n" });
+  chmodSync(join(workspaceFolder(place, session), "shut"), 0);
+  const { patch, skipped } = await workspaces.diff(session);
+  expect(patch).toContain("-one\n+two\n");
+  expect(skipped).toEqual([{ path: "shut/", why: "unreadable" }]);
+  chmodSync(join(workspaceFolder(place, session), "shut"), 0o755);
+});
+
+test("a pipe in the user's folder that git would wait for keeps a merge from beginning", async () => {
+  write({ "file.txt": "two\n" });
+  mkdirSync(join(repo, "in"));
+  execFileSync("mkfifo", [join(repo, "in/.gitattributes")]);
+  await expect(workspaces.merge(session, {}, by)).rejects.toMatchObject({
+    message: expect.stringContaining("in/.gitattributes is a pipe") as string,
+  });
+  expect(inRepo("log", "--format=%s", "main")).toBe("first\n");
 });
 
 test("a difference that nobody could read whole is cut, its files are all there", async () => {
@@ -520,7 +547,8 @@ test("a workspace that rested long goes, its branch stays; discarded ones go in 
   removed.length = 0;
   await workspaces.cleanUp();
   expect(removed).toEqual(["two\n"]);
-  expect(readdirSync(join(place, "workspaces")).filter((name) => name !== ".trash")).toEqual([]);
+  // Snapshots still borrow what the user's repo is asked to keep.
+  expect(readdirSync(join(place, "workspaces")).filter((name) => name !== ".trash")).toEqual([`${session}.kept`]);
   expect(await until("workspace.cleared")).toEqual({ commit: inRepo("rev-parse", `corral/${session}`).trim() });
   mkdirSync(join(place, "discarded/old"), { recursive: true });
   await workspaces.cleanUp();

@@ -6,28 +6,28 @@ import {
   type EventData,
   type MergeAnswer,
   type MergeWorkspace,
-  type NewEvent,
   type SessionId,
   type StoredEvent,
   type WorkspaceDiff,
 } from "@corral/protocol";
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fault } from "../faults/index.ts";
 import { endLeftJails } from "../git/index.ts";
 import type { By, Log } from "../log/index.ts";
-import { bringAgain, bringBack, type BringingBack, checkedOut, refOf, repoOf, type UserRepo } from "./bring-back.ts";
-import { type AskGit, flaggedBetween } from "./changes.ts";
+import { bringBack, type BringingBack } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
-import { difference } from "./difference.ts";
-import { removeWorkspace, workspaceFolder } from "./folder.ts";
-import { reclaimLocks } from "./left-locks.ts";
+import { changesIn } from "./diff.ts";
+import { openDiscards } from "./discards.ts";
+import { partsOf, removeWorkspace, workspaceFolder } from "./folder.ts";
+import { Lines } from "./lines.ts";
 import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
+import { Records } from "./records.ts";
 import { inspect } from "./source.ts";
 import type { Spares } from "./spare.ts";
 import type { Skipped } from "./staging.ts";
 import { emptyTrash, setOut } from "./trash.ts";
+import { repoOf } from "./user-repo.ts";
 
 /**
  * What becomes of the work in workspaces.
@@ -78,7 +78,10 @@ export interface WorkspacesOptions {
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const { log, home, owner, spares, onDefect, terms, now = Date.now } = options;
   const enough = new AbortController();
-  const lines = new Map<string, Promise<unknown>>();
+  const records = new Records(log);
+  const lines = new Lines();
+  const inLine = <T>(name: string, work: () => Promise<T>) => lines.run(name, work);
+  const discards = openDiscards({ home, records, workOn, now });
   /** Sessions in an activity that has made no call that could write. One that an earlier daemon began may have. */
   const idle = new Set<SessionId>();
   const unlisten = log.onCommit((events) => events.forEach(notice));
@@ -91,9 +94,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));
           if (row["discarded"] === null || row["prepared"] !== null) continue;
-          await finishDiscard(session).catch((error: unknown) =>
-            onDefect(`what was discarded of ${session} is left in the middle`, error),
-          );
+          await discards
+            .finish(session)
+            .catch((error: unknown) => onDefect(`what was discarded of ${session} is left in the middle`, error));
         }
       } catch (error) {
         onDefect("workspaces that were discarded or merged are left in the middle", error);
@@ -111,46 +114,39 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
     diff: (session) =>
       inLine(session, async () => {
-        const record = await known(session);
+        const record = await records.known(session);
         const prepared = preparedOf(record, session);
-        const { skipped = [] } = await bringNow(session, record, { actor: "corral" });
-        const { tip, branch } = await known(session);
+        const { tip, branch } = record;
         const { path, base } = prepared;
-        const user = await repoOf(await inspect(await repoPath(record)));
-        const place = {
+        const { skipped, ...changes } = await changesIn(await workOn(session, record, prepared));
+        return {
           path,
           base,
-          ...(branch === undefined ? {} : { branch, commit: tip }),
-          ...(skipped.length === 0 ? {} : { skipped }),
+          ...(branch === undefined || tip === undefined ? {} : { branch, commit: tip }),
+          ...(skipped.length === 0 ? {} : { skipped: told(skipped) }),
+          ...changes,
         };
-        if (tip === undefined) return { ...place, files: [], patch: "", truncated: false };
-        const bytes: AskGit = (args, options) => user.git(args, { ...options, encoding: "latin1" });
-        const [changes, flagged] = await Promise.all([
-          difference(user, { base, tip }),
-          flaggedBetween(bytes, { base, tip }),
-        ]);
-        return { ...place, ...changes, ...(flagged.length === 0 ? {} : { flagged }) };
       }),
 
-    bring: (session, by, how) => inLine(session, async () => bringNow(session, await known(session), by, how)),
+    bring: (session, by, how) => inLine(session, async () => bringNow(session, await records.known(session), by, how)),
 
     merge: (session, wish, by) =>
       inLine(session, async () => {
-        await mustRest(session);
-        const record = await known(session);
+        await records.mustRest(session);
+        const record = await records.known(session);
         const { variables } = preparedOf(record, session);
         if (record.kind === "in-place") throw inPlaceAlready();
         await bringNow(session, record, by);
-        const { tip, branch } = await known(session);
+        const { tip, branch } = await records.known(session);
         if (tip === undefined || branch === undefined) return { kind: "nothing-to-merge" };
-        const source = await inspect(await repoPath(record));
+        const source = await inspect(await records.repoPath(record));
         // What is planned holds until it is done: nobody else of Corral's merges into that folder meanwhile.
         return inLine(source.worktree, async () => {
           const user = await repoOf(await inspect(source.worktree));
           const plan = await planMerge(user, { branch, tip, how: wish.how, variables });
           if (plan.kind === "nothing-to-merge") return plan;
           const { kind: _, ...merge } = plan;
-          await append(session, by, event("workspace.merge-begun", merge));
+          await records.append(session, by, event("workspace.merge-begun", merge));
           fault("merge.begun");
           await carryOutOrGiveUp(session, merge, by);
           return { kind: "merged", ...merge };
@@ -159,19 +155,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
     discard: (session, by) =>
       inLine(session, async () => {
-        await mustRest(session);
-        const record = await known(session);
+        await records.mustRest(session);
+        const record = await records.known(session);
         preparedOf(record, session);
         if (record.kind === "in-place") throw inPlaceAlready();
         await options.endEnvironments(session);
         await bringNow(session, record, by);
-        return discardNow(session, by);
+        return discards.discard(session, by);
       }),
 
     restore: (session, by) =>
       inLine(session, async () => {
-        await mustRest(session);
-        return restoreNow(session, by);
+        await records.mustRest(session);
+        return discards.undo(session, by);
       }),
 
     remove: (session) => inLine(session, () => removeWorkspace(home, session)),
@@ -180,7 +176,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       const { signal } = enough;
       try {
         await clearIdle();
-        await expireDiscarded();
+        await discards.expire(terms().discardedDays);
         for (const folder of ["workspaces", "discarded"])
           await emptyTrash(join(home, folder), { signal, onFailure: onDefect });
       } catch (error) {
@@ -193,7 +189,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     async close() {
       unlisten();
       enough.abort();
-      await Promise.allSettled(lines.values());
+      await lines.settled();
     },
   };
 
@@ -208,7 +204,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 
   async function refill(session: SessionId): Promise<void> {
     try {
-      await spares.fill(await repoPath(await known(session)));
+      await spares.fill(await records.repoPath(await records.known(session)));
     } catch (error) {
       onDefect(`no spare copy is made after ${session}`, error);
     }
@@ -218,15 +214,15 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   function bringSoon(session: SessionId, by: By): void {
     void inLine(session, async () => {
       if (enough.signal.aborted) return;
-      const record = await known(session);
+      const record = await records.known(session);
       if (record.prepared === undefined) return;
       try {
         const brought = await bringNow(session, record, by);
-        if (brought.kind === "nothing-new") await append(session, by, event("workspace.unchanged", {}));
+        if (brought.kind === "nothing-new") await records.append(session, by, event("workspace.unchanged", {}));
       } catch (error) {
         if (enough.signal.aborted || isOfNoSession(error)) return;
         const message = error instanceof Error ? error.message : String(error);
-        await append(session, by, event("workspace.bring-back-failed", { message }));
+        await records.append(session, by, event("workspace.bring-back-failed", { message }));
       }
     }).catch((error: unknown) => {
       if (!isOfNoSession(error)) onDefect(`the work of ${session} was not brought back`, error);
@@ -250,7 +246,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       skipped: told(skipped),
       ...(edited ? { edited: true as const } : {}),
     };
-    await append(session, by, event("workspace.brought-back", data));
+    await records.append(session, by, event("workspace.brought-back", data));
     return { kind: "brought", ...data };
   }
 
@@ -261,7 +257,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     edited = false,
   ): Promise<BringingBack> {
     return {
-      repo: await repoPath(record),
+      repo: await records.repoPath(record),
       workspace: path,
       depot: `${workspaceFolder(home, session)}.depot`,
       readable,
@@ -284,128 +280,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       await carryOut(user, merge);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      await append(session, by, event("workspace.merge-given-up", { reason }));
+      await records.append(session, by, event("workspace.merge-given-up", { reason }));
       throw error instanceof CorralError ? error : new CorralError("workspace.failed", reason, { cause: error });
     }
     fault("merge.done");
-    await append(session, by, event("workspace.merged", merge));
+    await records.append(session, by, event("workspace.merged", merge));
   }
 
   async function finishMerge(session: SessionId): Promise<void> {
-    const { merging } = await known(session);
+    const { merging } = await records.known(session);
     if (merging === undefined) return;
     await inLine(merging.worktree, () => carryOutOrGiveUp(session, merging, { actor: "corral" })).catch(
       (error: unknown) => onDefect(`the merge of ${session} was given up`, error),
     );
-  }
-
-  /** The record first: what is cut off afterwards is done at the next start, before the session goes on. */
-  async function discardNow(session: SessionId, by: By): Promise<DiscardAnswer> {
-    const { tip: commit, branch } = await known(session);
-    const folder = join(home, "discarded", `${session}-${now().toString(36)}`);
-    const kept = { ...(branch === undefined ? {} : { branch }), ...(commit === undefined ? {} : { commit }) };
-    await append(session, by, event("workspace.discarded", { folder, ...kept }));
-    fault("discard.begun");
-    await finishDiscard(session);
-    return { kind: "discarded", ...kept };
-  }
-
-  async function finishDiscard(session: SessionId): Promise<void> {
-    const record = await known(session);
-    const { folder, branch, commit } = record.discarded!;
-    if (await isThere(workspaceFolder(home, session))) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const [name, from] of Object.entries(partsOf(session))) {
-        await move(from, join(folder, name));
-        fault("discard.moved");
-      }
-    }
-    // Once is enough: a branch that the user makes of it later is theirs, and so is a repository that they take away.
-    if (branch === undefined || commit === undefined || !(await isThere(folder)) || (await isThere(droppedIn(folder))))
-      return;
-    await dropBranch(record, { folder, branch, commit });
-    await writeFile(droppedIn(folder), "");
-  }
-
-  /** The user's, if they went on with it or have it checked out, and then it stays. */
-  async function dropBranch(record: OnRecord, { folder, branch, commit }: Dropped): Promise<void> {
-    const user = await repoOf(await inspect(await repoPath(record)));
-    const ref = refOf(branch);
-    const at = await user.git(["rev-parse", "--verify", "--quiet", ref]);
-    if (at.stdout.trim() !== commit || (await checkedOut(user)).has(ref)) return;
-    const drop = () => user.git(["update-ref", "--no-deref", "-d", ref, commit]);
-    const dropped = await drop();
-    if (!dropped.ok && (await reclaimDropped(user, { folder, ref }))) await drop();
-    fault("discard.dropped");
-  }
-
-  /** The last of the files is moved aside right before the branch is dropped. */
-  async function reclaimDropped(
-    { source }: UserRepo,
-    { folder, ref }: { folder: string; ref: string },
-  ): Promise<boolean> {
-    const since = (await stat(folder).catch(() => undefined))?.mtimeMs;
-    if (since === undefined) return false;
-    const { worktree, commonFolder } = source;
-    const locks = [`${ref}.lock`, "packed-refs.lock", "packed-refs.new"].map((name) => join(commonFolder, name));
-    return (await reclaimLocks({ folders: [worktree, commonFolder], locks, since })).length > 0;
-  }
-
-  async function restoreNow(session: SessionId, by: By): Promise<DiscardAnswer> {
-    const record = await known(session);
-    const { discarded } = record;
-    if (discarded === undefined || !(await isThere(discarded.folder)))
-      throw new CorralError("workspace.none", `Nothing of ${session} was discarded that could be brought back.`, {
-        hint: "What is discarded is kept for workspace.discardedDays; `corral snapshots` lists what else there is",
-      });
-    if (record.prepared !== undefined)
-      throw new CorralError("workspace.busy", `${session} works in another workspace by now.`, {
-        hint: "Discard that one first",
-      });
-    const prepared = await lastPrepared(session);
-    if (prepared === undefined) throw new CorralError("workspace.none", `${session} never had a workspace.`);
-    // Cut off before it is on record, all of it is moved away again at the next start, the branch included.
-    await rm(droppedIn(discarded.folder), { force: true });
-    for (const [name, to] of Object.entries(partsOf(session))) {
-      await move(join(discarded.folder, name), to);
-      fault("undo.moved");
-    }
-    const { commit } = discarded;
-    const work = await workOn(session, record, prepared);
-    const branch = commit === undefined ? undefined : await bringAgain(work, commit);
-    fault("undo.brought");
-    const restored = { ...discarded, ...(branch === undefined ? {} : { branch }) };
-    await append(session, by, event("workspace.restored", restored), event("workspace.prepared", prepared));
-    fault("undo.recorded");
-    await rm(discarded.folder, { recursive: true, force: true });
-    const { folder: _, ...rest } = restored;
-    return { kind: "restored", ...rest };
-  }
-
-  async function lastPrepared(session: SessionId): Promise<EventData<"workspace.prepared"> | undefined> {
-    let found: EventData<"workspace.prepared"> | undefined;
-    for (let after = 0; ;) {
-      const page = await log.read({ after, stream: session });
-      if ("kind" in page) {
-        after = page.to;
-        continue;
-      }
-      for (const each of page) if (each.type === "workspace.prepared") found = each.data;
-      if (page.length === 0) return found;
-      after = page.at(-1)!.seq;
-    }
-  }
-
-  function partsOf(session: SessionId): Record<string, string> {
-    const folder = workspaceFolder(home, session);
-    // The workspace last: while it is there the others may be missing, not the other way round.
-    return {
-      "record.json": `${folder}.json`,
-      depot: `${folder}.depot`,
-      "depot.tip": `${folder}.depot.tip`,
-      index: `${folder}.index`,
-      workspace: folder,
-    };
   }
 
   async function clearIdle(): Promise<void> {
@@ -423,82 +310,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   }
 
   async function clear(session: SessionId): Promise<void> {
-    const before = await known(session);
-    if (before.prepared === undefined || before.kind === "in-place" || (await isBusy(session))) return;
+    const before = await records.known(session);
+    if (before.prepared === undefined || before.kind === "in-place" || (await records.isBusy(session))) return;
     await options.endEnvironments(session);
     await bringNow(session, before, { actor: "corral" });
-    const { tip, prepared } = await known(session);
+    const { tip, prepared } = await records.known(session);
     if ((await options.beforeRemoval?.(session, workspaceFolder(home, session))) === false) return;
     const commit = tip ?? prepared?.base ?? "";
-    await append(session, { actor: "corral" }, event("workspace.cleared", { commit }));
-    for (const part of Object.values(partsOf(session))) await setOut(part);
+    await records.append(session, { actor: "corral" }, event("workspace.cleared", { commit }));
+    for (const part of Object.values(partsOf(home, session))) await setOut(part);
   }
-
-  async function expireDiscarded(): Promise<void> {
-    const folder = join(home, "discarded");
-    for (const name of await readdir(folder).catch(() => [])) {
-      if (name.startsWith(".")) continue;
-      const { mtimeMs } = await stat(join(folder, name));
-      if (now() - mtimeMs > terms().discardedDays * dayMs) await setOut(join(folder, name));
-    }
-  }
-
-  function inLine<T>(what: string, work: () => Promise<T>): Promise<T> {
-    const before = lines.get(what) ?? Promise.resolve();
-    const done = before.then(work, work);
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    lines.set(what, settled);
-    void settled.then(() => {
-      if (lines.get(what) === settled) lines.delete(what);
-    });
-    return done;
-  }
-
-  async function known(session: SessionId): Promise<OnRecord> {
-    const row = await log.row("workspaces", session);
-    if (row === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
-    return onRecord(row);
-  }
-
-  async function repoPath({ worktree, project }: OnRecord): Promise<string> {
-    return worktree ?? ((await log.row("projects", project))?.["path"] as string | undefined) ?? "";
-  }
-
-  async function isBusy(session: SessionId): Promise<boolean> {
-    return (await log.row("sessions", session))?.["open"] === 1;
-  }
-
-  async function mustRest(session: SessionId): Promise<void> {
-    if (await isBusy(session))
-      throw new CorralError("session.busy", `${session} is in the middle of an activity.`, {
-        retry: "later",
-        hint: "Let it finish, or interrupt it first.",
-      });
-  }
-
-  async function append(session: SessionId, by: By, ...events: readonly NewEvent[]): Promise<void> {
-    // Nothing is said of a session that is gone by now.
-    const guards = [{ table: "workspaces", key: session, is: {} }];
-    await log.append({ stream: session, ...by, events, guards });
-  }
-}
-
-interface Dropped {
-  /** Where the files were moved to. */
-  readonly folder: string;
-  readonly branch: string;
-  readonly commit: string;
 }
 
 const dayMs = 86_400_000;
-
-/** Says that the branch of what lies in the folder was dropped. */
-function droppedIn(folder: string): string {
-  return join(folder, "dropped");
-}
 
 function preparedOf({ prepared }: OnRecord, session: SessionId): EventData<"workspace.prepared"> {
   if (prepared !== undefined) return prepared;
@@ -526,17 +350,4 @@ function inPlaceAlready(): CorralError {
 /** It was removed meanwhile. */
 function isOfNoSession(error: unknown): boolean {
   return error instanceof CorralError && (error.code === "not-found" || error.code === "append.conflict");
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
-}
-
-/** Harmless when it was moved before. */
-async function move(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
 }

@@ -42,7 +42,7 @@ export async function expireOf(
       ...(at === gone.length - 1 ? { packs } : {}),
     }),
   );
-  await shelf.append(session, { actor: "corral" }, ...events);
+  await shelf.records.append(session, { actor: "corral" }, ...events);
   fault("snapshot.expired");
   await keepOnly(repository, file === undefined ? "nothing" : "new.pack");
   await noteOnly(repository.folder, packs);

@@ -1,15 +1,8 @@
 import { chown, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type GitAnswer,
-  type GitJail,
-  type GitOptions,
-  insideGitJail,
-  type JailedAnswer,
-  type Reply,
-  runJailed,
-} from "../../git/index.ts";
+import { type GitJail, insideGitJail, type JailedAnswer, type Reply, runJailed } from "../../git/index.ts";
 import { give, type Owner } from "../copy.ts";
+import { gitApart } from "../depot.ts";
 import { layOut } from "../layout.ts";
 import type { Source } from "../source.ts";
 
@@ -55,7 +48,7 @@ export async function openRepository(
 ): Promise<Repository> {
   const { folder, owner, signal } = place;
   await make(source, place);
-  for (const left of ["index.lock", "new.pack"]) await rm(join(folder, left), { force: true });
+  for (const left of ["index.lock", "new.pack", "odd"]) await rm(join(folder, left), { force: true });
   const workspace = (await isFolder(place.workspace)) ? place.workspace : join(folder, "nothing");
   const jail: GitJail = { workspace, readable: place.readable, depot: folder, user: owner };
   const own = { GIT_WORK_TREE: insideGitJail.workspace, GIT_INDEX_FILE: `${insideGitJail.depot}/index` };
@@ -74,19 +67,13 @@ export async function openRepository(
   };
 }
 
-/** Git alone, without anything around it. */
+/** Git on what was kept, away from the workspace. */
 export function gitIn(repository: Repository, encoding: "utf8" | "latin1") {
-  return async (
-    args: readonly string[],
-    { input, atMost }: Pick<GitOptions, "input" | "atMost"> = {},
-  ): Promise<GitAnswer> => {
-    const options = {
-      ...(input === undefined ? {} : { input: Buffer.from(input) }),
-      ...(atMost === undefined ? {} : { maxBytes: atMost }),
-    };
-    const { ok, stdout, stderr, isCut = false } = await repository.run('exec git "$@"', args, options);
-    return { ok: ok || (isCut && atMost !== undefined), stdout: stdout.toString(encoding), stderr, isCut };
-  };
+  return gitApart(
+    (args, { input, ...options }) =>
+      repository.run('cd /tmp && exec git "$@"', args, { ...options, ...(input && { input: Buffer.from(input) }) }),
+    encoding,
+  );
 }
 
 /** Takes a file into it that was made elsewhere, for the programs in the jail to change. */

@@ -10,11 +10,29 @@ export function mustBeInside(paths: readonly string[] = []): void {
   if (outside.length > 0) throw noSuchPath(outside);
 }
 
+/** What to write, and which files to leave alone. Throws `not-found` for paths that are nowhere, and `workspace.overlap`. */
+export async function planRestore(
+  repository: Repository,
+  { snapshot, paths, now }: RestoreWish,
+): Promise<{ readonly wanted: string; readonly left: readonly string[] }> {
+  const present = now.tree;
+  const wanted = await wantedTree(repository, { present, snapshot, paths });
+  return { wanted, left: await unkept(repository, { present, wanted, paths, skipped: now.skipped }) };
+}
+
+export interface RestoreWish {
+  /** The tree of the snapshot. */
+  readonly snapshot: string;
+  readonly paths: readonly string[] | undefined;
+  /** What the workspace holds. */
+  readonly now: { readonly tree: string; readonly skipped: readonly Skipped[] };
+}
+
 /**
  * The tree that the workspace is to hold: the snapshot's, or the present one with these paths as they were. What was not there
  * then is to go.
  */
-export async function wantedTree(
+async function wantedTree(
   repository: Repository,
   { present, snapshot, paths }: { present: string; snapshot: string; paths: readonly string[] | undefined },
 ): Promise<string> {
@@ -30,7 +48,7 @@ export async function wantedTree(
  * Files of the workspace that no snapshot has as they are now, since they could not be kept. Those that would be replaced keep the
  * rest from being restored, for nothing could bring them back: throws `workspace.overlap`. Tells those that are to be left alone.
  */
-export async function unkept(
+async function unkept(
   repository: Repository,
   { present, wanted, paths, skipped }: Wanted & { readonly skipped: readonly Skipped[] },
 ): Promise<readonly string[]> {

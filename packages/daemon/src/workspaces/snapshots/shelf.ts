@@ -1,6 +1,5 @@
 import {
   type CallId,
-  CorralError,
   event,
   type EventData,
   newId,
@@ -16,7 +15,8 @@ import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Digest, Store } from "../../storage/index.ts";
 import type { Owner } from "../copy.ts";
 import { workspaceFolder } from "../folder.ts";
-import { type OnRecord, onRecord } from "../projection.ts";
+import type { OnRecord } from "../projection.ts";
+import { Records } from "../records.ts";
 import { inspect, type Source } from "../source.ts";
 import { loadPacks, notePack, storePack } from "./packs.ts";
 import { openRepository, type Repository } from "./repository.ts";
@@ -27,22 +27,16 @@ import type { TakenTree } from "./take.ts";
  * Whoever uses it is alone with the session.
  */
 export interface Shelf {
-  /** Throws `not-found`. */
-  known(session: SessionId): Promise<OnRecord>;
-  /** The workspace it has, or had last. */
-  everPrepared(session: SessionId): Promise<Prepared | undefined>;
+  readonly records: Records;
   /** The session's repository. One that is gone comes back from storage. */
   open(session: SessionId): Promise<Repository>;
   last(session: SessionId): Promise<{ readonly id: SnapshotId; readonly tree: string } | undefined>;
   /** Puts a snapshot on record, after its objects are safe. */
   keep(session: SessionId, taken: TakenTree, why: Why & { readonly previous: SnapshotId | null }): Promise<SnapshotId>;
-  append(session: SessionId, by: By, ...events: readonly NewEvent[]): Promise<void>;
   owner(record: OnRecord): Promise<Owner | undefined>;
   /** Lets go of what is remembered of it. */
   forget(session: SessionId): void;
 }
-
-export type Prepared = EventData<"workspace.prepared">;
 
 /** Why a snapshot is taken. */
 export interface Why {
@@ -61,26 +55,14 @@ export interface ShelfOptions {
 }
 
 export function openShelf({ log, home, store, signal, longestMs, ...options }: ShelfOptions): Shelf {
+  const records = new Records(log);
   const sources = new Map<SessionId, Promise<GitTerms | undefined>>();
 
-  return { known, everPrepared, open, last, keep, append, owner, forget: (session) => void sources.delete(session) };
-
-  async function known(session: SessionId): Promise<OnRecord> {
-    const row = await log.row("workspaces", session);
-    if (row === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
-    return onRecord(row);
-  }
-
-  async function everPrepared(session: SessionId): Promise<Prepared | undefined> {
-    const { prepared } = await known(session);
-    if (prepared !== undefined) return prepared;
-    const found = (await historyOf(log, session)).findLast(({ type }) => type === "workspace.prepared");
-    return found?.type === "workspace.prepared" ? found.data : undefined;
-  }
+  return { records, open, last, keep, owner, forget: (session) => void sources.delete(session) };
 
   async function open(session: SessionId): Promise<Repository> {
-    const record = await known(session);
-    const prepared = await everPrepared(session);
+    const record = await records.known(session);
+    const prepared = await records.everPrepared(session);
     const folder = shelfFolder(home, session);
     const wasThere = await isThere(join(folder, "ready"));
     const readable = await existing(prepared?.readable ?? []);
@@ -122,14 +104,8 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
       ...(pack === undefined ? {} : { pack }),
       ...(flagged.length === 0 ? {} : { flagged: [...flagged] }),
     };
-    await append(session, by, event("snapshot.taken", data));
+    await records.append(session, by, event("snapshot.taken", data));
     return snapshotId;
-  }
-
-  async function append(session: SessionId, by: By, ...events: readonly NewEvent[]): Promise<void> {
-    // Nothing is said of a session that is gone by now.
-    const guards = [{ table: "workspaces", key: session, is: {} }];
-    await log.append({ stream: session, ...by, events, guards });
   }
 
   /** The user's own folder is looked at as whoever it belongs to. */
@@ -140,15 +116,15 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
   }
 
   /** Asked once: it takes several programs to tell. */
-  function gitTerms(session: SessionId, { worktree, project }: OnRecord): Promise<GitTerms | undefined> {
-    const asked = sources.get(session) ?? ask(worktree, project).catch(() => undefined);
+  function gitTerms(session: SessionId, record: OnRecord): Promise<GitTerms | undefined> {
+    const asked =
+      sources.get(session) ??
+      records
+        .repoPath(record)
+        .then((path) => inspect(path, signal))
+        .catch(() => undefined);
     sources.set(session, asked);
     return asked;
-  }
-
-  async function ask(worktree: string | undefined, project: string): Promise<GitTerms> {
-    const path = worktree ?? ((await log.row("projects", project))?.["path"] as string | undefined) ?? "";
-    return inspect(path, signal);
   }
 }
 

@@ -267,6 +267,58 @@ test("any two can be compared, and one with what there is now", async () => {
   await expect(stage.snapshots.diff(start!, elsewhere)).rejects.toMatchObject({ code: "not-found" });
 });
 
+test("folders that cannot be looked into, and files in them, are told, and kept as they were", async () => {
+  await session.call(() => session.write({ "in/b.txt": "b\n" }));
+  await session.call(() => {
+    session.write({ "in/a.txt": "two\n", "shut/x.txt": "x\n", "half/y.txt": "y\n", "file.txt": "two\n" });
+    for (const [name, mode] of Object.entries({ in: 0, shut: 0o300, half: 0o600, "file.txt": 0 }))
+      chmodSync(join(session.folder, name), mode);
+  });
+  const { tree, skipped } = (await session.taken()).at(-1)!;
+  expect(skipped.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual(
+    ["file.txt", "half/", "in/", "shut/"].map((path) => ({ path, why: "unreadable" })),
+  );
+  expect(inSnapshots("ls-tree", "-r", "--name-only", tree)).toBe("file.txt\nin/a.txt\nin/b.txt\nother.txt\n");
+  expect(inSnapshots("cat-file", "blob", `${tree}:in/a.txt`)).toBe("a\n");
+  const [start] = await session.taken();
+  await expect(stage.snapshots.restore(start!.snapshotId, {}, by)).rejects.toMatchObject({ code: "workspace.overlap" });
+  // Told once.
+  await session.call(() => undefined);
+  expect(await session.taken()).toHaveLength(3);
+  for (const name of ["in", "shut", "half"]) chmodSync(join(session.folder, name), 0o755);
+});
+
+test("what many planted pipes are in is left out as a whole, and everything else is kept", async () => {
+  await session.call(() => {
+    session.write({ "file.txt": "two\n", "many/known.txt": "known\n" });
+  });
+  await session.call(() => {
+    session.write({ "file.txt": "three\n", "many/known.txt": "changed\n" });
+    const folders = Array.from({ length: 600 }, (_, at) => join(session.folder, "many", String(at)));
+    for (const folder of folders) mkdirSync(folder);
+    execFileSync(
+      "mkfifo",
+      folders.map((folder) => join(folder, ".gitattributes")),
+    );
+    execFileSync("mkfifo", [join(session.folder, "in/.gitignore")]);
+  });
+  const { tree, skipped } = (await session.taken()).at(-1)!;
+  expect(skipped).toEqual([
+    { path: "many/", why: "too many" },
+    { path: "in/.gitignore", why: "neither file nor link" },
+  ]);
+  expect(inSnapshots("cat-file", "blob", `${tree}:file.txt`)).toBe("three\n");
+  expect(inSnapshots("cat-file", "blob", `${tree}:many/known.txt`)).toBe("known\n");
+});
+
+test("a difference shows what was planted to hide it, and waits for nothing", async () => {
+  await session.call(() => session.write({ "file.txt": "two\n", ".gitattributes": "* -diff\n" }));
+  const [start, second] = (await session.taken()).map(({ snapshotId }) => snapshotId);
+  rmSync(join(session.folder, ".gitattributes"));
+  execFileSync("mkfifo", [join(session.folder, ".gitattributes")]);
+  expect((await stage.snapshots.diff(start!, second)).patch).toContain("-one\n+two\n");
+});
+
 test("all files are restored, links are replaced and not followed, and that can be undone", async () => {
   const outside = join(stage.home, "outside");
   mkdirSync(outside);
@@ -302,6 +354,8 @@ test("single paths are restored, what was not there then goes, and nothing else 
   expect(filesIn(session.folder)).toEqual({ "file.txt": "two\n", "in/a.txt": "a\n", "other.txt": "other\n" });
   const nowhere = stage.snapshots.restore(start!.snapshotId, { paths: ["no*where"] }, by);
   await expect(nowhere).rejects.toMatchObject({ code: "not-found" });
+  // Whatever runs there goes on: nothing could be restored.
+  expect(stage.ended).toEqual([session.id]);
   expect(await session.types()).toEqual(expect.arrayContaining(["snapshot.taken", "snapshot.restored"]));
 });
 
@@ -317,6 +371,7 @@ test("what was too large to be kept is not lost by restoring", async () => {
       message: expect.stringContaining("data.bin") as string,
     });
   expect(now()).toMatchObject({ "data.bin": large, "file.txt": "three\n" });
+  expect(stage.ended).toEqual([]);
   await stage.snapshots.restore(small, { paths: ["file.txt"] }, by);
   expect(now()).toMatchObject({ "data.bin": large, "file.txt": "two\n" });
 });

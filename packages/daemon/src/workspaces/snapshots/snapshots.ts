@@ -19,8 +19,9 @@ import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { Owner } from "../copy.ts";
 import { difference } from "../difference.ts";
+import { Lines } from "../lines.ts";
 import type { OnRecord } from "../projection.ts";
-import { nestedNoted, noteNested } from "./nested.ts";
+import { hasNewlySkipped, readNotes, writeNotes } from "./notes.ts";
 import { beginFrom, forgetFiles } from "./beginning.ts";
 import { Ends } from "./ends.ts";
 import { expireOf, sweepStore } from "./expiry.ts";
@@ -29,8 +30,9 @@ import { packsNoted } from "./packs.ts";
 import { forkPack, indexBeside } from "./places.ts";
 import { snapshotView } from "./projection.ts";
 import { gitIn, type Repository } from "./repository.ts";
-import { checkOutTree, mustBeInside, unkept, wantedTree } from "./restore.ts";
-import { openShelf, type Prepared, type Shelf, shelfFolder, type Why } from "./shelf.ts";
+import { checkOutTree, mustBeInside, planRestore } from "./restore.ts";
+import type { Prepared } from "../records.ts";
+import { openShelf, type Shelf, shelfFolder, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
 /**
@@ -115,7 +117,8 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   const enough = new AbortController();
   const { signal } = enough;
   const shelf = openShelf({ log, home, owner, store, signal, longestMs });
-  const lines = new Map<SessionId, Promise<unknown>>();
+  const lines = new Lines<SessionId>();
+  const inLine = <T>(session: SessionId, work: () => Promise<T>) => lines.run(session, work);
   const ends = new Ends((session, calls, by) => soon(session, { reason: "calls", calls, by }));
   const unlisten = log.onCommit((events) => {
     for (const each of events) {
@@ -138,7 +141,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       }
     },
 
-    settled: async (session) => void (await lines.get(session)),
+    settled: (session) => lines.settled(session),
 
     take: (session, by) =>
       inLine(session, async () => {
@@ -147,7 +150,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       }),
 
     async list(session) {
-      await shelf.known(session);
+      await shelf.records.known(session);
       return (await log.rows("snapshots", { where: { session }, orderBy: "seq" })).map(snapshotView);
     },
 
@@ -173,7 +176,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     async fork(id, { project, session: to }) {
       const { session, tree } = await view(id);
-      if ((await shelf.known(session)).project !== project) throw missing(id);
+      if ((await shelf.records.known(session)).project !== project) throw missing(id);
       return inLine(session, () => forkNow(session, { id, tree }, to));
     },
 
@@ -205,7 +208,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
           if (signal.aborted) return;
           const session = key as SessionId;
           await inLine(session, async () => {
-            const { project } = await shelf.known(session);
+            const { project } = await shelf.records.known(session);
             await expireOf(session, await options.terms(project as ProjectId), expiring);
           }).catch((error: unknown) => onDefect(`old snapshots of ${session} stay`, error));
         }
@@ -218,7 +221,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     async close() {
       unlisten();
       enough.abort();
-      await Promise.allSettled(lines.values());
+      await lines.settled();
     },
   };
 
@@ -240,7 +243,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     void inLine(session, async () => {
       if (signal.aborted) return;
       try {
-        const { kind } = await shelf.known(session);
+        const { kind } = await shelf.records.known(session);
         if (kind === "in-place") await takeNow(session, why);
         else await lastOf(session, await shelf.open(session));
       } catch (error) {
@@ -250,15 +253,17 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   }
 
   async function takeNow(session: SessionId, why: Why): Promise<TakenNow> {
-    preparedOf(await shelf.known(session), session);
+    preparedOf(await shelf.records.known(session), session);
     const repository = await shelf.open(session);
     const { id: previous, tree } = await lastOf(session, repository);
+    const before = await readNotes(repository.folder);
     const taken = await treeOfNow(session, repository, tree);
     // What was there before any work is nobody's doing.
     const flagged = why.reason === "start" ? [] : taken.flagged;
-    const isSame = previous !== null && taken.tree === tree && flagged.length === 0;
+    const isTold = flagged.length === 0 && !hasNewlySkipped(taken, before);
+    const isSame = previous !== null && taken.tree === tree && isTold;
     const id = isSame ? previous : await keep(session, { ...taken, flagged }, { ...why, previous });
-    await noteNested(repository.folder, taken.nested);
+    if (!isSame) await writeNotes(repository.folder, taken);
     return { id, tree: taken.tree, skipped: taken.skipped, isNew: !isSame };
   }
 
@@ -272,23 +277,25 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     { id, tree, paths }: Last & { readonly paths: RestoreSnapshot["paths"] },
     by: By,
   ): Promise<RestoreAnswer> {
-    await mustRest(session);
-    preparedOf(await shelf.known(session), session);
+    await shelf.records.mustRest(session);
+    preparedOf(await shelf.records.known(session), session);
+    const repository = await shelf.open(session);
+    const last = await lastOf(session, repository);
+    // What cannot be restored is told before anything is ended.
+    await planRestore(repository, { snapshot: tree, paths, now: await treeOfNow(session, repository, last.tree) });
     await options.endEnvironments(session);
     const before = await takeNow(session, { reason: "person", calls: ends.drain(session), by });
-    const repository = await shelf.open(session);
-    const wanted = await wantedTree(repository, { present: before.tree, snapshot: tree, paths });
-    const left = await unkept(repository, { present: before.tree, wanted, paths, skipped: before.skipped });
+    const { wanted, left } = await planRestore(repository, { snapshot: tree, paths, now: before });
     fault("restore.begun");
     await checkOutTree(repository, wanted, left);
-    await shelf.append(session, by, event("snapshot.restored", { snapshotId: id, ...(paths && { paths }) }));
+    await shelf.records.append(session, by, event("snapshot.restored", { snapshotId: id, ...(paths && { paths }) }));
     const after = await takeNow(session, { reason: "person", calls: [], by });
     return { kind: "restored", snapshot: id, before: before.id, after: after.id };
   }
 
   async function forkNow(session: SessionId, { id, tree }: Last, to: SessionId): Promise<Fork> {
-    const { kind } = await shelf.known(session);
-    const { base = "", head = base, variables = {}, readable = [] } = (await shelf.everPrepared(session)) ?? {};
+    const { kind } = await shelf.records.known(session);
+    const { base = "", head = base, variables = {}, readable = [] } = (await shelf.records.everPrepared(session)) ?? {};
     return packFork(await shelf.open(session), {
       tree,
       parent: head,
@@ -305,7 +312,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     session: SessionId,
     repository: Repository,
   ): Promise<{ readonly id: SnapshotId | null; readonly tree: string }> {
-    const record = await shelf.known(session);
+    const record = await shelf.records.known(session);
     const isInPlace = record.kind === "in-place";
     const last = await shelf.last(session);
     const fresh = indexBeside(home, session);
@@ -328,10 +335,10 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   }
 
   async function treeOfNow(session: SessionId, repository: Repository, before: string): Promise<TakenTree> {
-    const { project } = await shelf.known(session);
+    const { project } = await shelf.records.known(session);
     const { ignored, largestFile } = await options.terms(project as ProjectId);
     await mustHaveRoom(repository.folder);
-    const nested = await nestedNoted(repository.folder);
+    const { nested } = await readNotes(repository.folder);
     const wish = { before, ignored, nested, bounds: { largestFile, mostFiles, mostBytes } };
     try {
       return await takeTree(repository, wish);
@@ -349,14 +356,6 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     return snapshotView(row);
   }
 
-  async function mustRest(session: SessionId): Promise<void> {
-    if ((await log.row("sessions", session))?.["open"] !== 1) return;
-    throw new CorralError("session.busy", `${session} is in the middle of an activity.`, {
-      retry: "later",
-      hint: "Let it finish, or interrupt it first.",
-    });
-  }
-
   async function tellFailure(
     session: SessionId,
     { calls, by }: { readonly calls: readonly CallId[]; readonly by: By },
@@ -364,24 +363,10 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   ): Promise<void> {
     if (signal.aborted || isOfNoSession(error)) return;
     const message = error instanceof Error ? error.message : String(error);
-    const told = shelf.append(session, by, event("snapshot.failed", { message, calls: [...calls] }));
+    const told = shelf.records.append(session, by, event("snapshot.failed", { message, calls: [...calls] }));
     await told.catch((second: unknown) => {
       if (!isOfNoSession(second)) onDefect(`no snapshot of ${session} was taken: ${message}`, second);
     });
-  }
-
-  function inLine<T>(session: SessionId, work: () => Promise<T>): Promise<T> {
-    const before = lines.get(session) ?? Promise.resolve();
-    const done = before.then(work, work);
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    lines.set(session, settled);
-    void settled.then(() => {
-      if (lines.get(session) === settled) lines.delete(session);
-    });
-    return done;
   }
 }
 

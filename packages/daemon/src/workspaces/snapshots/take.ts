@@ -1,18 +1,11 @@
 import type { FlaggedChange } from "@corral/protocol";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { insideGitJail, type JailedAnswer, type Reply } from "../../git/index.ts";
 import { flagged, rawChanges, utf8 } from "../changes.ts";
 import { bounded } from "../flags.ts";
 import { findOdd, meetsHazard, type Odd, oddOf } from "../hazards.ts";
-import {
-  judge,
-  type Skipped,
-  skipped,
-  type StagingBounds,
-  statEach,
-  take,
-  type Taken,
-  updateIndex,
-} from "../staging.ts";
+import { judge, type Skipped, skipped, type StagingBounds, statEach, take, updateIndex } from "../staging.ts";
 import { gitIn, type Repository } from "./repository.ts";
 
 export interface TakeWish {
@@ -44,41 +37,51 @@ export interface TakenTree {
  * Takes what the workspace holds: what is tracked or was before, what is new, and what the rule names of the ignored. The
  * repository's index remembers what files looked like, so that only those are read that were touched.
  *
- * Mostly one jail does it all. Where there is something that git must not meet, that is covered first; where git refuses a
+ * Mostly one jail does it all. Where there is something that git must not meet, that is covered in a second one; where git refuses a
  * name, the rest is taken without it.
  */
 export async function takeTree(repository: Repository, wish: TakeWish): Promise<TakenTree> {
-  const { seen, answer, said } = await lookAndWrite(repository, wish);
-  if (answer.ok) return taken(repository, wish, seen, { stdout: said, refused: [] });
-  const { covered } = seen.odd;
+  const quick = await attempt(repository, wish, lookFirst);
+  const odd = await oddIn(repository);
+  if (quick.seen !== undefined && quick.answer.ok) return taken(repository, wish, { ...quick.seen, odd }, quick.said);
+  const { seen, answer, said } = await attempt(repository, wish, lookCovered, odd);
+  if (seen === undefined) throw new Error(answer.stderr.trim());
+  // What the first one got to take does not differ any more.
+  const all = {
+    taken: [...(quick.seen?.taken ?? []), ...seen.taken],
+    facts: [...(quick.seen?.facts ?? []), ...seen.facts],
+  };
+  if (answer.ok) return taken(repository, wish, { ...seen, ...all, odd }, said);
   const at = {
     run: ([script = "", ...args]: readonly string[], input?: Uint8Array) =>
-      repository.run(script, args, { covered, ...(input && { input }) }),
+      repository.run(script, args, { covered: odd.covered, ...(input && { input }) }),
   };
-  return taken(repository, wish, seen, await take(at, seen.taken, [write, wish.before]));
+  const { stdout, refused } = await take(at, seen.taken, [write, wish.before]);
+  return taken(repository, wish, { ...seen, ...all, odd, skipped: [...seen.skipped, ...refused] }, Buffer.from(stdout));
 }
 
 async function taken(
   repository: Repository,
   wish: TakeWish,
-  seen: Seen,
-  { stdout, refused }: Taken,
+  { odd, skipped, taken, facts }: Seen & { readonly odd: Odd },
+  said: Buffer,
 ): Promise<TakenTree> {
-  const [, tree = "", rest = ""] = /^([0-9a-f]+)\0(.*)$/s.exec(Buffer.from(stdout).toString("latin1")) ?? [];
+  const [, tree = "", rest = ""] = /^([0-9a-f]+)\0(.*)$/s.exec(said.toString("latin1")) ?? [];
   const { changes, figures: lines } = rawChanges(rest);
-  const nested = nestedIn(seen.odd);
+  const nested = nestedIn(odd);
   const total = (column: number) => lines.reduce((all, line) => all + (Number(line.split("\t")[column]) || 0), 0);
+  const told = new Set(odd.skipped.map(({ path }) => path));
   return {
     tree,
     files: lines.length,
     insertions: total(0),
     deletions: total(1),
-    skipped: [...seen.skipped, ...refused],
+    skipped: [...odd.skipped, ...skipped.filter(({ path }) => !told.has(path))],
     flagged: bounded([
       ...nested
         .filter((path) => !wish.nested.includes(path))
         .map((path) => ({ path, why: "a repository of its own: git obeys its config" })),
-      ...raised(seen.taken, seen.facts),
+      ...raised(taken, facts),
       ...(await flagged(gitIn(repository, "latin1"), changes)),
     ]),
     nested,
@@ -104,53 +107,42 @@ function raised(taken: readonly string[], facts: readonly string[]): FlaggedChan
 }
 
 interface Seen {
-  readonly odd: Odd;
   readonly taken: readonly string[];
   readonly skipped: readonly Skipped[];
   readonly facts: readonly string[];
 }
 
 interface Attempt {
-  readonly seen: Seen;
+  /** Undefined: it did not get so far. */
+  readonly seen: Seen | undefined;
   readonly answer: JailedAnswer;
   /** What was said once it was told what to take. */
   readonly said: Buffer;
 }
 
-async function lookAndWrite(repository: Repository, wish: TakeWish): Promise<Attempt> {
-  const first = await attempt(repository, wish, lookFirst);
-  if (first.seen !== undefined) return { ...first, seen: first.seen };
-  if (!first.answer.stderr.includes(hazardWord)) throw new Error(first.answer.stderr.trim());
-  const [all = []] = sections(first.answer.stdout);
-  const second = await attempt(repository, wish, lookCovered, oddOf(all));
-  if (second.seen === undefined) throw new Error(second.answer.stderr.trim());
-  return { ...second, seen: second.seen };
-}
-
-/** Looks and, once it is judged what may be taken, writes. Nothing is seen: it did not get so far. */
+/** Looks and, once it is judged what may be taken, writes. */
 async function attempt(
   repository: Repository,
   { before, ignored, bounds }: TakeWish,
   look: string,
-  covered?: Odd,
-): Promise<Omit<Attempt, "seen"> & { readonly seen: Seen | undefined }> {
+  odd?: Odd,
+): Promise<Attempt> {
   const args = [before, String(bounds.mostFiles), ...ignored.map((pattern) => `--exclude=!${pattern}`)];
   let seen: Seen | undefined;
   let until = 0;
   const reply: Reply = (stdout) => {
-    const [found, names, facts, ...begun] = sections(stdout);
-    if (found === undefined || names === undefined || facts === undefined || begun.length === 0) return undefined;
+    const [names, facts, ...begun] = sections(stdout);
+    if (names === undefined || facts === undefined || begun.length === 0) return undefined;
     until = stdout.length;
-    seen = judged(covered ?? oddOf(found), names, facts, bounds);
+    // What is covered looks like an empty file, and what is below a covered folder like gone.
+    seen = judged(odd === undefined ? names : names.filter((name) => !odd.isLeftOut(name)), facts, bounds);
     return Buffer.from(seen.taken.map((path) => `${path}\0`).join(""), "latin1");
   };
-  const answer = await repository.run(`${look}${write}`, args, { reply, covered: covered?.covered });
+  const answer = await repository.run(`${look}${write}`, args, { reply, covered: odd?.covered });
   return { seen, answer, said: answer.stdout.subarray(until) };
 }
 
-function judged(odd: Odd, found: readonly string[], facts: readonly string[], bounds: StagingBounds): Seen {
-  // What is covered looks like a file.
-  const all = found.filter((name) => !odd.special.has(name));
+function judged(all: readonly string[], facts: readonly string[], bounds: StagingBounds): Seen {
   const names = all.slice(0, bounds.mostFiles);
   const { taken, ...rest } = judge(
     names.filter((name) => !name.endsWith("/")),
@@ -159,16 +151,20 @@ function judged(odd: Odd, found: readonly string[], facts: readonly string[], bo
   );
   const surplus = all.length - names.length;
   return {
-    odd,
     taken,
     facts,
     skipped: [
       ...(surplus > 0 ? [skipped(`${surplus} files`, "too many")] : []),
       ...names.filter((name) => name.endsWith("/")).map((path) => skipped(path, "nested repository")),
-      ...odd.skipped,
       ...rest.skipped,
     ],
   };
+}
+
+/** What the search of the first attempt found. */
+async function oddIn({ folder }: Repository): Promise<Odd> {
+  const found = await readFile(join(folder, "odd"), "latin1").catch(() => "");
+  return oddOf(found.split("\0").slice(0, -1));
 }
 
 /** Lists of names, each name ended and each list ended once more; the last one has not ended. */
@@ -181,51 +177,45 @@ function sections(stdout: Buffer): string[][] {
   return found;
 }
 
-const hazardWord = "corral: hazard";
+const inDepot = (name: string) => `${insideGitJail.depot}/${name}`;
 
-/** Both at once: each goes over all of the workspace. */
-const list = `
+/** Says what differs from the index, and kind and size of each; then it is told what to write. Both at once: each goes over all of the workspace. */
+const look = `
+before=$1; most=$2; shift 2
 git diff-files --name-only --ignore-submodules=all -z >/tmp/changed & changed=$!
-git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!`;
-
-/** Says what was found, and kind and size of each; then it is told what to write. */
-const tell = `
-printf '\\0' >/tmp/end
-cat /tmp/odd /tmp/end /tmp/changed /tmp/others /tmp/end
+git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!
+wait $changed && wait $others || exit 1
+cat /tmp/changed /tmp/others
+printf '\\0'
 if [ -s /tmp/changed ] || [ -s /tmp/others ]; then
-  cat /tmp/changed /tmp/others | head -z -n "$most" | sed -z 's/^/.\\//' |
+  sed -z -e 's/^/.\\//' -e "$most"q /tmp/changed /tmp/others |
     xargs -0 ${statEach.map((word) => `'${word}'`).join(" ")} 2>/dev/null
 fi
-cat /tmp/end
+printf '\\0'
 set -- "$before"`;
 
 /**
- * What git must not meet is looked for at the same time: git may wait for it, and is then not waited for. The search has its own
- * time: one that is not through by then has seen enough to tell.
+ * What git must not meet is looked for at the same time, with what the others leave of the processors: git may wait for it, so that ends
+ * everything here. The search has its own time: one that is not through by then has seen enough to tell.
  */
 const lookFirst = `
-before=$1; most=$2; shift 2
-timeout 20 ${findOdd} >/tmp/odd 2>/dev/null & odd=$!
-${list}
-wait $odd
-if { ${meetsHazard}; } </tmp/odd; then
-  kill -9 $changed $others
-  cat /tmp/odd
-  echo '${hazardWord}' >&2
-  exit 9
-fi
-wait $changed && wait $others || exit 1
-${tell}`;
+{
+  timeout 20 nice -n 19 ${findOdd} >${inDepot("odd")} 2>/dev/null
+  if ${meetsHazard(inDepot("odd"))}; then kill -9 -1; fi
+} & odd=$!
+trap 'wait $odd' EXIT
+${look}`;
 
 /** The same where what git must not meet is covered. */
 const lookCovered = `
-before=$1; most=$2; shift 2
-: >/tmp/odd
-${list}
-wait $changed && wait $others || exit 1
-${tell}`;
+rm -f "$GIT_INDEX_FILE.lock"
+${look}`;
 
-const inDepot = (name: string) => `${insideGitJail.depot}/${name}`;
+/** Of each record of the difference its new object, unless it is a repository's or gone; the name behind it is passed over. */
+const newObjects = String.raw`/^:/{
+/^:[0-7]* \(160000\|000000\) /!s/^:[0-7]* [0-7]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p
+n
+}`;
 
 /** Says the tree, and how each file differs from the tree before; leaves the objects that are new as a pack. */
 const write = `
@@ -233,9 +223,9 @@ ${updateIndex.join(" ")} || exit 1
 tree=$(git write-tree) || exit 1
 printf '%s\\0' "$tree"
 [ "$tree" = "$1" ] && exit 0
-git diff-tree -r --raw --no-abbrev --numstat --no-renames --no-ext-diff --no-textconv -z "$1" "$tree" || exit 1
 {
   echo "$tree"
-  git diff-tree -r -t --no-renames --no-abbrev "$1" "$tree" |
-    sed -n -e '/^:[0-7]* \\(160000\\|000000\\) /d' -e 's/^:[0-7]* [0-7]* [0-9a-f]* \\([0-9a-f]*\\) .*/\\1/p'
-} | git pack-objects --local --delta-base-offset -q --stdout >${inDepot("new.pack")}`;
+  { git diff-tree -r -t --raw --numstat --no-renames --no-abbrev --no-ext-diff --no-textconv -z "$1" "$tree" || : >/tmp/failed; } |
+    tee /tmp/difference | sed -z -n '${newObjects}' | tr '\\0' '\\n'
+} | git pack-objects --local --delta-base-offset -q --stdout >${inDepot("new.pack")} || exit 1
+[ ! -e /tmp/failed ] && cat /tmp/difference`;
