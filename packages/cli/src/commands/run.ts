@@ -18,6 +18,7 @@ import { readPrompt } from "../prompt.ts";
 import { modelNamed } from "../rehearsal/model.ts";
 import { UsageError } from "../flags.ts";
 import { persistently } from "../resume.ts";
+import { Silence } from "../silence.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import type { World } from "../world.ts";
@@ -134,6 +135,10 @@ async function watch(
   const interrupt = interrupter(client, session, world, leaving);
   const forget = world.onInterrupt(() => interrupt.press());
   const outcomeOf = new OutcomeOf(input.id);
+  const silence = new Silence(
+    () => client.daemon.status(),
+    (line) => err.write(shown(line)),
+  );
   let workspace: string | undefined;
   try {
     const wanted = { session: session.id, after: session.seq - 1, signal: leaving.signal };
@@ -141,6 +146,7 @@ async function watch(
       ...wanted,
       onBreak: persistently(client, world, { session: session.id }),
     })) {
+      silence.broken();
       if (news.kind === "delta") {
         show.delta(news.delta);
         continue;
@@ -160,6 +166,7 @@ async function watch(
     err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
     return 130;
   } finally {
+    silence.over();
     forget();
   }
 }
