@@ -56,6 +56,10 @@ async function commands(rounds: number): Promise<boolean> {
   ].every(Boolean);
 }
 
+/**
+ * Of a jail for a new workspace, one after the other, with what a process has that opened jails before: a builder waits, and the next one is
+ * made meanwhile, within the time that is measured.
+ */
 async function starts(rounds: number): Promise<boolean> {
   const [bare, jailed] = await inTurn(rounds, [() => floor("start", 30), () => jails("starts", 30)]);
   report("a bare bubblewrap until its program speaks", bare!);

@@ -145,7 +145,7 @@ test.skipIf(pip === undefined)("pip installs", async () => {
 
 test("what the way out is made of cannot be changed from inside", async () => {
   const { stdout } = await run(
-    "for each in /run/egress/proxy /run/egress/new /run/runtime /run/keeper/bridge.cjs; do rm -f $each 2>/dev/null; " +
+    "for each in /run/egress/proxy /run/egress/new /run/runtime /etc/corral/bridge.cjs; do rm -f $each 2>/dev/null; " +
       "(echo x >$each) 2>/dev/null && echo changed $each; done; ls -A /run/egress",
   );
   expect(stdout).toBe("proxy\n");

@@ -92,7 +92,7 @@ describe.skipIf(started === undefined)("a container", () => {
       (name) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1],
     );
     expect(fields).toEqual([String(jailOwner()?.uid), "0000000000000000", "0000000000000000", "1", "2"]);
-    const attempts = ["/x", "/usr/x", "/etc/x", "/run/x", "/run/keeper/x", "/workspace/x", "/tmp/x", "/home/agent/x"];
+    const attempts = ["/x", "/usr/x", "/etc/x", "/run/x", "/etc/corral/x", "/workspace/x", "/tmp/x", "/home/agent/x"];
     const tried = await run(`for f in ${attempts.join(" ")}; do (: >$f) 2>/dev/null && echo $f; done`);
     expect(tried.split("\n")).toEqual(["/workspace/x", "/tmp/x", "/home/agent/x"]);
   });
@@ -116,7 +116,7 @@ describe.skipIf(started === undefined)("a container", () => {
     const { port } = outside.address() as AddressInfo;
     expect(await run(requestBy(`127.0.0.1/${port}`, "/"))).toBe("refused");
     const changed = await run(
-      `for f in /run/egress/proxy /run/egress/x /run/runtime /run/runtime-parts/program /run/runtime-parts/x /run/keeper/bridge.cjs; do
+      `for f in /run/egress/proxy /run/egress/x /run/runtime /run/runtime-parts/program /run/runtime-parts/x /etc/corral/bridge.cjs; do
         rm -f $f 2>/dev/null; (: >$f) 2>/dev/null && echo $f; done; ls -A /run/egress`,
     );
     expect(changed).toBe("proxy");

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -64,40 +65,46 @@ test("a bubblewrap that others could change is not said to be missing", () => {
   expect(() => findBubblewrap([join(folder, "none")])).toThrow("bubblewrap is not installed.");
 });
 
-/** Says what older ones say when they are told to bind by descriptor. */
-const older = `#!/usr/bin/perl
+/** Does something first. */
+const meddling = `#!/usr/bin/perl
 open(my $in, "<&=", 3); local $/; my $options = <$in>;
-if ($options =~ /(--(ro-)?bind-fd)\\0/) { print STDERR "bwrap: Unknown option $1\\n"; exit 1 }
+MEDDLE
 pipe(my $read, my $write); syswrite($write, $options); close($write);
 use POSIX; POSIX::dup2(fileno($read), 3);
-BEFORE
 exec "/usr/bin/bwrap", @ARGV;
 `;
 
-describe.skipIf(!existsSync("/usr/bin/perl"))("a bubblewrap that cannot bind by descriptor (made with perl)", () => {
-  test("builds the same walls", async () => {
-    execFileSync("git", ["init", "-q", place.workspace]);
-    place.give(place.workspace);
-    const { run } = await place.open({}, { bubblewrap: olderBubblewrap("") });
-    expect(await run("echo x >file && git status")).toMatchObject({ exitCode: 0 });
-    expect(
-      (await run("echo x >.git/config || echo x >.git/hooks/x || mv .git away || echo x >.bashrc")).exitCode,
-    ).not.toBe(0);
-  });
-
-  test("is found out when something else was bound than what was opened", async () => {
+describe.skipIf(!existsSync("/usr/bin/perl"))("while bubblewrap is at work (made slow with perl)", () => {
+  test("something else bound than what was opened is found out", async () => {
     execFileSync("git", ["init", "-q", place.workspace]);
     place.give(place.workspace);
     const swap = `rename("${place.workspace}/.git/config", "${place.workspace}/.git/away"); open(F, ">", "${place.workspace}/.git/config");`;
-    await expect(place.open({}, { bubblewrap: olderBubblewrap(swap) })).rejects.toMatchObject({
-      code: "environment.gone",
-    });
+    await expect(openMeddled(swap)).rejects.toMatchObject({ code: "environment.gone" });
+    await expect(openMeddled("")).resolves.toBeDefined();
   });
 
-  function olderBubblewrap(before: string): string {
+  test("a cover that is missing is found out", async () => {
+    const uncover = String.raw`$options =~ s/--perms\0[0-7]+\0--size\0[0-9]+\0--tmpfs\0\/workspace\/.bashrc\0//g or die;`;
+    await expect(openMeddled(uncover)).rejects.toMatchObject({ code: "environment.gone" });
+  });
+
+  test("mount points that it makes itself go with the jail", async () => {
+    const { environment, run } = await openMeddled(
+      `mkdir("${place.workspace}/$_", 0755) for (".bashrc", ".claude", ".vscode", ".zshrc");`,
+    );
+    expect(await run("echo x >.bashrc/x || echo x >.claude/x || ls -A .vscode .zshrc")).toMatchObject({ exitCode: 0 });
+    await environment.end();
+    expect(readdirSync(place.workspace)).toEqual([]);
+  });
+
+  function openMeddled(meddle: string) {
     const path = join(place.home, "bwrap");
-    writeFileSync(path, older.replace("BEFORE", before), { mode: 0o755 });
-    return path;
+    writeFileSync(
+      path,
+      meddling.replace("MEDDLE", () => meddle),
+      { mode: 0o755 },
+    );
+    return place.open({}, { bubblewrap: path });
   }
 });
 

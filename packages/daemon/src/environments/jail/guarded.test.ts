@@ -232,12 +232,27 @@ describe("mount points made for missing names", () => {
 
   test("a jail whose mount points are taken away while it opens is not opened", async () => {
     initRepo(place.workspace);
-    // Before the real one, and after everything was made for it, it takes a mount point away as another jail's end would.
-    const meddler = join(place.home, "bwrap");
-    const [options, stub] = [join(place.home, "options"), join(place.workspace, ".bashrc")];
+    // When it is mounted on, and before anything begins in the jail, it takes a mount point away as another jail's end would.
+    const [meddler, options, hold] = ["bwrap", "options", "hold"].map((name) => join(place.home, name)) as [
+      string,
+      string,
+      string,
+    ];
     writeFileSync(
       meddler,
-      `#!/bin/sh\ncat <&3 >${options}\nrmdir ${stub}\nmkdir ${stub}\nexec bwrap "$@" 3<${options}\n`,
+      `#!/bin/sh
+mkfifo ${hold}
+cat <&3 >${options}
+exec 6<&0
+{
+  read -r word <&6
+  until for each in $(cat /proc/$$/task/$$/children); do cat /proc/$each/mountinfo; done |
+    grep -q ' /workspace/.bashrc '; do :; done
+  rmdir ${place.workspace}/.bashrc
+  echo "$word" >${hold}
+} 2>/dev/null &
+exec bwrap "$@" 3<${options} <>${hold} 6<&-
+`,
       { mode: 0o755 },
     );
     await expect(place.open({}, { bubblewrap: meddler })).rejects.toMatchObject({

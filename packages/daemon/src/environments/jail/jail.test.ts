@@ -48,6 +48,12 @@ describe("the jail's walls", () => {
     expect(await run(probe)).toMatchObject({ stdout: "", exitCode: 1 });
   });
 
+  test("ten that are opened at once all stand, whoever builds them", async () => {
+    const opened = await Promise.all(Array.from({ length: 10 }, () => openJail()));
+    const said = await Promise.all(opened.map(({ run }, index) => run(`echo ${index} >mine; cat mine`)));
+    expect(said.map(({ stdout }) => stdout)).toEqual(opened.map((_, index) => `${index}\n`));
+  });
+
   test("nothing can be written but the workspace, the home and /tmp", async () => {
     const { run, workspace } = await openJail();
     const places = [
@@ -57,7 +63,7 @@ describe("the jail's walls", () => {
       "/usr/bin",
       "/dev",
       "/run",
-      "/run/keeper",
+      "/etc/corral",
       "/var",
       "/home",
       "/proc",
@@ -121,7 +127,7 @@ describe("the jail's walls", () => {
     const open = (await run("ls -l /proc/[0-9]*/fd | grep -o -e '[0-9]* -> .*' | sort -u")).stdout;
     // The probe's own programs read locales, and the keeper looks after its watch, whenever they do.
     const known =
-      /^\d+ -> (\/dev\/null|\/run\/(keeper|corral)\/[\w.]+|\/proc\/\d+\/(fd|stat)|\/usr\/lib\/.*|pipe:\[\d+\])$/;
+      /^\d+ -> (\/dev\/null|\/(etc|run)\/corral\/[\w.]+|\/proc\/\d+\/(fd|stat)|\/usr\/lib\/.*|pipe:\[\d+\])$/;
     expect(
       open
         .trim()

@@ -38,8 +38,9 @@ import {
   WalledFolder,
 } from "../walled/index.ts";
 import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
+import { ownBuilders } from "./builders.ts";
 import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
-import { type Bubblewrap, raiseJail } from "./raise.ts";
+import { raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
 import type { SystemFolder } from "./walls.ts";
 
@@ -67,7 +68,6 @@ class JailDriver implements EnvironmentDriver {
   readonly #givenBubblewrap: string | undefined;
   readonly #shell: ShellCommand;
   readonly #guard: Guard;
-  #bubblewrap: Bubblewrap | undefined;
   #means: Means | undefined;
   /** By the user that they are for. */
   readonly #files = new Map<string, JailFiles>();
@@ -78,7 +78,7 @@ class JailDriver implements EnvironmentDriver {
     this.#graceSeconds = graceSeconds;
     this.#givenBubblewrap = bubblewrap;
     this.#shell = shell;
-    this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap().path, folders) });
+    this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap(), folders) });
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -155,9 +155,9 @@ class JailDriver implements EnvironmentDriver {
     }
   }
 
-  #start(bubblewrap: Bubblewrap, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
+  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
-    return raiseJail({
+    return raiseJail(ownBuilders, {
       bubblewrap,
       plan,
       folder,
@@ -196,11 +196,10 @@ class JailDriver implements EnvironmentDriver {
     return (this.#means ??= findMeans(this.#home));
   }
 
-  #findBubblewrap(): Bubblewrap {
+  #findBubblewrap(): string {
     const path = this.#givenBubblewrap ?? findBubblewrap();
     if (!existsSync(path)) throw unavailable("bubblewrap is not installed.", installFix);
-    if (this.#bubblewrap?.path !== path) this.#bubblewrap = { path, bindsBy: "descriptor" };
-    return this.#bubblewrap;
+    return path;
   }
 
   #folder(id: string): WalledFolder {

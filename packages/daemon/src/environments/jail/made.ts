@@ -79,12 +79,13 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
     "resolv.conf": "",
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
+  const scripts = scriptsInside.slice(1);
   return {
     ...inEtc,
     "open/nsswitch.conf": nsswitch("files dns"),
-    "keeper/keeper.sh": keeperScript({ ...jailSite, shell }),
-    "keeper/worker.sh": workerScript,
-    "keeper/bridge.cjs": bridgeScript,
+    [`${scripts}/keeper.sh`]: keeperScript({ ...jailSite, shell }),
+    [`${scripts}/worker.sh`]: workerScript,
+    [`${scripts}/bridge.cjs`]: bridgeScript,
     [seccompFile("off")]: seccompProgram(architecture(), { unixSockets: "own" }),
     [seccompFile("allow")]: seccompProgram(architecture(), { unixSockets: "own" }),
     [seccompFile("open")]: seccompProgram(architecture(), { unixSockets: "refused" }),

@@ -1,5 +1,5 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
-import { closeSync, fstatSync, lstatSync, openSync } from "node:fs";
+import { fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { EnvironmentPlan } from "../port.ts";
 import {
@@ -11,46 +11,42 @@ import {
   type WalledFolder,
   type WorkspaceOwner,
 } from "../walled/index.ts";
+import { type Builders, seccompFd } from "./builders.ts";
 import { mountedEtc } from "./etc.ts";
 import { seccompFile } from "./made.ts";
-import { firstPassedFd, startJail } from "./start.ts";
+import { startJail } from "./start.ts";
 import { type SystemFolder, walls } from "./walls.ts";
 
 /**
  * Opens what a jail is given, builds its walls and starts it. When this resolves, the walls stand, and nothing of the
  * agent has run yet.
+ *
+ * Bubblewrap binds by path, and something else may have been at a path by then, or may have taken the place of a mount point: so it
+ * is asked afterwards whether what is seen inside is what was opened here.
  */
-export async function raiseJail(raising: Raising): Promise<ProcessIdentity> {
-  const { plan, whose, folder } = raising;
-  const guard = new Guard(plan.workspace, { access: plan.access, whose, jailFolder: folder.path, missing: "later" });
-  const missing = guard.makeMissing();
-  // Whoever needs them is told.
-  missing.catch(() => undefined);
+export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
+  const { plan, folder, made, bubblewrap, command, doors, limit } = raising;
+  let opened: Opened | undefined;
   try {
-    const siblings = openSiblings(plan.siblings);
-    try {
-      const binds = [...guard.binds, ...siblings];
-      const cover = async () => {
-        await missing;
-        return guard.covered;
-      };
-      const supervisor = await startEitherWay(raising, { binds, cover });
-      if (guard.isIntact() && (raising.bubblewrap.bindsBy === "descriptor" || isBound(supervisor, binds)))
-        return supervisor;
-      throw new CorralError("environment.gone", "The workspace was changed while its jail was opened.", {
-        retry: "now",
-      });
-    } finally {
-      closeSiblings(siblings);
-    }
+    const supervisor = await startJail(builders, {
+      orders: { spool: folder.spool, seccomp: join(made, seccompFile(plan.network)), doors, bubblewrap, command },
+      limit,
+      options: () => {
+        opened = open(raising);
+        return wallsAround(raising, opened);
+      },
+      record: (first) => folder.recordSupervisor(first),
+    });
+    await opened?.missing;
+    if (opened !== undefined && isAsOpened(supervisor, opened)) return supervisor;
+    throw new CorralError("environment.gone", "The workspace was changed while its jail was opened.", { retry: "now" });
   } finally {
-    await missing.catch(() => undefined);
-    guard.close();
+    if (opened !== undefined) await close(opened);
   }
 }
 
 export interface Raising {
-  readonly bubblewrap: Bubblewrap;
+  readonly bubblewrap: string;
   readonly plan: EnvironmentPlan;
   readonly folder: WalledFolder;
   readonly whose: WorkspaceOwner;
@@ -63,66 +59,58 @@ export interface Raising {
   readonly limit: (pid: number) => void;
 }
 
-export interface Bubblewrap {
-  readonly path: string;
-  /** Learned from what it says: binding by descriptor came with 0.10, and to older ones with security updates. */
-  bindsBy: "descriptor" | "path";
-}
-
 interface Opened {
+  readonly guard: Guard;
+  /** Settles when all that is covered is there. */
+  readonly missing: Promise<void>;
+  readonly siblings: readonly Bind[];
+  /** The guard's and the siblings. */
   readonly binds: readonly Bind[];
-  /** What is to be covered, as soon as it is there. */
-  readonly cover: () => Promise<readonly string[]>;
 }
 
-async function startEitherWay(raising: Raising, opened: Opened): Promise<ProcessIdentity> {
+function open({ plan, whose, folder }: Raising): Opened {
+  const siblings = openSiblings(plan.siblings);
   try {
-    return await start(raising, opened);
+    const { access, workspace } = plan;
+    const guard = new Guard(workspace, { access, whose, jailFolder: folder.path, missing: "later" });
+    const missing = guard.makeMissing();
+    // Whoever needs them is told.
+    missing.catch(() => undefined);
+    return { guard, missing, siblings, binds: [...guard.binds, ...siblings] };
   } catch (error) {
-    if (raising.bubblewrap.bindsBy === "path" || !/unknown option --(ro-)?bind-fd/i.test(String(error))) throw error;
-    raising.bubblewrap.bindsBy = "path";
-    return start(raising, opened);
+    closeSiblings(siblings);
+    throw error;
   }
 }
 
-async function start(raising: Raising, { binds, cover }: Opened): Promise<ProcessIdentity> {
-  const { bubblewrap, plan, folder, user, made, systemFolders, command, doors, limit } = raising;
-  const seccomp = openSync(join(made, seccompFile(plan.network)), "r");
-  try {
-    const options = async () =>
-      walls(plan, {
-        user,
-        made,
-        systemFolders,
-        mountedEtc: mountedEtc(),
-        spool: folder.spool,
-        runtime: process.execPath,
-        seccompFd: firstPassedFd,
-        binds: binds.map((each, index) => ({ ...each, fd: firstPassedFd + 1 + index })),
-        bindsBy: bubblewrap.bindsBy,
-        covered: await cover(),
-      });
-    const passed = [seccomp, ...binds.map(({ fd }) => fd)];
-    const record = (supervisor: ProcessIdentity) => folder.recordSupervisor(supervisor);
-    return await startJail({
-      bubblewrap: bubblewrap.path,
-      options,
-      command,
-      spool: folder.spool,
-      doors,
-      limit,
-      passed,
-      record,
-    });
-  } finally {
-    closeSync(seccomp);
-  }
+async function close({ guard, missing, siblings }: Opened): Promise<void> {
+  await missing.catch(() => undefined);
+  closeSiblings(siblings);
+  guard.close();
 }
 
-/** Bound by path, something else may have been at the path by then. */
-function isBound({ pid }: ProcessIdentity, binds: readonly Bind[]): boolean {
-  return binds.every(({ fd, inside }) => {
-    const [seen, opened] = [lstatSync(`/proc/${pid}/root${inside}`, { throwIfNoEntry: false }), fstatSync(fd)];
+function wallsAround({ plan, folder, user, made, systemFolders }: Raising, { guard, binds }: Opened): string[] {
+  return walls(plan, {
+    user,
+    made,
+    systemFolders,
+    mountedEtc: mountedEtc(),
+    spool: folder.spool,
+    runtime: process.execPath,
+    seccompFd,
+    binds: binds.map(({ fd, ...bind }) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${fd}`) })),
+    covered: guard.covered,
+  });
+}
+
+function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean {
+  const inside = (path: string) => lstatSync(`/proc/${pid}/root${path}`, { throwIfNoEntry: false });
+  const isBound = binds.every(({ fd, inside: path }) => {
+    const [seen, opened] = [inside(path), fstatSync(fd)];
     return seen?.ino === opened.ino && seen.dev === opened.dev;
   });
+  // A cover is a file system of its own.
+  const workspace = fstatSync(guard.binds[0]!.fd).dev;
+  const isCovered = guard.covered.every((path) => (inside(path)?.dev ?? workspace) !== workspace);
+  return isBound && isCovered && guard.isIntact();
 }

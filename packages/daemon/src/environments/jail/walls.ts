@@ -1,7 +1,7 @@
 import type { Network } from "@corral/protocol";
 import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { egressInside, runtimeInside, scriptsInside, spoolInside } from "../keeper.ts";
+import { egressInside, runtimeInside, spoolInside } from "../keeper.ts";
 import { type Bind, type JailUser, siblingsInside } from "../walled/index.ts";
 
 /**
@@ -18,7 +18,7 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ...scratch(site.user),
     ...plan.readable.flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
     ...(Object.keys(plan.siblings).length > 0 ? [openFolder(siblingsInside)] : []),
-    ...site.binds.map((each) => bind(each, site.bindsBy)),
+    ...site.binds.map(bind),
     ["--bind", site.spool, spoolInside],
     ...wayOut(plan, site),
     ["--remount-ro", "/dev"],
@@ -43,13 +43,16 @@ export interface Site {
   readonly spool: string;
   /** Where bubblewrap reads the program that decides on system calls. */
   readonly seccompFd: number;
-  /** The workspace, what is guarded in it, and siblings, by descriptors that bubblewrap is given. */
-  readonly binds: readonly Bind[];
-  /** Before 0.10, unless it was patched, bubblewrap binds by path only: then whoever starts it checks what it bound. */
-  readonly bindsBy: "descriptor" | "path";
+  /** The workspace, what is guarded in it, and siblings. Whoever starts bubblewrap checks what it bound. */
+  readonly binds: readonly SeenAt[];
   readonly covered: readonly string[];
   /** The program that runs the bridge to the proxy. */
   readonly runtime: string;
+}
+
+/** What is at a host path, to be seen at a path inside. */
+export interface SeenAt extends Pick<Bind, "inside" | "access"> {
+  readonly source: string;
 }
 
 export interface SystemFolder {
@@ -102,7 +105,6 @@ function system({ systemFolders, mountedEtc, made }: Site, network: Network): Op
     ["--ro-bind", `${made}/etc`, "/etc"],
     ...mountedEtc.map((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`]),
     ...(network === "open" ? networkEtc(made) : []),
-    ["--ro-bind", `${made}/keeper`, scriptsInside],
     ["--symlink", "../run", "/var/run"],
     ["--symlink", "../tmp", "/var/tmp"],
   ];
@@ -135,9 +137,8 @@ function scratch(user: JailUser): Option[] {
   });
 }
 
-function bind({ fd, inside, access }: Bind, by: Site["bindsBy"]): Option {
-  const option = access === "read" ? "--ro-bind" : "--bind";
-  return by === "descriptor" ? [`${option}-fd`, String(fd), inside] : [option, `/proc/self/fd/${fd}`, inside];
+function bind({ source, inside, access }: SeenAt): Option {
+  return [access === "read" ? "--ro-bind" : "--bind", source, inside];
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   isStubFolder,
   makeStubFile,
   makeStubFolder,
+  markStubFolder,
   recordStubs,
   startStubFolder,
 } from "./stubs.ts";
@@ -21,7 +22,7 @@ import {
  *    following any, and what is opened here is what gets bound.
  * 2. Mount points that are missing are on file before they are made.
  * 3. A mount is gone with its mount point. So whoever starts a jail asks, before anything of the agent runs in it,
- *    whether all mount points are still the ones that were opened.
+ *    whether all mount points are still the ones that were opened, and, of those made later, whether they are covered inside.
  */
 export class Guard {
   readonly binds: Bind[] = [];
@@ -49,8 +50,10 @@ export class Guard {
       );
       recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files) });
       for (const point of points) if (!absent.includes(point)) this.#mount(point);
-      if (when === "later") this.#missing.push(...absent);
-      else for (const point of absent) this.#makeNow(point);
+      if (when === "later") {
+        this.#missing.push(...absent);
+        this.covered.push(...absent.map(insidePath));
+      } else for (const point of absent) this.#makeNow(point);
     } catch (error) {
       this.close();
       throw error;
@@ -58,13 +61,19 @@ export class Guard {
   }
 
   /**
-   * Makes the folders that are missing, to be covered. Some file systems take a millisecond for each, so this is done beside the
-   * process's other work. Not to be closed before it is settled.
+   * Makes the folders that are missing, to be covered. Some file systems take a millisecond for each, so this is done beside everything
+   * else: who mounts the covers makes those that it comes to first. Not to be closed before it is settled.
    */
   async makeMissing(): Promise<void> {
     const missing = this.#missing.splice(0);
-    await Promise.all(missing.map(({ place, name }) => startStubFolder(place.fd, name)));
-    for (const point of missing) this.#cover(point, this.#reopen(point, "folder"));
+    // From the end: whoever mounts begins at the front. More at once would only wait for each other.
+    const left = [...missing];
+    const makeAll = async () => {
+      for (let point = left.pop(); point !== undefined; point = left.pop())
+        await startStubFolder(point.place.fd, point.name);
+    };
+    await Promise.all([makeAll(), makeAll()]);
+    for (const point of missing) markStubFolder(this.#reopen(point, "folder").fd);
   }
 
   isIntact(): boolean {

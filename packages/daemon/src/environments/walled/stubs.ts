@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
 import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -43,6 +53,11 @@ export async function startStubFolder(parent: number, name: string): Promise<voi
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+}
+
+/** Has one that somebody else made in the meantime look like all the others. What is in use stays as it is. */
+export function markStubFolder(fd: number): void {
+  if ((fstatSync(fd).mode & sticky) === 0 && isEmpty(fd)) chmodSync(`/proc/self/fd/${fd}`, stubMode);
 }
 
 export function makeStubFile(parent: number, name: string, content: string): boolean {

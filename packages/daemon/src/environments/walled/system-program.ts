@@ -6,14 +6,18 @@ export const systemPlaces = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", 
 
 /** Finds a program of the system that nobody but root can have changed, and tells where it really is. */
 export function findSystemProgram(name: string, among = systemPlaces): string | undefined {
-  return among.map((place) => rootsOwn(`${place}/${name}`)).find((path) => path !== undefined);
+  for (const place of among) {
+    const path = rootsOwn(`${place}/${name}`);
+    if (path !== undefined) return path;
+  }
+  return undefined;
 }
 
 /** Every folder on the way to the name, and on the way to what it links to, must be root's, too. */
 function rootsOwn(path: string): string | undefined {
   let real: string;
   try {
-    real = realpathSync(path);
+    real = realpathSync.native(path);
   } catch {
     return undefined;
   }

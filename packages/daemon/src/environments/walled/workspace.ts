@@ -68,7 +68,7 @@ export function isWithin(path: string, folder: string): boolean {
 
 function realPath(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return undefined;
   }

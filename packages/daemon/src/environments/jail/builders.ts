@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { keeperFifos } from "../keeper.ts";
+import { identify, isAlive } from "../process-identity.ts";
+import { quoted } from "../quoting.ts";
+import { unavailable } from "./bubblewrap.ts";
+
+/** The descriptors of a builder, and of the bubblewrap that it becomes. */
+const optionsFd = 3;
+const infoFd = 4;
+export const seccompFd = 5;
+
+/**
+ * A builder is a small shell that is told about one jail, goes under its limits and becomes its bubblewrap. To start a process costs
+ * this one, with all that it holds in memory, as much as a whole bare bubblewrap, so one builder is started ahead.
+ *
+ * 1. One that waits knows of no jail: it has no environment, no descriptor but its own pipes, and nothing of the next jail in it.
+ * 2. At most one waits. Who needs another at the same time starts it then and there.
+ * 3. It ends when its owner is gone, however that ended: its line is then at its end. It keeps nobody from ending.
+ */
+export class Builders {
+  #waiting: Builder | undefined;
+
+  take(): Builder {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined || !isWaiting(waiting.process)) return startBuilder();
+    hold(waiting.process, "ref");
+    return waiting;
+  }
+
+  /** To be called when this process has nothing better to do. */
+  prepare(): void {
+    if (this.#waiting !== undefined) return;
+    try {
+      const builder = startBuilder();
+      // Whoever takes it finds it dead.
+      builder.process.on("error", () => undefined);
+      hold(builder.process, "unref");
+      this.#waiting = builder;
+    } catch {
+      // The next jail starts its own, and tells what is wrong.
+    }
+  }
+}
+
+/** This process's own: what it costs to start another depends on the process, and drivers come and go. */
+export const ownBuilders = new Builders();
+
+export interface Builder {
+  readonly process: ChildProcess;
+  /** Takes the orders, as one line, and then, to its end, bubblewrap's options. */
+  readonly line: Writable;
+  readonly info: Readable;
+}
+
+/** What a builder does before it becomes bubblewrap. */
+export interface Orders {
+  /** Host folder in which the keeper finds its FIFOs. */
+  readonly spool: string;
+  /** Host file with the program that decides on system calls: bubblewrap gets it as `seccompFd`. */
+  readonly seccomp: string;
+  /** Files that it puts itself under the limits by. */
+  readonly doors: readonly string[];
+  readonly bubblewrap: string;
+  /** What runs in the jail. */
+  readonly command: readonly string[];
+}
+
+export function orderLine({ spool, seccomp, doors, bubblewrap, command }: Orders): string {
+  const words = [spool, seccomp, ...doors, "--", bubblewrap, "--args", String(optionsFd), "--", ...command];
+  return `${words.map((word) => quoted(word).replaceAll("\n", `'"$newline"'`)).join(" ")}\n`;
+}
+
+export const infoOptions: readonly string[] = ["--info-fd", String(infoFd)];
+
+/**
+ * Makes the keeper's FIFOs, beside everything else, goes through the doors and becomes bubblewrap. A shell reads from a pipe no more than
+ * the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing of the agent has run yet.
+ */
+const builderScript = `
+newline='
+'
+IFS= read -r orders <&${optionsFd} || exit
+eval "set -- $orders"
+{ cd "$1" && umask 0 && PATH=/usr/bin:/bin exec mkfifo ${keeperFifos.join(" ")}; } ${optionsFd}<&- ${infoFd}<&- 2>/dev/null &
+exec ${seccompFd}<"$2"
+shift 2
+until [ "$1" = -- ]; do
+  echo 0 >"$1" || exit
+  shift
+done
+shift
+exec "$@"`;
+
+function startBuilder(): Builder {
+  const cover = openSync("/dev/null", "r");
+  try {
+    const options = { stdio: descriptors(cover), env: {}, cwd: "/", detached: true };
+    const child = spawn("/bin/sh", ["-c", builderScript], options);
+    const line = child.stdio[optionsFd] as Writable;
+    // It may have ended by itself already; its exit tells more than the broken pipe.
+    for (const stream of [line, child.stdin!]) stream.on("error", () => undefined);
+    return { process: child, line, info: child.stdio[infoFd] as Readable };
+  } finally {
+    closeSync(cover);
+  }
+}
+
+/** One that was ended while it waited may not have been collected yet. */
+function isWaiting({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  const identity = pid === undefined || exitCode !== null || signalCode !== null ? undefined : identify(pid);
+  return identity !== undefined && isAlive(identity);
+}
+
+function hold(child: ChildProcess, how: "ref" | "unref"): void {
+  child[how]();
+  for (const stream of child.stdio) (stream as Socket | null)?.[how]();
+}
+
+/**
+ * What Node opens closes on exec; what this process itself was started with may not, and would be open
+ * in the jail, so each such descriptor is covered with /dev/null. ("ignore" leaves alone what is
+ * beyond the first three.)
+ */
+function descriptors(cover: number): StdioOptions {
+  const stdio: (number | "ignore" | "pipe")[] = ["pipe", "ignore", "pipe", "pipe", "pipe"];
+  for (const fd of inherited()) {
+    while (stdio.length <= fd) stdio.push("ignore");
+    if (fd > infoFd) stdio[fd] = cover;
+  }
+  return stdio;
+}
+
+let knownInherited: number[] | undefined;
+
+/** They are as old as this process, so they are looked for once. */
+function inherited(): number[] {
+  knownInherited ??= readdirSync("/proc/self/fd").map(Number).filter(staysOpenOnExec);
+  if (knownInherited.some((fd) => fd > 4096)) {
+    throw unavailable("this process was started with open descriptors.", "Start Corral from a plain shell.");
+  }
+  return knownInherited;
+}
+
+function staysOpenOnExec(fd: number): boolean {
+  const closeOnExec = 0o2000000;
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+  } catch {
+    return false;
+  }
+}
