@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { newId, type RehearsalScript, type WireEvent } from "@corral/protocol";
+import { says } from "@corral/daemon/testing";
+import { isKnown, newId, type RehearsalScript, type WireEvent } from "@corral/protocol";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { checkHistory, integrityTroubles, processesWith, timesDone } from "./history-checker.ts";
 import { eventsUntil, everything, isRunning, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
@@ -134,6 +135,34 @@ test("what is queued survives a daemon that is asked to stop, and what it was in
   await story.goOn();
 });
 
+test.each(["its runner", "the daemon"])(
+  "words that were heard before %s died are on record as cut, once",
+  async (who) => {
+    const client = stage.client();
+    const project = await client.projects.register({ path: stage.repository });
+    const session = await client.sessions.create({ projectId: project.id, model: "anthropic/claude-sonnet-4-5" });
+    const leaving = new AbortController();
+    const { pieces, end } = listen(stage, { signal: leaving.signal });
+    await client.sessions.admit(session.id, { id: newId("input"), text: "talk" });
+    (await stage.model.nextRequest()).stream().text("Half a sen");
+    await expect.poll(() => [...pieces.values()], { timeout: 60_000 }).toContain("Half a sen");
+    if (who === "the daemon") {
+      await daemon.kill();
+      await serve();
+    } else for (const pid of daemon.runners()) process.kill(pid, "SIGKILL");
+    (await stage.model.nextRequest()).answer(says("A whole one."));
+    const events = await eventsUntil(stage.client(), "activity.settled", { session: session.id });
+    leaving.abort();
+    await end;
+    const told = events.flatMap((each): (number | { text: string; cut: boolean })[] => {
+      if (!isKnown(each)) return [];
+      if (each.type === "turn.dispatched") return [each.data.attempt];
+      return each.type === "turn.said" ? [{ text: each.data.text, cut: each.data.cut === true }] : [];
+    });
+    expect(told).toEqual([1, { text: "Half a sen", cut: true }, 2, { text: "A whole one.", cut: false }]);
+  },
+);
+
 test("a call whose jail is killed while nobody watches is done again when a person says so, and then alone", async () => {
   const client = stage.client();
   const project = await client.projects.register({ path: stage.repository });
@@ -166,7 +195,7 @@ async function begin(point?: string) {
   const project = await stage.client().projects.register({ path: stage.repository });
   const session = await stage.client().sessions.create({ projectId: project.id, model: "rehearsal/marks" });
   const leaving = new AbortController();
-  const { events: heard, end } = listen(stage, { signal: leaving.signal });
+  const { events: heard, pieces, end } = listen(stage, { signal: leaving.signal });
   const inputs = [
     { id: newId("input"), text: "mark it", delivery: "steer" as const },
     { id: newId("input"), text: "once more", delivery: "queue" as const },
@@ -192,11 +221,19 @@ async function begin(point?: string) {
       expect(existsSync(faultFile())).toBe(false);
       const own = events.filter(({ stream }) => stream === session.id);
       expect(integrityTroubles(join(stage.home, "corral.db"))).toEqual([]);
+      expect([...pieces].filter(([part, text]) => !isClosed(events, part, text))).toEqual([]);
       expect(checkHistory({ events, heard, acknowledged: inputs.map(({ id }) => id), workspaceOf })).toEqual([]);
       expect(marks.map((mark) => timesDone(join(workspaceOf(session.id), mark)))).toEqual([1, 1, 1, 1]);
       expect(own.filter(({ type }) => type === "turn.prepared")).toHaveLength(script.turns.length);
     },
   };
+}
+
+/** What was heard of a part is in the event that ends it, as cut if it was. */
+function isClosed(events: readonly WireEvent[], part: string, text: string): boolean {
+  const said = events.flatMap((each) => (isKnown(each) && each.type === "turn.said" ? [each.data] : []));
+  const ends = said.filter((each) => each.part === part);
+  return ends.length === 1 && ends.every((each) => each.text.startsWith(text));
 }
 
 /** All that was recorded, once it has reached the subscriber, too. */

@@ -196,6 +196,8 @@ export async function eventsUntil(
 export function listen(stage: Stage, options: Pick<FollowOptions, "over" | "signal">) {
   const client = stage.client();
   const events: WireEvent[] = [];
+  /** Of each text and reasoning, what was heard of it before its end, if anything. */
+  const pieces = new Map<string, string>();
   const onBreak = () => {
     // A daemon that is about to start has not written down yet where it is.
     if (existsSync(join(stage.home, "daemon.json"))) client.moveTo(stage.client().endpoint);
@@ -203,8 +205,10 @@ export function listen(stage: Stage, options: Pick<FollowOptions, "over" | "sign
   const read = async () => {
     for await (const news of client.follow({ ...options, after: 0, onBreak }))
       if (news.kind === "event") events.push(news.event);
+      else if (news.kind === "delta" && (news.delta.kind === "text" || news.delta.kind === "reasoning"))
+        pieces.set(news.delta.part, (pieces.get(news.delta.part) ?? "").slice(0, news.delta.offset) + news.delta.text);
   };
-  return { events, types: () => events.map(({ type }) => type), end: read() };
+  return { events, pieces, types: () => events.map(({ type }) => type), end: read() };
 }
 
 /** All that the log has. */

@@ -25,11 +25,13 @@ import { openProjects, projectProjections } from "./projects/index.ts";
 import { openQuestions, questionProjections } from "./questions/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
+  cutPartsFolder,
   endEnvironments,
   endEnvironmentsAtRest,
   endEnvironmentsOf,
   openForeman,
   openRemoval,
+  removeCutParts,
   placeLimitsFrom,
   type RunnerHost,
   sweepEnvironments,
@@ -183,6 +185,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     sessions,
     egress,
     artifacts,
+    cutParts: cutPartsFolder(home.folder),
     snapshotted: (session) => snapshots.settled(session),
     limits: () => limitsFrom(config.values),
     placeLimits: () => placeLimitsFrom(config.values),
@@ -252,6 +255,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     drivers: parts.drivers,
     closeTerminals: (session) => terminals.closeAll(session),
     removeFiles: async (session) => {
+      removeCutParts(cutPartsFolder(home.folder), session);
       await artifacts.removeOf(session);
       await workspaces.remove(session);
       await snapshots.remove(session);

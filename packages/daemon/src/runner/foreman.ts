@@ -15,6 +15,7 @@ import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import { foldHistory, promote, type Sessions } from "../sessions/index.ts";
+import { closeCutParts } from "./cut-parts.ts";
 import { Keeping } from "./keeping.ts";
 import { type PlaceLimits, Usher } from "./places/index.ts";
 import {
@@ -74,6 +75,8 @@ export interface ForemanOptions {
   readonly artifacts?: Pick<Artifacts, "begin">;
   /** Without: sessions whose network is `allow` reach nothing. */
   readonly egress?: WaysOut;
+  /** Where runners leave the words that they could not tell the end of. */
+  readonly cutParts?: string;
   /** Resolves when what ended in the session's workspace is kept. Without: nothing is. */
   readonly snapshotted?: (session: SessionId) => Promise<void>;
   /** Breaks in a row after which a session is set aside. */
@@ -233,6 +236,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     try {
       const company = post.breaks > 1 ? "none" : "others";
       await tellRecovery(lease, post.breaks > 0 ? "the runner broke off" : "the daemon had stopped");
+      await closeCutParts(log, lease, options.cutParts);
       const assigned = await assign(log, session, lease, { company, limits: limits() });
       const project = projectOf(assigned);
       usher.meet(session, project);
@@ -259,6 +263,8 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       post.running = undefined;
       way?.release();
       await keeping.close((error) => onDefect(`an artifact of ${session} is kept at the next start`, error));
+      // A log that takes nothing takes them when the session goes on.
+      await closeCutParts(log, lease, options.cutParts).catch(() => undefined);
       await log
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));

@@ -13,7 +13,14 @@ const lastWordMs = 1_000;
  */
 export function openLifeline(): DaemonChannel {
   if (process.send === undefined) throw new Error("a runner is started by the daemon");
-  process.on("disconnect", () => process.exit(0));
+  const last: (() => void)[] = [];
+  process.on("disconnect", () => {
+    try {
+      for (const act of last) act();
+    } finally {
+      process.exit(0);
+    }
+  });
   // The daemon decides when it ends; a Ctrl-C in its terminal reaches this process too.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => undefined);
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
@@ -21,6 +28,7 @@ export function openLifeline(): DaemonChannel {
   return {
     send: (message) => send(message, () => undefined),
     onMessage: (listener) => process.on("message", (message) => listener(message as ToRunner)),
+    onGone: (listener) => last.push(listener),
   };
 }
 

@@ -9,7 +9,7 @@ test("a runner is told how much to say of itself while it runs", () => {
   let hear: (message: ToRunner) => void = () => undefined;
   serveRuns(
     {} as RunWorld,
-    { send: (message) => sent.push(message), onMessage: (listener) => (hear = listener) },
+    { send: (message) => sent.push(message), onMessage: (listener) => (hear = listener), onGone: () => undefined },
     (level) => levels.push(level),
   );
   hear({ say: "level", level: "debug" });

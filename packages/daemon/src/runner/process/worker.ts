@@ -1,7 +1,8 @@
-import { type ArtifactNamed, CorralError, type Delta, type NewEvent } from "@corral/protocol";
+import { type ArtifactNamed, CorralError, type Delta, type NewEvent, type SessionId } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
+import { cutPartsFolder, StreamedWords } from "../cut-parts.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import { type FromRunner, sentStep, type ToRunner } from "./messages.ts";
 
@@ -9,11 +10,16 @@ import { type FromRunner, sentStep, type ToRunner } from "./messages.ts";
 export interface DaemonChannel {
   send(message: FromRunner): void;
   onMessage(listener: (message: ToRunner) => void): void;
+  /** Called when the daemon is gone, before this process ends. */
+  onGone(listener: () => void): void;
 }
 
 /** Serves runs in this process for as long as the channel stands; whoever owns the process ends it when the channel closes. */
 export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (level: string) => void): void {
   const runs = new Map<number, { readonly hosted: HostedRun; readonly office: RemoteOffice }>();
+  channel.onGone(() => {
+    for (const { office } of runs.values()) office.leaveWords(cutPartsFolder(world.home));
+  });
   channel.onMessage((message) => {
     switch (message.say) {
       case "start":
@@ -40,7 +46,7 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
   channel.send({ say: "ready" });
 
   function start(run: number, assignment: Assignment): void {
-    const office = new RemoteOffice(run, channel);
+    const office = new RemoteOffice(run, channel, assignment.session);
     try {
       const hosted = startRun(world, assignment, office);
       runs.set(run, { hosted, office });
@@ -76,17 +82,25 @@ type Answer = Extract<ToRunner, { say: "done" }>;
 class RemoteOffice implements Office {
   readonly #run: number;
   readonly #channel: DaemonChannel;
+  readonly #session: SessionId;
+  readonly #words = new StreamedWords();
   readonly #requests = new Map<number, PromiseWithResolvers<Answer>>();
   #request = 0;
   #deltas: Delta[] = [];
 
-  constructor(run: number, channel: DaemonChannel) {
+  constructor(run: number, channel: DaemonChannel, session: SessionId) {
     this.#run = run;
     this.#channel = channel;
+    this.#session = session;
+  }
+
+  leaveWords(folder: string): void {
+    this.#words.leave(folder, this.#session);
   }
 
   async append(events: readonly NewEvent[]): Promise<void> {
     await this.#ask((request) => ({ say: "append", run: this.#run, request, events }));
+    this.#words.settle(events);
   }
 
   async promote(place: PromotionPlace): Promise<Promotion> {
@@ -113,6 +127,7 @@ class RemoteOffice implements Office {
   emit(delta: Delta): void {
     if (this.#deltas.length === 0) setImmediate(() => this.#flushDeltas());
     this.#deltas.push(delta);
+    this.#words.add(delta);
   }
 
   settle(request: number, answer: Answer): void {
