@@ -145,6 +145,8 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "callLimit"
+          | "tools"
           | "workspace.spare"
           | "workspace.copy"
           | "workspace.setup"
@@ -216,6 +218,8 @@ export interface Api {
       key:
         | "model"
         | "turnLimit"
+        | "callLimit"
+        | "tools"
         | "workspace.spare"
         | "workspace.copy"
         | "workspace.setup"
@@ -263,6 +267,8 @@ export interface Api {
         key:
           | "model"
           | "turnLimit"
+          | "callLimit"
+          | "tools"
           | "workspace.spare"
           | "workspace.copy"
           | "workspace.setup"
@@ -399,6 +405,7 @@ export interface Api {
       workspace?: "copy" | "in-place" | undefined;
       base?: "head" | "dirty" | { snapshot: `snp_${string}` } | undefined;
       turnLimit?: number | undefined;
+      tools?: string[] | undefined;
     };
     answer: {
       id: `ses_${string}`;

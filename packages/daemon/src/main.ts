@@ -1,11 +1,12 @@
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CorralError, type DaemonStatus, type DoctorReport } from "@corral/protocol";
 import { startDaemon } from "./daemon.ts";
+import { userConfigFile } from "./config/index.ts";
 import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
@@ -15,6 +16,9 @@ import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/s
 import { openFolderStore } from "./storage/folder/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
+
+/** What the user tells all agents. */
+const instructions = join(dirname(userConfigFile(process.env, homedir())), "AGENTS.md");
 
 /** The exit code of a daemon that finds its home taken by another. */
 const homeTaken = 75;
@@ -68,7 +72,7 @@ try {
         entry: runnerEntry(),
         home,
         ...settings,
-        variables: { CORRAL_REHEARSALS: rehearsals },
+        variables: { CORRAL_REHEARSALS: rehearsals, CORRAL_INSTRUCTIONS: instructions },
         onDefect: (what) => logger.error({ component: "runner" }, what),
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,

@@ -1,5 +1,6 @@
 import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
+import { openContext, readPersonal } from "./agents/context/index.ts";
 import { openLoop } from "./agents/loop/index.ts";
 import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
@@ -14,7 +15,7 @@ import { ollama } from "./providers/ollama/index.ts";
 import { openai } from "./providers/openai/index.ts";
 import { rehearsalDriver } from "./providers/rehearsal/index.ts";
 import { openLifeline, serveRuns } from "./runner/process/index.ts";
-import { builtInTools, openToolbox } from "./tools/index.ts";
+import { builtInTools, openRegistry } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
 const { home } = values;
@@ -33,7 +34,11 @@ void warmUp();
 serveRuns(
   {
     home,
-    agent: openLoop({ findModel: (named) => providers.find(named), toolbox: openToolbox(builtInTools) }),
+    agent: openLoop({
+      findModel: (named) => providers.find(named),
+      tools: openRegistry(builtInTools),
+      context: openContext({ personal }),
+    }),
     drivers: driversOf(
       openJailDriver({ home }),
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),
@@ -43,6 +48,12 @@ serveRuns(
   lifeline,
   logging.setLevel,
 );
+
+/** The daemon says where that is. */
+async function personal(): Promise<string | undefined> {
+  const file = process.env["CORRAL_INSTRUCTIONS"];
+  return file === undefined ? undefined : readPersonal(file);
+}
 
 /** While it waits for its first work. */
 async function warmUp(): Promise<void> {

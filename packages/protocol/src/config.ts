@@ -3,6 +3,7 @@ import { containerVolumes, imageName } from "./environment.ts";
 import { projectId } from "./id.ts";
 import { hostPattern } from "./network.ts";
 import { modelName, turnLimit } from "./session.ts";
+import { toolPatterns } from "./tool.ts";
 
 /** The version that files are written in today. Older ones are lifted when they are read. */
 export const configVersion = 1;
@@ -23,6 +24,16 @@ export const settings = {
     scope: "project",
     takesEffect: "next-session",
   }),
+  callLimit: setting(
+    z.int().min(1).max(1000),
+    "Calls that a model may make in one reply; what is over is not carried out, and the model is told.",
+    { default: 50, scope: "project", takesEffect: "next-session" },
+  ),
+  tools: setting(
+    toolPatterns,
+    "Tools that agents have, by name, with * for any piece of one; !NAME takes one out again. The last that fits counts.",
+    { default: ["*"], scope: "project", takesEffect: "next-session" },
+  ),
   "workspace.spare": setting(
     z.boolean(),
     "Whether a copy of a repository in use is kept ready in the background, so that a session need not wait for one.",

@@ -29,6 +29,7 @@ import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { snapshotTaken } from "./snapshot.ts";
 import { tokenFacts } from "./token.ts";
+import { toolChoice, toolOffer } from "./tool.ts";
 import { usage } from "./usage.ts";
 import { broughtBack, discarded, skippedFile, workspaceBase, workspaceKind, workspaceMerge } from "./workspace.ts";
 
@@ -81,6 +82,10 @@ export const eventData = {
     copyList: z.array(z.string()).optional(),
     /** What is run in a new copy before any work, and what becomes of the work when it fails. */
     setup: z.object({ command: z.string(), onFailure: z.enum(["stop", "go-on"]) }).optional(),
+    /** Without: all that there are. */
+    tools: toolChoice.optional(),
+    /** Calls of one reply that are carried out. */
+    callLimit: z.int().positive().optional(),
   }),
   "session.renamed": z.object({ title: z.string() }),
   /** Out of the list; nothing of it runs until somebody unarchives it or says something to it. */
@@ -199,6 +204,13 @@ export const eventData = {
     outcome: z.enum(["done", "failed", "interrupted"]),
     error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }).optional(),
   }),
+
+  /** What the model is told before all else, from the next turn on. `topics`: which version of what is in it. */
+  "context.set": z.object({ system: z.string(), topics: z.record(z.string(), z.string()) }),
+  /** A topic of it is another now, and is told here, behind what was said: what stands before stays as it was. */
+  "context.told": z.object({ topic: z.string(), version: z.string(), text: z.string() }),
+  /** The tools that the model may call from the next turn on. */
+  "tools.offered": z.object({ tools: z.array(toolOffer) }),
 
   /** What will be asked is fixed; the hash tells whether a later attempt asks the same. */
   "turn.prepared": z.object({ id: turnId, activityId, model: z.string(), requestHash: z.string() }),

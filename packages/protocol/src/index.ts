@@ -422,6 +422,7 @@ export {
   type TokenView,
   tokenView,
 } from "./token.ts";
+export { type ToolChoice, toolChoice, type ToolOffer, toolOffer, toolPatterns } from "./tool.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";
 export {

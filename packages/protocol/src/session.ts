@@ -2,6 +2,7 @@ import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
 import { callId, projectId, sessionId, snapshotId } from "./id.ts";
 import { sessionState } from "./state.ts";
+import { toolPatterns } from "./tool.ts";
 import { workspaceBase, workspaceKind } from "./workspace.ts";
 
 /**
@@ -28,6 +29,8 @@ export const createSession = z.object({
   base: z.union([workspaceBase, z.object({ snapshot: snapshotId })]).optional(),
   /** Turns an activity may take before it waits for a word from a person. Without: what the project's settings say. */
   turnLimit: turnLimit.optional(),
+  /** Which of the tools it may have that the settings leave it. Without: all of these. */
+  tools: toolPatterns.optional(),
 });
 export type CreateSession = z.infer<typeof createSession>;
 

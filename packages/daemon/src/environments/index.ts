@@ -1,7 +1,7 @@
 export { BridgeKeeping } from "./bridge.ts";
 export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
 export { engineSockets } from "./engines.ts";
-export { versionOf } from "./files/index.ts";
+export { runProgram, versionOf } from "./files/index.ts";
 export type { FileEntry, Files, FileVersion } from "./files/port.ts";
 export { measure } from "./limits/index.ts";
 export { placesInside } from "./keeper.ts";

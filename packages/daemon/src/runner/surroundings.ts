@@ -32,6 +32,8 @@ export class SessionSurroundings implements Surroundings {
   readonly #setup: SetupRun;
   #found: Promise<Found> | undefined;
   #current: Promise<Environment> | undefined;
+  /** Made ready for work. */
+  #ready: { readonly environment: Environment; readonly when: Promise<void> } | undefined;
   readonly #bridge = new BridgeKeeping();
   /** Of one that ended by itself. */
   #clearing: Promise<void> = Promise.resolve();
@@ -45,8 +47,26 @@ export class SessionSurroundings implements Surroundings {
   /** Programs in it find the way out, if there is one, from the first command on. */
   async environment(): Promise<Environment> {
     const environment = await this.#opened();
+    await this.#madeReady(environment);
     if (this.#world.egress !== undefined) await this.#bridge.ready(environment);
     return environment;
+  }
+
+  place(): Promise<Environment> {
+    return this.#opened();
+  }
+
+  /** Once for each environment, unless it failed: then whoever comes next has it tried again. */
+  async #madeReady(environment: Environment): Promise<void> {
+    if (this.#ready?.environment !== environment)
+      this.#ready = { environment, when: this.#setup.complete(environment) };
+    const { when } = this.#ready;
+    try {
+      await when;
+    } catch (error) {
+      if (this.#ready?.when === when) this.#ready = undefined;
+      throw error;
+    }
   }
 
   /** One opening at a time; an environment that has ended by itself is replaced by another. */
@@ -107,7 +127,6 @@ export class SessionSurroundings implements Surroundings {
     const found = await this.#find();
     const environment = found.kind === "open" ? found.environment : await this.#openNew();
     this.#found = Promise.resolve({ kind: "open", environment });
-    await this.#setup.complete(environment);
     return environment;
   }
 

@@ -12,6 +12,7 @@ import type {
   QuestionAbout,
   QuestionId,
   TerminalId,
+  ToolOffer,
   TurnId,
   WaitingOn,
 } from "@corral/protocol";
@@ -32,6 +33,10 @@ export interface History {
   environment: EnvironmentState | undefined;
   /** People's, in its environment. */
   readonly terminals: Set<TerminalId>;
+  /** What the model is told before all else, and which version of what it has been told by now. */
+  context: ToldContext | undefined;
+  /** The tools that the model may call. */
+  offers: readonly ToolOffer[] | undefined;
   readonly entries: Entry[];
   activity: OpenActivity | undefined;
   /** Inputs admitted and not yet promoted. */
@@ -48,8 +53,16 @@ export interface Setup {
   cancelRequested: boolean;
 }
 
-/** What the conversation consists of, in order. */
-export type Entry = { readonly kind: "input"; readonly text: string } | Turn;
+export interface ToldContext {
+  readonly system: string;
+  readonly topics: Map<string, string>;
+}
+
+/** What the conversation consists of, in order. `told`: by Corral, of a topic that is another now. */
+export type Entry =
+  | { readonly kind: "input"; readonly text: string }
+  | { readonly kind: "told"; readonly topic: string; readonly text: string }
+  | Turn;
 
 export interface OpenActivity {
   readonly id: ActivityId;
@@ -70,6 +83,8 @@ export interface Turn {
   readonly kind: "turn";
   readonly id: TurnId;
   readonly requestHash: string;
+  /** What the model was shown; undefined in records of a Corral that did not write it down. */
+  readonly offers: readonly ToolOffer[] | undefined;
   /** 0: prepared and never dispatched. */
   attempt: number;
   /** Attempts known to have failed. */
@@ -101,6 +116,8 @@ export interface Call {
   readonly providerMetadata: Record<string, unknown> | undefined;
   /** 0: requested and never started. */
   attempt: number;
+  /** Its last attempt changed no file, as far as could be told. */
+  reads: boolean;
   /** What its last attempt was about to change. */
   changes: readonly CallChange[];
   /** It had started, and the environment of that time is closed: nobody can ask how it ended any more. */
@@ -141,6 +158,8 @@ function emptyHistory(): History {
     setup: undefined,
     environment: undefined,
     terminals: new Set(),
+    context: undefined,
+    offers: undefined,
     entries: [],
     activity: undefined,
     inbox: new Map(),
@@ -179,6 +198,16 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
       return;
     case "terminal.closed":
       history.terminals.delete(data.id);
+      return;
+    case "context.set":
+      history.context = { system: data.system, topics: new Map(Object.entries(data.topics)) };
+      return;
+    case "context.told":
+      history.context?.topics.set(data.topic, data.version);
+      history.entries.push({ kind: "told", topic: data.topic, text: data.text });
+      return;
+    case "tools.offered":
+      history.offers = data.tools;
       return;
     case "input.admitted":
       history.inbox.set(data.id, data);
@@ -259,7 +288,7 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
       return;
     case "turn.prepared": {
       if (activity === undefined) return;
-      const turn = newTurn(data);
+      const turn = newTurn(data, history.offers);
       activity.turn = turn;
       activity.turns += 1;
       activity.unanswered = false;
@@ -308,6 +337,7 @@ function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewE
         malformed: data.malformed,
         providerMetadata: data.providerMetadata,
         attempt: 0,
+        reads: false,
         changes: [],
         environmentClosed: false,
         retryDecided: false,
@@ -359,6 +389,7 @@ function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
   switch (type) {
     case "call.started":
       call.attempt = data.attempt;
+      call.reads = data.reads ?? false;
       call.changes = data.changes ?? [];
       call.environmentClosed = false;
       call.retryDecided = false;
@@ -409,11 +440,12 @@ function newActivity(id: ActivityId): OpenActivity {
   };
 }
 
-function newTurn(data: EventData<"turn.prepared">): Turn {
+function newTurn(data: EventData<"turn.prepared">, offers: Turn["offers"]): Turn {
   return {
     kind: "turn",
     id: data.id,
     requestHash: data.requestHash,
+    offers,
     attempt: 0,
     failedAttempt: 0,
     pauseMs: 0,

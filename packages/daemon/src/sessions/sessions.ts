@@ -81,7 +81,7 @@ export interface Sessions {
 }
 
 export type SessionDefaults = Pick<SettingValues, "model" | "turnLimit"> &
-  Partial<Pick<SettingValues, "workspace.copy" | "workspace.setup" | "workspace.setupFailure">>;
+  Partial<Pick<SettingValues, "workspace.copy" | "workspace.setup" | "workspace.setupFailure" | "tools" | "callLimit">>;
 
 export interface SessionTerms {
   /** What a session of the project gets where nothing else is asked for. */
@@ -108,7 +108,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
       const environment = await terms.environment(wish.environment, workspace);
-      const begins = { ...beginning(wish, defaults), ...(await forked(wish, id)) };
+      const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
       const settings = { title: "", model, mode, environment, workspace, turnLimit, ...begins };
       const make = () =>
         log.append({
@@ -344,6 +344,18 @@ function beginning({ workspace, base }: CreateSession, defaults: SessionDefaults
     ...(typeof base === "string" ? { base } : {}),
     ...(copyList.length === 0 ? {} : { copyList }),
     ...(command === "" ? {} : { setup: { command, onFailure: defaults["workspace.setupFailure"] ?? "stop" } }),
+  };
+}
+
+/** What leaves everything in says nothing. */
+function toolTerms({ tools: session }: CreateSession, { tools: agent, callLimit }: SessionDefaults) {
+  const choice = {
+    ...(agent === undefined || agent.join(" ") === "*" ? {} : { agent }),
+    ...(session === undefined ? {} : { session }),
+  };
+  return {
+    ...(Object.keys(choice).length === 0 ? {} : { tools: choice }),
+    ...(callLimit === undefined ? {} : { callLimit }),
   };
 }
 

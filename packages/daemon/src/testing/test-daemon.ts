@@ -16,6 +16,7 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
+import { openContext } from "../agents/context/index.ts";
 import { type JudgeCall, openLoop } from "../agents/loop/index.ts";
 import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
@@ -37,7 +38,7 @@ import {
   terminalProjections,
 } from "../terminals/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
-import { builtInTools, openToolbox, type Tool } from "../tools/index.ts";
+import { builtInTools, openRegistry, type Tool, type ToolRegistry } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
@@ -50,6 +51,7 @@ export interface TestDaemon extends AsyncDisposable {
   readonly session: TestSession;
   readonly repository: string;
   readonly home: string;
+  readonly registry: ToolRegistry;
   readonly removal: Removal;
   /** How many sessions somebody has in hands. */
   running(): number;
@@ -88,6 +90,10 @@ export async function startTestDaemon(
     limits?: Partial<Record<PlaceLimit, number>>;
     /** Besides the built-in ones. */
     tools?: readonly Tool[];
+    /** The files of its repository. */
+    files?: Readonly<Record<string, string>>;
+    /** What the user tells all agents. */
+    personal?: () => string | undefined;
     backoffMs?: (attempt: number) => number;
     /** Without: every call may run. */
     judge?: JudgeCall;
@@ -99,7 +105,7 @@ export async function startTestDaemon(
 ): Promise<TestDaemon> {
   const folder = mkdtempSync(join(tmpdir(), "corral-test-"));
   const home = join(folder, "home");
-  const repository = makeRepository(join(folder, "repository"));
+  const repository = makeRepository(join(folder, "repository"), options.files);
   const model = await startScriptedModel();
   const projections = [
     ...projectProjections,
@@ -117,12 +123,14 @@ export async function startTestDaemon(
   }));
   const defects: string[] = [];
   const drivers = driversOf(openJailDriver({ home }));
+  const registry = openRegistry([...builtInTools, ...(options.tools ?? [])]);
   const host = openInlineHost({
     home,
     drivers,
     agent: openLoop({
       findModel: (named) => providers.find(named),
-      toolbox: openToolbox([...builtInTools, ...(options.tools ?? [])]),
+      tools: registry,
+      context: openContext({ personal: async () => options.personal?.() }),
       backoffMs: options.backoffMs ?? (() => 0),
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
       ...(options.judge === undefined ? {} : { judge: options.judge }),
@@ -176,6 +184,7 @@ export async function startTestDaemon(
     session: await another(options.wish),
     repository,
     home,
+    registry,
     removal: openRemoval({
       log,
       drivers,

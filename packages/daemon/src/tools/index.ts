@@ -1,4 +1,5 @@
 export { builtInTools } from "./built-in.ts";
+export { openRegistry, type ToolRegistry } from "./registry.ts";
 export { seenIn } from "./seen.ts";
 export type { Recovered, Surroundings, Tool, ToolContext } from "./tool.ts";
-export { openToolbox, type Toolbox } from "./toolbox.ts";
+export type { Toolbox } from "./toolbox.ts";

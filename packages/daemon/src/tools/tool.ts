@@ -66,8 +66,10 @@ export interface ToolContext {
 
 /** Where a session's calls run. */
 export interface Surroundings {
-  /** The open environment; prepared on first use. */
+  /** The open environment, ready for work; prepared on first use. */
   environment(): Promise<Environment>;
+  /** The same, without waiting for what makes a new copy ready: to look at what is there. */
+  place(): Promise<Environment>;
   /** Resolves when what earlier calls wrote is kept in a snapshot, or could not be; whoever is about to write waits for it. */
   kept(): Promise<void>;
   /** The environment that a call of an earlier process ran in: whether it still stands, and what it wrote down. */

@@ -96,6 +96,73 @@ test("a tool's defect becomes a result that the model can read", async () => {
   expect((await session.until("activity.settled")).data.outcome).toBe("done");
 });
 
+/** One that says which it is. */
+const probe = (which: string): Tool => ({
+  name: "probe",
+  description: `The ${which} probe.`,
+  parameters: z.object({}),
+  effect: "reads",
+  run: () => Promise.resolve(which),
+  describe: (result) => ({ outcome: "ok", text: `probed by the ${String(result)}` }),
+});
+
+test("what was advertised is what runs, despite a registry that is reloaded meanwhile", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model, registry } = daemon;
+  const shown = () => model.requests.at(-1)?.body["tools"] as { name: string; description: string }[];
+  const remove = registry.add([probe("first")]);
+  await session.prompt("go");
+  const first = (await model.nextRequest()).stream();
+  expect(shown().at(-1)).toMatchObject({ name: "probe", description: "The first probe." });
+  remove();
+  const removeSecond = registry.add([probe("second")]);
+  first.call("probe", {});
+  first.finish();
+  const second = await model.nextRequest();
+  expect(JSON.stringify(second.toolResults)).toContain("probed by the first");
+  expect(shown().at(-1)).toMatchObject({ description: "The second probe." });
+  removeSecond();
+  second.answer(callsTool("probe", {}));
+  const third = await model.nextRequest();
+  expect(JSON.stringify(third.toolResults)).toContain("probed by the second");
+  expect(shown().map(({ name }) => name)).not.toContain("probe");
+  third.answer(callsTool("probe", {}));
+  const last = await model.nextRequest();
+  expect(JSON.stringify(last.toolResults)).toContain("There is no tool called probe");
+  last.answer(says("done"));
+  await session.until("activity.settled");
+  const offered = (await session.events()).filter(({ type }) => type === "tools.offered");
+  expect(offered).toHaveLength(3);
+});
+
+test("a session has the tools that the settings and its own wish leave it", async () => {
+  await using daemon = await startTestDaemon({
+    settings: { tools: ["*", "!shell"] },
+    wish: { tools: ["read", "shell", "list"] },
+  });
+  const { session, model } = daemon;
+  model.script([callsTool("shell", { command: "touch owned" }), says("done")]);
+  await session.prompt("go");
+  await session.until("activity.settled");
+  expect((model.requests[0]?.body["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["read", "list"]);
+  expect((await session.until("call.failed")).data.error.message).toBe("There is no tool called shell.");
+});
+
+test("of a reply with too many calls the first are carried out, and the model is told", async () => {
+  await using daemon = await startTestDaemon({ settings: { callLimit: 2 } });
+  const { session, model } = daemon;
+  const echo = (word: string) => callsTool("shell", { command: `echo ${word}` });
+  model.script([[echo("one"), echo("two"), echo("three"), stops("tool_use")], echo("four"), says("done")]);
+  await session.prompt("go");
+  await session.until("activity.settled");
+  const ends = (await session.events()).filter(({ type }) => /^call\.(settled|failed)/.test(type));
+  expect(ends.map(({ type }) => type).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    "call.failed",
+    ...["call.settled", "call.settled", "call.settled"],
+  ]);
+  expect((await session.until("call.failed")).data.error.message).toContain("Only 2 calls of one reply");
+});
+
 test("edits of one reply follow each other, each on what the one before left, and say what they change", async () => {
   await using daemon = await startTestDaemon();
   const { session, model } = daemon;

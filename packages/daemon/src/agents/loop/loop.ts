@@ -9,17 +9,19 @@ import {
   type ReplyPiece,
 } from "../../providers/index.ts";
 import type { OpenActivity, Turn } from "../../sessions/index.ts";
-import type { Toolbox } from "../../tools/index.ts";
+import type { Toolbox, ToolRegistry } from "../../tools/index.ts";
+import type { Context } from "../context/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import type { CallTerms } from "./calls.ts";
+import { buildRequest, hashRequest, systemOf, wordTurn } from "./request.ts";
 import { TurnCalls } from "./turn-calls.ts";
-import { buildRequest, hashRequest } from "./request.ts";
-import { workspaceNotes } from "./notes.ts";
-import { systemPrompt } from "./system.ts";
 
-export interface LoopParts extends CallTerms {
+export interface LoopParts extends Omit<CallTerms, "toolbox"> {
   /** The provider of a model named `provider/model`; throws what a person can act on. */
   findModel(named: string): Promise<{ readonly provider: Provider; readonly model: string }>;
+  readonly tools: ToolRegistry;
+  /** What is told besides what is said. */
+  readonly context: Context;
   /** Requests made for one turn before it is given up, crashes included. */
   readonly attempts?: number;
   /** The pause before a further attempt after a failed one. */
@@ -28,35 +30,48 @@ export interface LoopParts extends CallTerms {
 
 /** Corral's own agent: ask the model, run the calls of its reply as they come, and settle the turn. */
 export function openLoop(parts: LoopParts): AgentKind {
+  /** What was shown to the model is what its calls run, also when the registry changes meanwhile. */
+  const toolboxes = new WeakMap<Turn, Toolbox>();
   return {
     async turn(desk, activity) {
-      const turn = activity.turn ?? prepare(desk, activity, parts.toolbox);
-      using calls = new TurnCalls(desk, turn, parts);
+      const now = toolsOf(desk, parts.tools);
+      const turn = activity.turn ?? (await prepare(desk, activity, parts.context, now));
+      const toolbox = toolboxes.get(turn) ?? (turn.offers === undefined ? now : now.asOffered(turn.offers));
+      toolboxes.set(turn, toolbox);
+      using calls = new TurnCalls(desk, turn, { ...parts, toolbox });
       if (mayAsk(turn)) {
-        const failure = await ask(desk, turn, parts, calls);
+        const failure = await ask(desk, turn, parts, { calls, toolbox });
         if (failure !== undefined) return settleFailed(desk, turn, failure);
       }
       await calls.rest();
       const waits = desk.signal.aborted ? undefined : calls.waitOn();
       if (waits !== undefined) return { kind: "waits", on: waits };
       desk.record(event("turn.settled", { id: turn.id, outcome: turn.replied ? "replied" : "cut" }));
+      wordTurn(turn, toolbox);
       return { kind: "settled" };
     },
   };
 }
 
-function prepare(desk: Desk, activity: OpenActivity, toolbox: Toolbox): Turn {
-  const model = desk.history.settings?.model ?? "";
-  const requestHash = hashRequest(
-    model,
-    systemPrompt(desk.history.settings?.environment),
-    desk.history.entries,
-    toolbox,
-  );
+function toolsOf({ session, history }: Desk, tools: ToolRegistry): Toolbox {
+  return tools.toolbox({ session }, history.settings?.tools);
+}
+
+/** Fixes what will be asked: what is told, which tools are shown, and what was said. */
+async function prepare(desk: Desk, activity: OpenActivity, context: Context, toolbox: Toolbox): Promise<Turn> {
+  const { history } = desk;
+  await context.refresh(desk);
+  if (!isOffered(history.offers, toolbox)) desk.record(event("tools.offered", { tools: [...toolbox.offers] }));
+  const model = history.settings?.model ?? "";
+  const requestHash = hashRequest(model, history, toolbox);
   const id = newId("turn");
   desk.record(event("turn.prepared", { id, activityId: activity.id, model, requestHash }));
   if (activity.turn === undefined) throw new CorralError("internal", "a turn was prepared in an activity that is over");
   return activity.turn;
+}
+
+function isOffered(offers: Turn["offers"], toolbox: Toolbox): boolean {
+  return offers === toolbox.offers || JSON.stringify(offers) === JSON.stringify(toolbox.offers);
 }
 
 /** A reply that already made calls is never asked for again: their results enter the next request. */
@@ -65,14 +80,18 @@ function mayAsk(turn: Turn): boolean {
 }
 
 /** Asks until a reply has come, the budget is used up, or asking again is of no use. */
-async function ask(desk: Desk, turn: Turn, parts: LoopParts, calls: TurnCalls): Promise<CorralError | undefined> {
+async function ask(
+  desk: Desk,
+  turn: Turn,
+  parts: LoopParts,
+  { calls, toolbox }: { readonly calls: TurnCalls; readonly toolbox: Toolbox },
+): Promise<CorralError | undefined> {
   const { attempts = 5, backoffMs = (attempt: number) => Math.min(500 * 2 ** attempt, 30_000) } = parts;
   const target = await resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
   const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
-  const system = systemPrompt(desk.history.settings?.environment) + workspaceNotes(desk.history);
-  const asked = buildRequest(target.model, system, earlier, parts.toolbox);
+  const asked = buildRequest(target.model, systemOf(desk.history), earlier, toolbox);
   const request = { ...asked, conversation: desk.session };
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {

@@ -1,25 +1,37 @@
 import { createHash } from "node:crypto";
 import type { AssistantPart, Message, ModelRequest, ToolResult } from "../../providers/index.ts";
-import type { Call, Entry, Turn } from "../../sessions/index.ts";
+import type { Call, Entry, History, Turn } from "../../sessions/index.ts";
 import type { Toolbox } from "../../tools/index.ts";
+import { standingInstructions } from "../context/index.ts";
 
 /** The conversation as a model request. Calls carry Corral's own ids, which never repeat. */
 export function buildRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): ModelRequest {
   return { model, system, tools: toolbox.offers, messages: entries.flatMap((entry) => messagesOf(entry, toolbox)) };
 }
 
+/** What the model is told before all else. */
+export function systemOf({ context }: Pick<History, "context">): string {
+  return context?.system ?? standingInstructions;
+}
+
 /**
  * Tells whether two requests ask the same. Each turn's hash takes in that of the turn before it, so
  * that only what came since has to be read.
  */
-export function hashRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): string {
+export function hashRequest(model: string, history: Pick<History, "context" | "entries">, toolbox: Toolbox): string {
+  const { entries } = history;
   const last = entries.findLastIndex((entry) => entry.kind === "turn");
   const turn = entries[last];
-  const earlier = turn?.kind === "turn" ? turn.requestHash : JSON.stringify({ system, tools: toolbox.offers });
+  const earlier = turn?.kind === "turn" ? turn.requestHash : "";
   const since = entries.slice(Math.max(0, last)).flatMap((entry) => messagesOf(entry, toolbox));
   return createHash("sha256")
-    .update(JSON.stringify([model, earlier, since]))
+    .update(JSON.stringify([model, earlier, systemOf(history), toolbox.offers, since]))
     .digest("base64url");
+}
+
+/** Puts a turn that has settled into the words of its own tools, which may be others in the next. */
+export function wordTurn(turn: Turn, toolbox: Toolbox): void {
+  messagesOf(turn, toolbox);
 }
 
 /** What a settled turn or an input is in a request never changes. */
@@ -28,8 +40,8 @@ const settledMessages = new WeakMap<Entry, readonly Message[]>();
 function messagesOf(entry: Entry, toolbox: Toolbox): readonly Message[] {
   const known = settledMessages.get(entry);
   if (known !== undefined) return known;
-  const messages = entry.kind === "input" ? [said(entry.text)] : turnMessages(entry, toolbox);
-  if (entry.kind === "input" || entry.outcome !== undefined) settledMessages.set(entry, messages);
+  const messages = entry.kind === "turn" ? turnMessages(entry, toolbox) : [said(entry.text)];
+  if (entry.kind !== "turn" || entry.outcome !== undefined) settledMessages.set(entry, messages);
   return messages;
 }
 
@@ -66,11 +78,7 @@ function callResult(call: Call, toolbox: Toolbox): ToolResult {
   const error = (text: string): ToolResult => ({ id, tool, outcome: "error", text });
   switch (end?.kind) {
     case "settled":
-      return {
-        id,
-        tool,
-        ...(toolbox.get(tool)?.describe(end.result) ?? { outcome: "ok", text: JSON.stringify(end.result) }),
-      };
+      return { id, tool, ...toolbox.describe(tool, end.result) };
     case "failed":
       return error(end.message);
     case "declined":

@@ -26,7 +26,7 @@ export class TurnCalls implements Disposable {
   take(asked: Extract<ReplyPiece, { kind: "call" }>): void {
     const id = newId("call");
     const { id: providerCallId, tool, providerMetadata } = asked;
-    const read = readArguments(this.#terms.toolbox.get(tool), asked);
+    const read = { ...readArguments(this.#terms.toolbox.get(tool), asked), ...this.#overLimit() };
     const { id: turnId } = this.#turn;
     const data = { id, turnId, providerCallId, tool, ...read, ...(providerMetadata && { providerMetadata }) };
     this.#desk.record(event("call.requested", data));
@@ -54,6 +54,14 @@ export class TurnCalls implements Disposable {
     this.#unlisten();
   }
 
+  /** A model that never stops calling gets its earlier calls' results before it may go on. */
+  #overLimit(): { malformed?: string } {
+    const limit = this.#desk.history.settings?.callLimit ?? usualCallLimit;
+    if (this.#turn.calls.length < limit) return {};
+    const why = `Only ${limit} calls of one reply are carried out, and this is one more.`;
+    return { malformed: `${why} Make it again in the next, if it is needed.` };
+  }
+
   #startReady(which: (call: Call) => boolean): void {
     for (const call of this.#turn.calls) if (this.#isReady(call) && which(call)) this.#start(call);
   }
@@ -74,6 +82,8 @@ export class TurnCalls implements Disposable {
     );
   }
 }
+
+const usualCallLimit = 50;
 
 function readArguments(
   tool: Tool | undefined,

@@ -1,1 +1,2 @@
 export { openFiles, versionOf } from "./files.ts";
+export { runProgram } from "./program.ts";

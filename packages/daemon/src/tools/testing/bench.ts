@@ -50,6 +50,7 @@ export async function openBench(kind: (typeof kinds)[number]): Promise<ToolBench
     signal: new AbortController().signal,
     surroundings: {
       environment: () => Promise.resolve(environment),
+      place: () => Promise.resolve(environment),
       kept: () => Promise.resolve(),
       earlier: () => Promise.resolve({ kind: "open", results: environment.shell }),
     },

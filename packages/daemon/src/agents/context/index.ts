@@ -1,0 +1,3 @@
+export { type Context, openContext } from "./context.ts";
+export { readPersonal } from "./personal.ts";
+export { standingInstructions } from "./system.ts";
