@@ -20,6 +20,8 @@ describe("a session", () => {
       "input.admitted",
       "activity.opened",
       "input.promoted",
+      "context.set",
+      "tools.offered",
       "turn.prepared",
       "turn.dispatched",
       "call.requested",

@@ -71,9 +71,11 @@ export class SessionSurroundings implements Surroundings {
 
   /** One opening at a time; an environment that has ended by itself is replaced by another. */
   async #opened(): Promise<Environment> {
-    const current = await this.#current?.catch(() => undefined);
+    const before = this.#current;
+    const current = await before?.catch(() => undefined);
     if (current?.isOpen === true && this.#isOnRecord(current)) return current;
-    if (current !== undefined) this.#closed(current);
+    // Of several who find it ended one opens another.
+    if (current !== undefined && this.#current === before) this.#closed(current);
     return (this.#current ??= this.#open().catch((error: unknown) => {
       this.#current = undefined;
       throw error;
