@@ -16,8 +16,7 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
-import { openContext } from "../agents/context/index.ts";
-import { type JudgeCall, openLoop } from "../agents/loop/index.ts";
+import { type JudgeCall, openContext, openLoop } from "../agents/loop/index.ts";
 import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";

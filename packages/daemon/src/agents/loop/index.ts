@@ -1,2 +1,3 @@
 export type { JudgeCall } from "./leave.ts";
 export { openLoop } from "./loop.ts";
+export { openContext, readPersonal } from "./context/index.ts";

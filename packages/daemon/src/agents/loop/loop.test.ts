@@ -144,7 +144,7 @@ test("a session has the tools that the settings and its own wish leave it", asyn
   model.script([callsTool("shell", { command: "touch owned" }), says("done")]);
   await session.prompt("go");
   await session.until("activity.settled");
-  expect((model.requests[0]?.body["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["read", "list"]);
+  expect((model.requests[0]!.body["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["read", "list"]);
   expect((await session.until("call.failed")).data.error.message).toBe("There is no tool called shell.");
 });
 

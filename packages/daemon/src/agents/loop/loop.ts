@@ -10,7 +10,7 @@ import {
 } from "../../providers/index.ts";
 import type { OpenActivity, Turn } from "../../sessions/index.ts";
 import type { Toolbox, ToolRegistry } from "../../tools/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context } from "./context/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import type { CallTerms } from "./calls.ts";
 import { buildRequest, hashRequest, systemOf, wordTurn } from "./request.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AssistantPart, Message, ModelRequest, ToolResult } from "../../providers/index.ts";
 import type { Call, Entry, History, Turn } from "../../sessions/index.ts";
 import type { Toolbox } from "../../tools/index.ts";
-import { standingInstructions } from "../context/index.ts";
+import { standingInstructions } from "./context/index.ts";
 
 /** The conversation as a model request. Calls carry Corral's own ids, which never repeat. */
 export function buildRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): ModelRequest {

@@ -1,7 +1,7 @@
 import { arch, release, type } from "node:os";
 import type { EventData } from "@corral/protocol";
-import { type Environment, runProgram, workspaceIn } from "../../environments/index.ts";
-import type { History } from "../../sessions/index.ts";
+import { type Environment, runProgram, workspaceIn } from "../../../environments/index.ts";
+import type { History } from "../../../sessions/index.ts";
 import type { Topic } from "./topic.ts";
 
 type Settings = EventData<"session.created">;

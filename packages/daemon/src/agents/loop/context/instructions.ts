@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { CorralError } from "@corral/protocol";
-import type { FileEntry, Files } from "../../environments/index.ts";
+import type { FileEntry, Files } from "../../../environments/index.ts";
 import type { Topic } from "./topic.ts";
 
 /**

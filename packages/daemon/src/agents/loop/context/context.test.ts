@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { callsTool, says, startTestDaemon, stops, type TestDaemon } from "../../testing/index.ts";
+import { callsTool, says, startTestDaemon, stops, type TestDaemon } from "../../../testing/index.ts";
 
 /** What the last request told before all else, and the words of its messages. */
 function lastRequest({ model }: TestDaemon): { readonly system: string; readonly said: readonly string[] } {

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { event } from "@corral/protocol";
-import type { Environment } from "../../environments/index.ts";
-import type { Call, History } from "../../sessions/index.ts";
-import type { Desk } from "../port.ts";
+import type { Environment } from "../../../environments/index.ts";
+import type { Call, History } from "../../../sessions/index.ts";
+import type { Desk } from "../../port.ts";
 import { foldersTo, instructionsIn, type InstructionsLook, isInstructions } from "./instructions.ts";
 import { dateTopic, environmentTopic, gitTopic, workspaceTopic } from "./place.ts";
 import { standingInstructions } from "./system.ts";
