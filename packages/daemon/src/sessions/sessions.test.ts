@@ -154,6 +154,36 @@ describe("the state", () => {
       { state: "parked", inputs: 1 },
     ],
     [
+      "in line for a place",
+      [
+        event("input.admitted", { id: "inp_1", text: "now", attachments: [], delivery: "steer" }),
+        event("place.awaited", { limit: "sessions.atOnce", most: 8, position: 3 }),
+      ],
+      { state: "waiting", on: "place", limit: "sessions.atOnce", most: 8, position: 3 },
+    ],
+    [
+      "in line in the middle of an activity",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("place.awaited", { limit: "environments.atOnce", most: 2, position: 1 }),
+      ],
+      { state: "waiting", on: "place", limit: "environments.atOnce", most: 2, position: 1 },
+    ],
+    [
+      "with its place",
+      [
+        event("activity.opened", { id: "act_1" }),
+        event("place.awaited", { limit: "sessions.atOnce", most: 8, position: 3 }),
+        event("place.given", {}),
+      ],
+      { state: "thinking", activityId: "act_1" },
+    ],
+    [
+      "out of the line",
+      [event("place.awaited", { limit: "sessions.atOnce", most: 8, position: 3 }), event("place.left", {})],
+      { state: "idle" },
+    ],
+    [
       "with a parked queue that is empty",
       [event("queue.parked", {}), event("queue.resumed", {}), event("queue.parked", {})],
       { state: "idle" },

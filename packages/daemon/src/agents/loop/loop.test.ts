@@ -37,6 +37,49 @@ test("tools start as soon as their call is complete, and all settle before the n
   await session.until("activity.settled");
 });
 
+test("of many calls in one reply so many run side by side, in order, and an interrupt ends all of them", async () => {
+  const running = new Set<string>();
+  let most = 0;
+  const began: string[] = [];
+  const ends = new Map<string, () => void>();
+  const nap: Tool = {
+    name: "nap",
+    description: "Waits to be woken.",
+    parameters: z.object({ of: z.string() }),
+    effect: "reads",
+    describe: (result) => ({ outcome: "ok", text: String(result) }),
+    async run(given, { signal }) {
+      const { of } = given as { of: string };
+      began.push(of);
+      running.add(of);
+      most = Math.max(most, running.size);
+      await new Promise<void>((resolve) => {
+        ends.set(of, resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      running.delete(of);
+      return of;
+    },
+  };
+  await using daemon = await startTestDaemon({ tools: [nap] });
+  const { session, model } = daemon;
+  const names = Array.from({ length: 30 }, (_, n) => `n${n}`);
+  model.script([[...names.map((of) => callsTool("nap", { of })), stops("tool_use")]]);
+  await session.prompt("go");
+  await session.until("turn.replied");
+  await expect.poll(() => began).toEqual(names.slice(0, 8));
+  ends.get("n3")!();
+  await expect.poll(() => began).toEqual(names.slice(0, 9));
+  await daemon.sessions.interrupt(session.id, { actor: "person:test" });
+  await session.until("activity.settled");
+  expect([most, began.length, running.size]).toEqual([8, 9, 0]);
+  const ended = (await session.events()).filter(({ type }) => /^call\.(settled|interrupted)$/.test(type));
+  expect(ended.map(({ type }) => type).toSorted()).toEqual([
+    ...names.slice(1).map(() => "call.interrupted"),
+    "call.settled",
+  ]);
+});
+
 test("call ids that a provider repeats settle against their own message", async () => {
   await using daemon = await startTestDaemon();
   const { session, model } = daemon;

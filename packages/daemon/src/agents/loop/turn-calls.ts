@@ -4,12 +4,17 @@ import type { Call, Turn } from "../../sessions/index.ts";
 import type { Tool } from "../../tools/index.ts";
 import type { Desk } from "../port.ts";
 import { type CallTerms, resumeCall } from "./calls.ts";
+import { Lanes } from "./lanes.ts";
+
+/** So many run at once; more than these have to wait, so that no session crowds out the others. */
+const callsAtOnce = 8;
 
 /** The calls of one turn, side by side. */
 export class TurnCalls implements Disposable {
   readonly #desk: Desk;
   readonly #turn: Turn;
   readonly #terms: CallTerms;
+  readonly #lanes = new Lanes(callsAtOnce);
   readonly #running = new Map<CallId, Promise<void>>();
   readonly #unlisten: () => void;
   #failure: { readonly error: unknown } | undefined;
@@ -73,9 +78,11 @@ export class TurnCalls implements Disposable {
 
   /** Its failure is looked at when the others are, which may be after it happened. */
   #start(call: Call): void {
-    const work = resumeCall(this.#desk, this.#terms, call).catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
+    const work = this.#lanes
+      .run(() => resumeCall(this.#desk, this.#terms, call))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      });
     this.#running.set(
       call.id,
       work.finally(() => this.#running.delete(call.id)),
