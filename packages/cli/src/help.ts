@@ -1,6 +1,6 @@
 import type { ArgsDef } from "citty";
 import { bold, type Output } from "./terminal.ts";
-import { table, wrap } from "./wrap.ts";
+import { hang, table, wrap } from "./wrap.ts";
 
 interface Entry {
   readonly group: keyof typeof groups;
@@ -164,13 +164,22 @@ export function commandHelp({ usage, summary, details, examples = [], args }: Ta
     description,
   ]);
   const sections = [
-    bold(wrap(`corral ${usage}`, out.columns), out),
+    bold(usageLines(usage, out.columns), out),
     wrap(summary, out.columns),
     ...(flags.length === 0 ? [] : [table(flags, out.columns)]),
     ...(details === undefined ? [] : [wrap(reflowed(details), out.columns)]),
     ...(examples.length === 0 ? [] : [`${bold("Examples", out)}\n${table(examples, out.columns)}`]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/** Each way to use it on a line of its own. */
+function usageLines(usage: string, columns: number): string {
+  const [name = ""] = usage.split(" ", 1);
+  return usage
+    .split(` | ${name} `)
+    .map((way, index) => hang(`corral ${index === 0 ? way : `${name} ${way}`}`, columns))
+    .join("\n");
 }
 
 /** Line ends inside a paragraph are the source's, not the reader's. */

@@ -48,11 +48,19 @@ test("calls that nobody knows the end of are shown with what they asked for, and
   expect(decided()).toBe(1);
 });
 
+test("without a session it is the latest one, and a call may be named alone", async () => {
+  lose("cal_1", "cal_2");
+  expect(await dispatch(["recover"], stand.world)).toBe(0);
+  expect(stand.written.out).toContain("cal_2");
+  expect(await dispatch(["recover", "cal_2", "--abandon"], stand.world)).toBe(0);
+  expect(decided()).toBe(1);
+});
+
 test.each([
   [["@last", "--retry"], "several calls wait: cal_1, cal_2"],
   [["@last", "that", "--retry"], '"that" is no id of a call'],
   [["@last", "--retry", "--abandon"], "--retry or --abandon, not both"],
-  [[], "which session?"],
+  [["--retry"], "several calls wait: cal_1, cal_2"],
 ])("%j decides nothing, and says why", async (words, complaint) => {
   lose("cal_1", "cal_2");
   expect(await dispatch(["recover", ...words], stand.world)).toBe(2);

@@ -18,11 +18,16 @@ test.each<[SessionState, string, string]>([
     "waiting (1 call)",
     "nobody can tell how cal_a ended; `corral recover ses_a --retry` or `--abandon`",
   ],
+  [
+    { state: "waiting", since, on: "place", limit: "sessions.atOnce", most: 8, position: 12 },
+    "waiting (12th in line)",
+    "waiting for a free place: 12th in line, limit sessions.atOnce = 8; `corral config set sessions.atOnce 16` makes room",
+  ],
   [{ state: "recovering", since, activityId, reason: "it stopped" }, "recovering", "it is taken up again: it stopped"],
   [
-    { state: "failed", since, activityId, message: "no key" },
+    { state: "failed", since, activityId, message: "no key." },
     "failed",
-    "it failed: no key; say something to try again (`corral steer ses_a …`)",
+    "no key; say something to try again (`corral steer ses_a …`)",
   ],
   [
     { state: "parked", since, inputs: 2 },

@@ -29,7 +29,7 @@ export function stateHint(state: SessionState, session: string): string {
     case "recovering":
       return `it is taken up again: ${state.reason}`;
     case "failed":
-      return `it failed: ${state.message}; say something to try again (\`corral steer ${session} …\`)`;
+      return `${state.message.replace(/\.$/, "")}; say something to try again (\`corral steer ${session} …\`)`;
     default:
       return "";
   }

@@ -10,6 +10,7 @@ import {
 } from "@corral/protocol";
 import { lineWords } from "./state-words.ts";
 import { bold, bounded, dim, type Output, shown } from "./terminal.ts";
+import { listed as inWidth } from "./wrap.ts";
 
 /** For those who watch a session, and not only what becomes of their own words. */
 export interface Watching {
@@ -65,7 +66,7 @@ export class Transcript {
         return this.#line(dim(`request failed: ${shown(event.data.error.message)}`, this.#out));
       case "place.awaited": {
         const words = this.#exitCodes === "all" ? "waited for a free place" : lineWords(event.data);
-        return this.#line(dim(`(${words})`, this.#out));
+        return this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));
       }
       case "workspace.prepared":
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));

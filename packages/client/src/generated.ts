@@ -583,7 +583,7 @@ export interface Api {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { at?: "now" | "boundary" | undefined };
-    answer: { kind: "requested" | "nothing-running" };
+    answer: { kind: "requested" | "parked" | "nothing-running" };
   };
   "POST /api/sessions/{id}/recovery": {
     path: { id: `ses_${string}` };

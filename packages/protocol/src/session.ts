@@ -69,7 +69,8 @@ export type InterruptAt = z.infer<typeof interruptAt>;
 export const interruptSession = z.object({ at: interruptAt.default("now") });
 export type InterruptSession = z.infer<typeof interruptSession>;
 
-export const interruptAnswer = z.object({ kind: z.enum(["requested", "nothing-running"]) });
+/** `parked`: nothing of it had begun, for it was in line for a place; what waited is kept in the parked queue. */
+export const interruptAnswer = z.object({ kind: z.enum(["requested", "parked", "nothing-running"]) });
 export type InterruptAnswer = z.infer<typeof interruptAnswer>;
 
 export const recoveryAnswer = z.object({ kind: z.literal("decided") });

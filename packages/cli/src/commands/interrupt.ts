@@ -25,6 +25,8 @@ go on. It is final: after a restart the session does not take it up again.`,
     const answer = await client.sessions.interrupt(session, { at: boundary === true ? "boundary" : "now" });
     if (json === true) world.out.write(jsonLine(answer));
     else if (answer.kind === "nothing-running") world.err.write(`nothing runs in ${session}\n`);
+    else if (answer.kind === "parked")
+      world.err.write(`nothing of it had begun; it is parked: \`corral queue resume ${session}\` lets it begin\n`);
     else world.err.write(boundary === true ? "it ends with its turn\n" : "it ends now\n");
     return 0;
   },

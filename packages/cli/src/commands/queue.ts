@@ -6,6 +6,7 @@ import { UsageError } from "../flags.ts";
 import { readPrompt } from "../prompt.ts";
 import { bounded, jsonLine, shown } from "../terminal.ts";
 import { firstNamed, isSessionWord, sessionWords, whichSession } from "../which-session.ts";
+import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 import { say } from "./steer.ts";
 
@@ -67,7 +68,8 @@ async function decide(
 
 async function list(client: Client, session: SessionId, world: World, json: boolean): Promise<number> {
   const { inputs, isParked } = await client.sessions.inbox(session);
-  for (const [index, each] of inputs.entries()) world.out.write(json ? jsonLine(each) : line(each, index + 1));
+  for (const [index, each] of inputs.entries())
+    world.out.write(json ? jsonLine(each) : `${listed(line(each, index + 1), world.out)}\n`);
   if (json) return 0;
   if (inputs.length === 0) world.err.write(`nothing waits for ${session}; ${how}\n`);
   if (isParked) world.err.write(`the queue is parked; \`corral queue resume ${session}\` lets it go on\n`);
@@ -87,7 +89,8 @@ async function alter(client: Client, { change, now, words, json }: Alteration, w
   const [name, ...rest] = isNamed ? words.slice(1) : words;
   if (change !== "edit" && rest.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(rest[0])}`);
   const input = await inputNamed(client, session, name);
-  const text = change === "edit" ? await readPrompt(rest, world) : "";
+  const text =
+    change === "edit" ? await readPrompt(rest, world, `Try \`corral queue edit ${name} "the new text"\``) : "";
   const answer = await client.sessions.change(session, input.id, wishOf(change, input, { now, text }));
   if (json) world.out.write(jsonLine(answer));
   else world.err.write(`${outcome(change, answer)}\n`);
@@ -149,5 +152,5 @@ function gone(id: InputView["id"]): InputView {
 
 function line({ id, delivery, text }: InputView, number: number): string {
   const words = bounded(text.replaceAll("\n", " "), { lines: 1, characters: 100 });
-  return `${String(number).padStart(2)}  ${id}  ${delivery}  ${shown(words)}\n`;
+  return `${String(number).padStart(2)}  ${id}  ${delivery}  ${shown(words)}`;
 }

@@ -11,13 +11,13 @@ const how = "Try `corral recover @last`";
 
 export const recover = defineCommand({
   name: "recover",
-  usage: "recover SESSION [CALL] [--retry | --abandon] [--json]",
+  usage: "recover [SESSION] [CALL] [--retry | --abandon] [--json]",
   summary: "Shows calls that had begun and of which nobody can tell how they ended, or decides on one.",
-  details: `${sessionWords} Corral never does such a call again by itself: it may have done its work. Look at what is there
+  details: `${sessionWords} Without SESSION it is that one, too. Corral never does such a call again by itself: it may have done its work. Look at what is there
 (\`corral diff\`), then choose. Without CALL it is the only one that waits.`,
   examples: [
-    ["corral recover @last", "what waits for your word"],
-    ["corral recover @last --abandon", "do not run it again; the agent is told"],
+    ["corral recover", "what waits for your word"],
+    ["corral recover --abandon", "do not run it again; the agent is told"],
     ["corral recover @last cal_… --retry", "run it once more"],
   ],
   args: {
@@ -27,7 +27,8 @@ export const recover = defineCommand({
   },
   words: "any",
   takesSessions: true,
-  async run({ retry, abandon, json, _: [name, call, stray] }, world) {
+  async run({ retry, abandon, json, _: words }, world) {
+    const [name = "@last", call, stray] = words[0]?.startsWith("cal_") === true ? ["@last", ...words] : words;
     if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
     if (retry === true && abandon === true) throw new UsageError("--retry or --abandon, not both");
     const decision = retry === true ? "retry" : abandon === true ? "abandon" : undefined;

@@ -29,7 +29,8 @@ export const run = defineCommand({
     "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
-The first Ctrl-C interrupts the agent, the second lets it go on alone.
+The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
+(\`sessions.atOnce\` in \`corral config\`), it waits in line first.
 
 Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
   examples: [

@@ -7,6 +7,7 @@ import { UsageError, wholeNumber } from "../flags.ts";
 import { age, stateWords } from "../state-words.ts";
 import { bold, jsonLine, shown } from "../terminal.ts";
 import { firstNamed, sessionWords } from "../which-session.ts";
+import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 
 export const sessions = defineCommand({
@@ -110,12 +111,12 @@ async function remove(name: string | undefined, { world, yes, json }: Deletion):
   return 0;
 }
 
-function line({ id, state, model, title, environment, isArchived, inbox }: SessionView, { now }: World): string {
+function line({ id, state, model, title, environment, isArchived, inbox }: SessionView, { now, out }: World): string {
   const doing = `${stateWords(state)} ${age(state.since, now())}`;
   const notes = [
     ...(environment.kind === "local" ? ["UNSAFE"] : []),
     ...(isArchived ? ["archived"] : []),
     ...(inbox.waiting > 0 && state.state !== "parked" ? [`+${inbox.waiting}`] : []),
   ];
-  return `${oneLine([id, doing.padEnd(18), ...notes, model, title].join("  ")).trimEnd()}\n`;
+  return `${listed(oneLine([id, doing.padEnd(18), ...notes, model, title].join("  ")).trimEnd(), out)}\n`;
 }

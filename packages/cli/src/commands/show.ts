@@ -7,6 +7,7 @@ import { age, stateHint, stateWords } from "../state-words.ts";
 import { bold, dim, jsonLine, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import { sessionWords, whichSession } from "../which-session.ts";
+import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 
 export const show = defineCommand({
@@ -63,7 +64,7 @@ function heading({ id, title, model, environment, workspace, isArchived }: Sessi
   const walls =
     environment.kind === "local" ? "UNSAFE, no walls" : `${environment.kind}, network ${environment.network}`;
   const facts = [id, model, walls, workspace, ...(isArchived ? ["archived"] : [])].join(" · ");
-  return `${bold(shown(title || "untitled"), out)}\n${dim(shown(facts), out)}\n\n`;
+  return `${bold(shown(title || "untitled"), out)}\n${dim(listed(shown(facts), out), out)}\n\n`;
 }
 
 function footing(
@@ -77,5 +78,5 @@ function footing(
     ...(inbox.waiting === 0 ? [] : [`${counted(inbox.waiting, "input")} waiting (\`corral queue ${id}\`)`]),
     `${counted(used.turns, "turn")}, ${used.input} tokens in, ${used.output} out`,
   ];
-  return `\n${dim(shown(lines.join("\n")), out)}\n`;
+  return `\n${dim(lines.map((line) => listed(shown(line), out)).join("\n"), out)}\n`;
 }

@@ -37,7 +37,7 @@ export async function say(
   world: World,
   json: boolean,
 ): Promise<number> {
-  const text = await readPrompt(words, world);
+  const text = await readPrompt(words, world, `Try \`corral ${delivery} ${session} "what to say"\`, or pipe it in`);
   const admission = await client.sessions.admit(session, { id: newId("input"), text, delivery });
   world.out.write(json ? jsonLine(admission) : `${admission.input.id}\n`);
   if (!json) world.err.write(`watch it with \`corral attach ${session}\`\n`);

@@ -129,7 +129,7 @@ describe("a session for which there is no place", () => {
       const answer = await (how === "park"
         ? daemon.sessions.decideQueue(second.id, "park", by)
         : daemon.sessions.interrupt(second.id, by));
-      expect(answer).toEqual({ kind: how === "park" ? "parked" : "requested" });
+      expect(answer).toEqual({ kind: "parked" });
       await second.until("place.left");
       expect(await stateOf(daemon, second)).toEqual({ state: "parked", inputs: 1 });
       request.answer(says("done"));

@@ -17,6 +17,7 @@ import {
   type InboxView,
   type InputChanged,
   type InputId,
+  type InterruptAnswer,
   type InterruptAt,
   type NewEvent,
   newId,
@@ -63,7 +64,7 @@ export interface Sessions {
    * Asks the running activity to end, now or at the end of its turn; what it has said and done so far is kept, and the queue
    * is parked. One that waits for a person or for a place ends at once; where none is open yet, what waits for a place is parked. Final, also when the daemon ends before it does.
    */
-  interrupt(id: SessionId, by: By, at?: InterruptAt): Promise<{ readonly kind: "requested" | "nothing-running" }>;
+  interrupt(id: SessionId, by: By, at?: InterruptAt): Promise<InterruptAnswer>;
   /** A person's word to an activity that waits after so many turns: as many again. */
   continue(id: SessionId, by: By): Promise<ContinueAnswer>;
   rename(id: SessionId, title: string, by: By): Promise<RenameAnswer>;
@@ -240,7 +241,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   return self;
 
   /** What waits for a place is kept and parked, steers too: nothing of it begins until a person says so. */
-  async function holdBack(id: SessionId, by: By, at: InterruptAt): ReturnType<Sessions["interrupt"]> {
+  async function holdBack(id: SessionId, by: By, at: InterruptAt): Promise<InterruptAnswer> {
     const steers = (await waitingIn(log, id)).filter(({ delivery }) => delivery === "steer");
     const events = [
       ...steers.map((input) => event("input.flipped", { id: input.id, delivery: "queue" })),
@@ -248,7 +249,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     ];
     const asSeen = steers.map(({ id: key, version }): Guard => ({ table: "inputs", key, is: { version } }));
     const isDone = await appended(id, by, events, [...asSeen, { table: "line", key: id, is: {} }]);
-    return isDone ? { kind: "requested" } : self.interrupt(id, by, at);
+    return isDone ? { kind: "parked" } : self.interrupt(id, by, at);
   }
 
   async function forked({ projectId: project, workspace, base }: CreateSession, session: SessionId) {
