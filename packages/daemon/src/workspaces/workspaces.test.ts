@@ -21,11 +21,10 @@ import { openSqliteLog } from "../log/sqlite/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { bringBack } from "./bring-back.ts";
 import { workspaceFolder } from "./folder.ts";
-import { prepareWorkspace } from "./prepare.ts";
 import { workspaceProjections } from "./projection.ts";
+import { beginSession, by, registerProject, rowsOfOthers, writeFiles } from "./testing/on-record.ts";
 import { openWorkspaces, type Workspaces, type WorkspacesOptions } from "./workspaces.ts";
 
-const by = { actor: "person:test" };
 let place: string;
 let repo: string;
 let log: Log;
@@ -39,7 +38,7 @@ beforeEach(async () => {
   repo = makeRepository(join(place, "repo"), { "file.txt": "one\n", "other.txt": "other\n" });
   log = await openSqliteLog({
     file: join(place, "corral.db"),
-    projections: [...workspaceProjections, ...stand],
+    projections: [...workspaceProjections, ...rowsOfOthers],
   });
   workspaces = open();
   session = await begin();
@@ -555,27 +554,6 @@ test("a workspace that rested long goes, its branch stays; discarded ones go in 
   expect(existsSync(join(place, "discarded/old"))).toBe(false);
 });
 
-/** Rows that other slices keep, as far as this one looks at them. */
-const stand = [
-  {
-    table: "projects",
-    version: 1,
-    columns: { path: "text" },
-    changes: ({ type, stream, data }: { type: string; stream: string; data: unknown }) =>
-      type === "project.registered" ? [{ key: stream, set: { path: (data as { path: string }).path } }] : [],
-  },
-  {
-    table: "sessions",
-    version: 1,
-    columns: { open: "integer" },
-    indexes: [["open"]],
-    changes: ({ type, stream }: { type: string; stream: string }) =>
-      type === "activity.opened" || type === "activity.settled"
-        ? [{ key: stream, set: { open: type === "activity.opened" ? 1 : 0 } }]
-        : [],
-  },
-] as const;
-
 function open(changes: Partial<WorkspacesOptions> = {}): Workspaces {
   return openWorkspaces({
     log,
@@ -590,23 +568,8 @@ function open(changes: Partial<WorkspacesOptions> = {}): Workspaces {
 }
 
 async function begin(): Promise<SessionId> {
-  const [id, project] = [newId("session"), newId("project")];
-  await log.append({
-    stream: project,
-    ...by,
-    events: [event("project.registered", { id: project, path: repo, name: "repo" })],
-  });
-  const environment = { kind: "jail", network: "off" } as const;
-  const settings = { title: "", model: "a/b", mode: "auto", environment, workspace: "copy", turnLimit: 9 } as const;
-  const created = event("session.created", { projectId: project, ...settings });
-  const { path, branch, base, readable, variables } = await prepareWorkspace({
-    repo,
-    destination: workspaceFolder(place, id),
-    branch: `corral/${id}`,
-    owner: jailOwner(),
-  });
-  const prepared = { path, branch, base, readable: [...readable], variables: { ...variables } };
-  await log.append({ stream: id, ...by, events: [created, event("workspace.prepared", prepared)] });
+  const id = newId("session");
+  await beginSession(log, { home: place, repo, project: await registerProject(log, repo), id });
   return id;
 }
 
@@ -635,11 +598,7 @@ async function until(type: string, nth = 1): Promise<unknown> {
 }
 
 function write(files: Record<string, string>): void {
-  const folder = workspaceFolder(place, session);
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(folder, name, ".."), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
+  writeFiles(workspaceFolder(place, session), files);
 }
 
 function inWorkspace(...args: string[]): string {

@@ -170,6 +170,13 @@ test("of more files than are kept, some are kept and the rest is counted, until 
   expect(all.at(-1)!.skipped).toEqual([]);
 });
 
+test("one that takes too long is given up and told, and fails nothing else", async () => {
+  await using stage = await openStage({ longestMs: 1 });
+  const session = await stage.session();
+  await session.call(() => session.write({ "file.txt": "two\n" }));
+  expect((await session.types()).at(-1)).toBe("snapshot.failed");
+});
+
 function stored({ home }: SnapshotStage): string[] {
   return readdirSync(join(home, "storage"), { recursive: true, encoding: "utf8" }).filter((name) =>
     /[0-9a-f]{60}$/.test(name),
