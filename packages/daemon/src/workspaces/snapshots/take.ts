@@ -179,12 +179,15 @@ function sections(stdout: Buffer): string[][] {
 
 const inDepot = (name: string) => `${insideGitJail.depot}/${name}`;
 
-/** Says what differs from the index, and kind and size of each; then it is told what to write. Both at once: each goes over all of the workspace. */
-const look = `
+/** Both at once: each goes over all of the workspace. */
+const list = `
 before=$1; most=$2; shift 2
 git diff-files --name-only --ignore-submodules=all -z >/tmp/changed & changed=$!
 git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!
-wait $changed && wait $others || exit 1
+wait $changed && wait $others`;
+
+/** Says what differs from the index, and kind and size of each; then it is told what to write. */
+const tell = `
 cat /tmp/changed /tmp/others
 printf '\\0'
 if [ -s /tmp/changed ] || [ -s /tmp/others ]; then
@@ -194,22 +197,37 @@ fi
 printf '\\0'
 set -- "$before"`;
 
+const [found, early] = ["odd", "early"].map(inDepot) as [string, string];
+
+/** The search has its own time: one that is not through by then has seen enough to tell. */
+const search = (file: string) => `timeout 20 ${findOdd} >${file} 2>/dev/null`;
+
+/** In seconds; longer than it takes to list most workspaces. */
+const patience = 2;
+
 /**
- * What git must not meet is looked for at the same time, with what the others leave of the processors: git may wait for it, so that ends
- * everything here. The search has its own time: one that is not through by then has seen enough to tell.
+ * What git must not meet ends everything here, for git may wait for it. The search for it goes beside what is written, which leaves a
+ * processor free; where the list takes long, another one begins.
  */
 const lookFirst = `
 {
-  timeout 20 nice -n 19 ${findOdd} >${inDepot("odd")} 2>/dev/null
-  if ${meetsHazard(inDepot("odd"))}; then kill -9 -1; fi
+  sleep ${patience}
+  ${search(early)}
+  if ${meetsHazard(early)}; then mv ${early} ${found}; kill -9 -1; fi
+} &
+${list} || { ${search(found)}; exit 1; }
+{
+  ${search(found)}
+  if ${meetsHazard(found)}; then kill -9 -1; fi
 } & odd=$!
 trap 'wait $odd' EXIT
-${look}`;
+${tell}`;
 
 /** The same where what git must not meet is covered. */
 const lookCovered = `
 rm -f "$GIT_INDEX_FILE.lock"
-${look}`;
+${list} || exit 1
+${tell}`;
 
 /** Of each record of the difference its new object, unless it is a repository's or gone; the name behind it is passed over. */
 const newObjects = String.raw`/^:/{
