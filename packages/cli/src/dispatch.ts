@@ -31,6 +31,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
   events: async () => (await import("./commands/events.ts")).events,
   rehearsal: async () => (await import("./commands/rehearsal.ts")).rehearsal,
+  rules: async () => (await import("./commands/rules.ts")).rules,
   network: async () => (await import("./commands/network.ts")).network,
   audit: async () => (await import("./commands/audit.ts")).audit,
   token: async () => (await import("./commands/token.ts")).token,

@@ -81,6 +81,11 @@ export const commands = {
     summary: "write down what the model said in a session, so that a script can say it again without cost",
     example: "corral rehearsal record > play.json",
   },
+  rules: {
+    group: "work",
+    summary: "show which rules hold, or explain what they say about a command",
+    example: "corral rules check 'git push'",
+  },
   network: {
     group: "work",
     summary: "show which hosts agents have reached or were refused, or let them reach one",

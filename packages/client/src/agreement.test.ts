@@ -39,6 +39,8 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.AuditEntry>().toEqualTypeOf<protocol.AuditEntry>();
   expectTypeOf<api.AuditPage>().toEqualTypeOf<protocol.AuditPage>();
   expectTypeOf<api.ChainReport>().toEqualTypeOf<protocol.ChainReport>();
+  expectTypeOf<api.RulesView>().toEqualTypeOf<protocol.RulesView>();
+  expectTypeOf<api.Judgement>().toEqualTypeOf<protocol.Judgement>();
   expectTypeOf<api.NetworkView>().toEqualTypeOf<protocol.NetworkView>();
   expectTypeOf<Problem>().toEqualTypeOf<protocol.Problem>();
   expectTypeOf<api.ProjectId>().toEqualTypeOf<protocol.ProjectId>();

@@ -11,6 +11,7 @@ import type {
   BackupView,
   CancelQuestion,
   ChangeInput,
+  CheckRules,
   ClosedShell,
   ChainReport,
   CommandId,
@@ -39,6 +40,7 @@ import type {
   InputId,
   InterruptAnswer,
   InterruptSession,
+  Judgement,
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
@@ -63,6 +65,7 @@ import type {
   RestoreSnapshot,
   RevokeAnswer,
   Route,
+  RulesView,
   SessionId,
   SessionView,
   SetConfig,
@@ -218,6 +221,19 @@ export interface Client {
     follow(id: ShellId, command: CommandId, following?: FollowCommand): Promise<CommandView>;
     interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
+  };
+  /** What agents may do without asking, and why. */
+  readonly rules: {
+    view(
+      of?: {
+        readonly project?: ProjectId | undefined;
+        readonly session?: SessionId | undefined;
+        readonly agent?: string | undefined;
+      },
+      waiting?: Waiting,
+    ): Promise<RulesView>;
+    /** Explains a verdict; nothing is done. */
+    check(call: CheckRules, waiting?: Waiting): Promise<Judgement>;
   };
   /** What agents and people ran, and whether the record of it is as it was written. */
   readonly audit: {
@@ -412,6 +428,10 @@ export function createClient({
           : ask("DELETE /api/shells/{id}/terminals/{terminal}", { ...waiting, path: { id, terminal } }),
     },
     network: (query = {}, waiting) => ask("GET /api/network", { ...waiting, query }),
+    rules: {
+      view: (query = {}, waiting) => ask("GET /api/rules", { ...waiting, query }),
+      check: (body, waiting) => ask("POST /api/rules/check", { ...waiting, body }),
+    },
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),
       list: async (waiting) => (await ask("GET /api/tokens", { ...waiting })).tokens,

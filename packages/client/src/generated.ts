@@ -1660,6 +1660,87 @@ export interface Api {
       seq: number;
     };
   };
+  /** Tells which rules hold, and where they are from */
+  "GET /api/rules": {
+    path: Record<string, never>;
+    query: { project?: `prj_${string}` | undefined; session?: `ses_${string}` | undefined; agent?: string | undefined };
+    body: undefined;
+    answer: {
+      mode: "plan" | "ask" | "auto";
+      situation: { environment: "jail" | "container" | "local"; workspace: "copy" | "in-place"; folder: string };
+      rules: {
+        verdict: "allow" | "ask" | "deny";
+        match: {
+          tool?: string | undefined;
+          command?: string | undefined;
+          path?: string | undefined;
+          access?: "read" | "write" | undefined;
+          host?: string | undefined;
+        };
+        because?: string | undefined;
+        origin:
+          | { kind: "file"; layer: "user" | "agent" | "project"; file: string; line: number; column: number }
+          | { kind: "always"; for: "session" | "agent" | "project"; seq: number };
+      }[];
+      problems: { line: number; column: number; message: string; file: string }[];
+      files: { layer: "user" | "project"; file: string; state: "absent" | "applied" | "broken" }[];
+      seq: number;
+    };
+  };
+  /** Explains what rules say about a call */
+  "POST /api/rules/check": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      project?: `prj_${string}` | undefined;
+      session?: `ses_${string}` | undefined;
+      agent?: string | undefined;
+      mode?: "plan" | "ask" | "auto" | undefined;
+      environment?: "jail" | "container" | "local" | undefined;
+      workspace?: "copy" | "in-place" | undefined;
+      tool?: string | undefined;
+      command?: string | undefined;
+      path?: string | undefined;
+      access?: "read" | "write" | undefined;
+      host?: string | undefined;
+    };
+    answer: {
+      verdict: "allow" | "ask" | "deny";
+      why: string;
+      parts: {
+        kind: "tool" | "command" | "read" | "write" | "host" | "unclear";
+        text: string;
+        via?: string[] | undefined;
+        verdict: "allow" | "ask" | "deny";
+        why: string;
+        rule?:
+          | {
+              verdict: "allow" | "ask" | "deny";
+              match: {
+                tool?: string | undefined;
+                command?: string | undefined;
+                path?: string | undefined;
+                access?: "read" | "write" | undefined;
+                host?: string | undefined;
+              };
+              because?: string | undefined;
+              origin:
+                | { kind: "file"; layer: "user" | "agent" | "project"; file: string; line: number; column: number }
+                | { kind: "always"; for: "session" | "agent" | "project"; seq: number };
+            }
+          | undefined;
+      }[];
+      always?:
+        | {
+            tool?: string | undefined;
+            command?: string | undefined;
+            path?: string | undefined;
+            access?: "read" | "write" | undefined;
+            host?: string | undefined;
+          }[]
+        | undefined;
+    };
+  };
   /** Tells what agents and people ran, with the difference it made; without a cursor the newest */
   "GET /api/audit": {
     path: Record<string, never>;
@@ -2059,6 +2140,8 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/questions/{id}/answer": ["kind", "question"],
   "POST /api/questions/{id}/cancel": ["kind", "question"],
   "GET /api/network": ["contacts", "seq"],
+  "GET /api/rules": ["mode", "situation", "rules", "problems", "files", "seq"],
+  "POST /api/rules/check": ["verdict", "why", "parts"],
   "GET /api/audit": ["entries", "next", "hasEarlier", "head"],
   "GET /api/audit/entries/{id}": [
     "id",

@@ -21,8 +21,9 @@ import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
-import { openProjects, projectProjections } from "./projects/index.ts";
+import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
 import { openQuestions, questionProjections } from "./questions/index.ts";
+import { foundRules, openRules, projectRulesFile, ruleProjections, userRulesFile } from "./rules/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
   cutPartsFolder,
@@ -106,6 +107,7 @@ const projections = [
   ...egressProjections,
   ...artifactProjections,
   ...questionProjections,
+  ...ruleProjections,
 ];
 /** Ending processes is quick; folders that take longer are removed after the next start. */
 const lastSweepMs = 3_000;
@@ -134,6 +136,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     variables: parts.variables,
     flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
     onDefect: onConfigDefect,
+  });
+  const rules = openRules({
+    log,
+    userFile: userRulesFile(userConfigFile(parts.variables, homedir())),
+    async projectFile(id) {
+      const folder = (await projects.get(id))?.path;
+      if (folder === undefined) return foundRules(projectRulesFile, { kind: "absent" });
+      return foundRules(join(folder, projectRulesFile), await readSettingsFile(folder, projectRulesFile));
+    },
   });
   const host = parts.openHost({
     size: config.values.runners,
@@ -299,6 +310,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     meter,
     egress,
     questions,
+    rules,
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,

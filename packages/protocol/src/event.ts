@@ -22,6 +22,7 @@ import { attachment, delivery } from "./input.ts";
 import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { answerGiven, askedQuestion } from "./question.ts";
+import { alwaysFor, ruleMatch } from "./rule.ts";
 import { interruptAt, mode } from "./session.ts";
 import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
@@ -161,6 +162,9 @@ export const eventData = {
 
   /** Somebody in the session's environment reached a host, or tried to. In place of what was recorded of the same before. */
   "network.reached": networkContact,
+
+  /** A person said "always": what is named is allowed to the session, the agent or the project by that id or name. */
+  "rule.kept": z.object({ for: alwaysFor, of: z.string(), match: ruleMatch }),
 
   "input.admitted": z.object({
     id: inputId,

@@ -49,6 +49,9 @@ export const access: Readonly<Record<string, Access>> = {
 
   "GET /api/network": ["read", "route"],
 
+  "GET /api/rules": ["read", "whole"],
+  "POST /api/rules/check": ["read", "whole"],
+
   "GET /api/audit": ["read", "route"],
   "GET /api/audit/entries/:id": ["read", "route"],
   "GET /api/audit/head": ["read", "any"],

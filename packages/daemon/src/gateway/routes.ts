@@ -16,6 +16,7 @@ import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Questions } from "../questions/index.ts";
 import type { Removal } from "../runner/index.ts";
+import type { Rules } from "../rules/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
@@ -49,6 +50,7 @@ export interface RouteParts {
   readonly meter: Meter;
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
+  readonly rules: Pick<Rules, "view" | "check">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly backups: Backups;
   readonly visits: Visits;

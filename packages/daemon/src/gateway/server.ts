@@ -16,6 +16,7 @@ import type { Config } from "../config/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Questions } from "../questions/index.ts";
+import type { Rules } from "../rules/index.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -47,6 +48,7 @@ import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./prob
 import { networkRoutes } from "./network.ts";
 import { projectRoutes } from "./projects.ts";
 import type { App } from "./routes.ts";
+import { ruleRoutes } from "./rules.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { inputRoutes } from "./inputs.ts";
@@ -79,6 +81,7 @@ export interface GatewayParts {
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
+  readonly rules: Pick<Rules, "view" | "check">;
   readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
@@ -195,6 +198,7 @@ const nouns = [
   snapshotRoutes,
   questionRoutes,
   networkRoutes,
+  ruleRoutes,
   auditRoutes,
   eventRoutes,
   streamRoutes,

@@ -22,6 +22,7 @@ import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openQuestions, questionProjections } from "../questions/index.ts";
+import { foundRules, openRules, projectRulesFile, ruleProjections } from "../rules/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
@@ -100,6 +101,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...egressProjections,
       ...artifactProjections,
       ...questionProjections,
+      ...ruleProjections,
     ],
   });
   const meter = openMeter();
@@ -200,6 +202,11 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     meter,
     egress,
     questions,
+    rules: openRules({
+      log,
+      userFile: join(folder, "rules.json"),
+      projectFile: async () => foundRules(projectRulesFile, { kind: "absent" }),
+    }),
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,

@@ -128,6 +128,8 @@ describe("scopes", () => {
     "PUT /api/config": { path: "/api/config", method: "PUT", body: { key: "turnLimit", value: 7 } },
     "POST /api/config/upgrade": { path: "/api/config/upgrade", body: {} },
     "GET /api/network": { path: "/api/network" },
+    "GET /api/rules": { path: "/api/rules" },
+    "POST /api/rules/check": { path: "/api/rules/check", body: { command: "ls" } },
     "GET /api/audit": { path: "/api/audit" },
     "GET /api/audit/entries/:id": { path: "/api/audit/entries/cal_1" },
     "GET /api/audit/head": { path: "/api/audit/head" },

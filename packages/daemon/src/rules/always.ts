@@ -1,5 +1,6 @@
 import type { JudgedPart, Rulebook, RuleMatch } from "@corral/protocol";
-import type { Piece } from "./piece.ts";
+import { runsAnything } from "./command/runs-anything.ts";
+import type { CommandPiece, Piece } from "./piece.ts";
 import type { Call } from "./port.ts";
 
 /**
@@ -26,9 +27,30 @@ function offerFor(piece: Piece): RuleMatch | undefined {
     case "write":
       return piece.path === undefined ? undefined : { path: piece.path, access: piece.kind };
     case "host":
-      return { host: piece.host };
+      return piece.host === undefined ? undefined : { host: piece.host };
     case "command":
+      return commandOffer(piece);
     case "unclear":
       return undefined;
   }
+}
+
+/** Exactly these words, but for programs of which other words do no more. */
+function commandOffer({ words, alike = words }: CommandPiece): RuleMatch | undefined {
+  const [program, verb] = alike;
+  const values = words.map(({ value }) => value);
+  if (program?.value === undefined || runsAnything(program.value)) return undefined;
+  if (loose.has(program.value)) return { command: `${program.value} *` };
+  if (alike === words || words[1] === verb) {
+    const both = `${program.value} ${verb?.value ?? ""}`;
+    if (looseVerbs.has(both)) return { command: `${both} *` };
+  }
+  return values.includes(undefined) ? undefined : { command: values.map((value) => quoted(value ?? "")).join(" ") };
+}
+
+const loose = new Set(["mkdir", "touch"]);
+const looseVerbs = new Set(["git add", "git commit", "git fetch", "git stash", "git branch", "git switch", "git tag"]);
+
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,15 @@
 import type { Rule, Rulebook, Verdict } from "@corral/protocol";
-import { commandPattern, isAllowedBy, isMeantBy, type Match } from "./command-pattern.ts";
+import {
+  type CommandPattern,
+  commandPattern,
+  isAllowedBy,
+  isMeantBy,
+  isNamedIn,
+  type Match,
+} from "./command-pattern.ts";
 import { matchesHost } from "./hosts.ts";
 import { matchesPath, pathPattern } from "./paths.ts";
-import type { Piece } from "./piece.ts";
+import type { CommandPiece, Piece } from "./piece.ts";
 
 /** A rulebook made ready for use. */
 export interface Book {
@@ -53,17 +60,33 @@ function speaking({ verdict, match: { command, path, access, host } }: Rule): (p
     const pattern = commandPattern(command);
     return (piece) => {
       if (piece.kind !== "command") return "no";
-      if (verdict !== "allow") return isMeantBy(pattern, piece.words);
-      return isAllowedBy(pattern, piece.words) ? "yes" : "no";
+      if (verdict === "allow") return isAllowedBy(pattern, piece.words) ? "yes" : "no";
+      return meant(pattern, piece);
     };
   }
   if (path !== undefined) {
     const pattern = pathPattern(path);
     return (piece) => {
-      if ((piece.kind !== "read" && piece.kind !== "write") || (access ?? piece.kind) !== piece.kind) return "no";
-      return matchesPath(pattern, piece.path);
+      if (piece.kind !== "read" && piece.kind !== "write") return "no";
+      const isOther = (access ?? piece.kind) !== piece.kind;
+      if (isOther && piece.isGuess !== true) return "no";
+      const match = matchesPath(pattern, piece, verdict === "allow" ? "all" : "some");
+      return isOther && match === "yes" ? "maybe" : match;
     };
   }
-  if (host !== undefined) return (piece) => (piece.kind === "host" && matchesHost(host, piece.host) ? "yes" : "no");
+  if (host !== undefined)
+    return (piece) => {
+      if (piece.kind !== "host") return "no";
+      return piece.host === undefined ? "maybe" : matchesHost(host, piece.host) ? "yes" : "no";
+    };
   return () => "yes";
+}
+
+function meant(pattern: CommandPattern, { words, alike, mayWrap }: CommandPiece): Match {
+  const found = isMeantBy(pattern, words);
+  if (found === "yes") return found;
+  const other = alike === undefined ? "no" : isMeantBy(pattern, alike);
+  if (other === "yes" || (mayWrap === true && other === "no" && isNamedIn(pattern, words)))
+    return other === "yes" ? "yes" : "maybe";
+  return found === "maybe" ? found : other;
 }

@@ -53,6 +53,12 @@ export function isMeantBy({ words: patterns, isOpen }: CommandPattern, words: re
   return isKnown ? "no" : "maybe";
 }
 
+/** Whether one of the words of a program that nobody knows names a program that the pattern is about. */
+export function isNamedIn({ words: [program] }: CommandPattern, [, ...words]: readonly PlainWord[]): boolean {
+  if (program?.literal === undefined) return false;
+  return words.some(({ value }) => value !== undefined && names(value).includes(program.literal ?? ""));
+}
+
 function meansAll(patterns: readonly ReadWord[], values: readonly string[], isOpen: boolean): boolean {
   const [options, operands] = [patterns.filter(isOption), patterns.filter((each) => !isOption(each))];
   if (!options.every((option) => values.some((value) => isSameOption(option, value)))) return false;

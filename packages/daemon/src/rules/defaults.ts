@@ -10,6 +10,7 @@ export interface Default {
 /** What the mode says about a piece of which no rule speaks. */
 export function byMode(piece: Piece, mode: Mode, situation: RuleSituation): Default {
   if (piece.kind === "host") return piece.isAsked ? ask("this host was not allowed yet") : allow("the network decides");
+  if ("isGuess" in piece && piece.isGuess) return allow("no rule speaks of it");
   if (mode === "auto" && situation.environment !== "local")
     return situation.workspace === "copy" ? allow("it stays in the workspace's walls") : inPlace(piece);
   return mode === "plan" ? planned(piece, situation) : asked(piece, situation);
@@ -17,6 +18,7 @@ export function byMode(piece: Piece, mode: Mode, situation: RuleSituation): Defa
 
 /** The most that `plan` lets any rule allow. */
 export function planned(piece: Piece, situation: RuleSituation): Default {
+  if ("isGuess" in piece && piece.isGuess) return allow("no rule speaks of it");
   if (effectOf(piece) === "writes") return { verdict: "deny", why: "nothing is written while a plan is made" };
   return asked(piece, situation);
 }

@@ -1,2 +1,6 @@
+export { ruleProjections } from "./always-projection.ts";
+export { disturbanceOf } from "./disturbance.ts";
 export { judge } from "./judge.ts";
+export { foundRules, projectRulesFile, userRulesFile } from "./places.ts";
 export type { Call } from "./port.ts";
+export { openRules, type Rules } from "./rules.ts";

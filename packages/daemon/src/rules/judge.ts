@@ -10,7 +10,9 @@ import type { Call, Judge } from "./port.ts";
 export const judge: Judge = (call, rulebook) => {
   const book = bookOf(rulebook);
   const rules = book.rules.filter((rule) => rule.isForTool(call.tool));
-  const judged = piecesOf(call, rulebook).map((piece) => ({ piece, part: judgePiece(piece, rules, book) }));
+  const judged = piecesOf(call, rulebook)
+    .map((piece) => ({ piece, part: judgePiece(piece, rules, book) }))
+    .filter(({ piece, part }) => part.verdict !== "allow" || !isAside(piece));
   const parts = judged.map(({ part }) => part);
   const [decisive] = parts.toSorted((one, other) => rank[other.verdict] - rank[one.verdict]);
   const verdict = decisive?.verdict ?? "allow";
@@ -18,16 +20,28 @@ export const judge: Judge = (call, rulebook) => {
   return { verdict, why: whyOf(decisive), parts, ...(always === undefined ? {} : { always }) };
 };
 
+/** It is there for rules that ask or deny, and none did. */
+function isAside(piece: Piece): boolean {
+  return "isGuess" in piece ? piece.isGuess : piece.kind === "host" && !piece.isAsked;
+}
+
 function piecesOf(call: Call, { situation: { folder } }: Rulebook): readonly Piece[] {
   const { tool, effect, command, paths = [], hosts = [] } = call;
   const pieces: Piece[] = [
-    ...(command === undefined
-      ? []
-      : takeApart(command, { folder, from: call.disturbedShell === true ? undefined : folder })),
+    ...(command === undefined ? [] : commandPieces(command, call, folder)),
     ...paths.map(({ path, access }) => ({ kind: access, text: path, path: placeOf(path, folder) }) as const),
     ...hosts.map((host) => ({ kind: "host", text: host, host, isAsked: true }) as const),
   ];
   return pieces.length > 0 ? pieces : [{ kind: "tool", text: tool, effect: command === undefined ? effect : "reads" }];
+}
+
+function commandPieces(command: string, { disturbedShell = "none" }: Call, folder: string): readonly Piece[] {
+  const { pieces } = takeApart(command, { folder, from: disturbedShell === "none" ? folder : undefined });
+  if (disturbedShell !== "words" || pieces.length === 0) return pieces;
+  return [
+    { kind: "unclear", text: command, why: "an earlier command may have changed what words mean in this shell" },
+    ...pieces,
+  ];
 }
 
 function judgePiece(piece: Piece, rules: readonly ReadyRule[], book: Book): JudgedPart {

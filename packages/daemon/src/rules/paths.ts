@@ -30,23 +30,33 @@ export function isOutside(place: string | undefined): boolean {
 
 export interface PathPattern {
   readonly test: RegExp;
+  /** What stands before its first wildcard. */
+  readonly beginning: string;
 }
 
 /** `*` and `?` within a folder, `**` across folders; a pattern that names a folder is for all that is in it. */
 export function pathPattern(written: string): PathPattern {
-  const anchored = written.replace(/^\.\//, "");
+  const anchored = written.replace(/^\.\//, "").replace(/(?<=.)\/+$/, "");
   const source = anchored
-    .replace(/\/+$/, "")
     .split(/(\*\*\/|\*\*|\*|\?)/)
     .map((piece) => wildcards[piece] ?? RegExp.escape(piece))
     .join("");
-  return { test: new RegExp(`^${source}(?:/.*)?$`, "s") };
+  return { test: new RegExp(`^${source}(?:/.*)?$`, "s"), beginning: anchored.split(/[*?]/, 1)[0] ?? "" };
 }
 
 const wildcards: Readonly<Record<string, string>> = { "**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]" };
 
-export function matchesPath({ test }: PathPattern, place: string | undefined): Match {
-  if (place === undefined) return "maybe";
-  // What holds the named files is meant, too, when it is used as a whole: `rm -r .`.
-  return test.test(place) ? "yes" : "no";
+interface Used {
+  readonly path: string | undefined;
+  readonly isBelow?: boolean;
+}
+
+/** Whether all that may be used, or some of it, is what the pattern speaks of. */
+export function matchesPath({ test, beginning }: PathPattern, { path, isBelow }: Used, which: "all" | "some"): Match {
+  if (path === undefined) return "maybe";
+  if (test.test(path)) return "yes";
+  if (isBelow !== true || which === "all") return "no";
+  const folder = path === "." ? "" : `${path}/`;
+  const isWithin = path.startsWith("/") === beginning.startsWith("/") || path === "/";
+  return isWithin && (beginning.startsWith(folder) || folder.startsWith(beginning)) ? "maybe" : "no";
 }

@@ -7,16 +7,16 @@ export interface Call {
   readonly effect: "reads" | "writes";
   /** A command line for /bin/sh. Then it is the command that is judged. */
   readonly command?: string;
-  /**
-   * Whether the shell that gets the command may stand elsewhere than in the workspace's folder, or not know its own words any more
-   * (`disturbsShell` was true for an earlier command of the session). Then no relative path is taken for one of the workspace.
-   */
-  readonly disturbedShell?: boolean;
+  /** What earlier commands left of the shell that gets this one: the worst `disturbanceOf` any that started since it was opened. */
+  readonly disturbedShell?: Disturbance;
   /** Files that it names, from the workspace's folder unless absolute. */
   readonly paths?: readonly PathUse[];
   /** Hosts that it would reach: `HOST` or `HOST:PORT`. */
   readonly hosts?: readonly string[];
 }
+
+/** `moved`: it may stand elsewhere than in the workspace's folder. `words`: names of commands may mean something else. */
+export type Disturbance = "none" | "moved" | "words";
 
 export interface PathUse {
   readonly path: string;

@@ -1,0 +1,101 @@
+import type { Client } from "@corral/client";
+import type { CheckRules, Judgement, Rule, RulesView } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { UsageError } from "../flags.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import type { World } from "../world.ts";
+
+export const rules = defineCommand({
+  name: "rules",
+  usage: "rules [--session ID] [--json] | rules check 'COMMAND' [--mode plan|ask|auto] [--env KIND] [--json]",
+  summary: "Shows which rules hold and where they are from, or explains what they say about a command.",
+  details: `Rules are yours in rules.json beside your settings, and a repository's in .corral/rules.json, which may only ask or deny:
+{ "rules": [{ "deny": { "command": "rm *" }, "because": "use git" }, { "ask": { "path": "infra/**", "access": "write" } }] }
+A rule names a tool, a command, a path or a host. Commands are taken apart; the strictest rule on any part wins, and what is
+not plain is asked wherever something is asked or denied. A broken file has everything asked.
+Exit code of check: 0 allowed, 3 asked, 1 denied.`,
+  examples: [
+    ["corral rules", "what holds in this repository"],
+    ["corral rules check 'git push && make'", "which part is asked or denied, and why"],
+    ["corral rules check --path src/a.ts --access write --mode plan", "may a file be written?"],
+    ["corral rules check --host example.org", "may a host be reached?"],
+  ],
+  args: {
+    session: { type: "string", valueHint: "ID", description: "of this session, with what was always allowed in it" },
+    agent: { type: "string", valueHint: "NAME", description: "with the rules for this agent" },
+    mode: { type: "string", valueHint: "MODE", description: "with check: plan, ask or auto" },
+    env: { type: "string", valueHint: "KIND", description: "with check: jail, container or local" },
+    workspace: { type: "string", valueHint: "KIND", description: "with check: copy or in-place" },
+    tool: { type: "string", valueHint: "NAME", description: "with check: the tool that is called" },
+    path: { type: "string", valueHint: "PATH", description: "with check: a file in place of a command" },
+    access: { type: "string", valueHint: "HOW", description: "with --path: read or write" },
+    host: { type: "string", valueHint: "HOST", description: "with check: a host in place of a command" },
+    project: { type: "string", valueHint: "FOLDER", description: "of this repository instead of the one here" },
+    json: { type: "boolean", description: "print one line of JSON" },
+  },
+  words: "any",
+  choices: ["check"],
+  async run(args, world) {
+    const [action, ...words] = args._;
+    if (action !== undefined && action !== "check")
+      throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+    const client = await connectDaemon(world);
+    const project = (await client.projects.find(args.project ?? world.cwd))?.id;
+    const of = { project, session: args.session, agent: args.agent };
+    if (action === undefined)
+      return list(await client.rules.view(of as Parameters<Client["rules"]["view"]>[0]), world, args.json === true);
+    const { path, access, host, tool, mode, workspace } = args;
+    const command = words.length === 0 ? undefined : words.join(" ");
+    if (command === undefined && path === undefined && host === undefined && tool === undefined)
+      throw new UsageError("which command?", usage);
+    const asked = { ...of, command, path, access, host, tool, mode, workspace, environment: args.env };
+    return explain(await client.rules.check(asked as CheckRules), world, args.json === true);
+  },
+});
+
+const usage =
+  "One of: corral rules, corral rules check 'COMMAND', corral rules check --path FILE, corral rules check --host HOST";
+
+function list(view: RulesView, world: World, json: boolean): number {
+  if (json) world.out.write(jsonLine(view));
+  else
+    for (const rule of view.rules)
+      world.out.write(shown(`${rule.verdict.padEnd(5)}  ${subject(rule)}  (${origin(rule)})\n`));
+  if (!json && view.rules.length === 0)
+    world.err.write(shown(`No rules so far. Yours go into ${view.files[0]?.file ?? "rules.json"}.\n`));
+  for (const { file, line, column, message } of view.problems)
+    world.err.write(shown(`warning: ${file}:${line}:${column}: ${message} (everything is asked)\n`));
+  return 0;
+}
+
+function explain(judged: Judgement, world: World, json: boolean): number {
+  if (json) world.out.write(jsonLine(judged));
+  else {
+    world.out.write(shown(`${judged.verdict}: ${judged.why}\n`));
+    for (const part of judged.parts) {
+      const inside = part.via === undefined ? "" : ` (in ${part.via.join(" ")})`;
+      const from =
+        part.rule === undefined ? "" : `  [${part.rule.verdict} ${subject(part.rule)}, ${origin(part.rule)}]`;
+      world.out.write(shown(`  ${part.verdict.padEnd(5)}  ${part.kind} ${part.text}${inside}: ${part.why}${from}\n`));
+    }
+    for (const match of judged.always ?? []) world.out.write(shown(`  "always" would allow: ${subject({ match })}\n`));
+  }
+  return exitCodes[judged.verdict];
+}
+
+const exitCodes = { allow: 0, deny: 1, ask: 3 } as const satisfies Record<Judgement["verdict"], number>;
+
+function subject({ match: { tool, command, path, access, host } }: Pick<Rule, "match">): string {
+  const what = [
+    ...(tool === undefined ? [] : [`tool ${tool}`]),
+    ...(command === undefined ? [] : [`command ${command}`]),
+    ...(path === undefined ? [] : [`${access ?? "path"} ${path}`]),
+    ...(host === undefined ? [] : [`host ${host}`]),
+  ];
+  return what.length === 0 ? "everything" : what.join(", ");
+}
+
+function origin({ origin: from }: Rule): string {
+  return from.kind === "file" ? `${from.file}:${from.line}` : `always, for this ${from.for}`;
+}
