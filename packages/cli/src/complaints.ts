@@ -1,4 +1,4 @@
-import type { ConfigView } from "@corral/protocol";
+import type { ConfigView, RulesView } from "@corral/protocol";
 import { shown } from "./terminal.ts";
 
 /** What is wrong with the settings, where, and what stands in for it; empty when all is well. */
@@ -11,5 +11,13 @@ export function configComplaints({ files, refusedVariables }: ConfigView): strin
     }),
     ...refusedVariables.map(({ name, message }) => `${name} is not taken: ${message}`),
   ];
+  return shown(complaints.map((each) => `warning: ${each}\n`).join(""));
+}
+
+/** What is wrong with the rules, and where; empty when all is well. */
+export function rulesComplaints({ problems }: Pick<RulesView, "problems">): string {
+  const complaints = problems.map(
+    ({ file, line, column, message }) => `${file}:${line}:${column}: ${message} (everything is asked)`,
+  );
   return shown(complaints.map((each) => `warning: ${each}\n`).join(""));
 }

@@ -6,6 +6,8 @@ import {
   type DaemonStatus,
   type DoctorReport,
   type EnvironmentWish,
+  type Finding,
+  type RulesProblem,
   type SessionId,
   type ShellId,
   type SettingValues,
@@ -322,7 +324,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
     status,
-    doctor: () => parts.doctor(),
+    doctor: async () => ({ findings: [...(await parts.doctor()).findings, rulesFinding(await rules.problems())] }),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
@@ -415,6 +417,18 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 
 function isSession(place: SessionId | ShellId): place is SessionId {
   return place.startsWith("ses_");
+}
+
+function rulesFinding([problem]: readonly RulesProblem[]): Finding {
+  const about = { name: "rules", why: "they say what agents may do without asking" };
+  if (problem === undefined) return { ...about, state: "ok", found: "good" };
+  const { file, line, column, message } = problem;
+  return {
+    ...about,
+    state: "warning",
+    found: `${file}:${line}:${column}: ${message}`,
+    fix: "mend the file; until then everything is asked",
+  };
 }
 
 function bytesOf(mebibytes: number | null): number | null {

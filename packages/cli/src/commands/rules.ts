@@ -1,6 +1,7 @@
 import type { Client } from "@corral/client";
 import type { CheckRules, Judgement, Rule, RulesView } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
+import { rulesComplaints } from "../complaints.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
@@ -64,8 +65,7 @@ function list(view: RulesView, world: World, json: boolean): number {
       world.out.write(shown(`${rule.verdict.padEnd(5)}  ${subject(rule)}  (${origin(rule)})\n`));
   if (!json && view.rules.length === 0)
     world.err.write(shown(`No rules so far. Yours go into ${view.files[0]?.file ?? "rules.json"}.\n`));
-  for (const { file, line, column, message } of view.problems)
-    world.err.write(shown(`warning: ${file}:${line}:${column}: ${message} (everything is asked)\n`));
+  world.err.write(rulesComplaints(view));
   return 0;
 }
 

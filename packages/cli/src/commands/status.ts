@@ -1,8 +1,8 @@
 import type { Answer } from "@corral/client";
-import type { ConfigView, DaemonStatus } from "@corral/protocol";
+import type { ConfigView, DaemonStatus, RulesView } from "@corral/protocol";
 import { traceparent } from "@corral/protocol/trace";
 import { defineCommand } from "../command.ts";
-import { configComplaints } from "../complaints.ts";
+import { configComplaints, rulesComplaints } from "../complaints.ts";
 import { size } from "../figures.ts";
 import { leanFetch } from "../fetch.ts";
 import { type RecordedDaemon, recordedDaemon } from "../recorded.ts";
@@ -50,14 +50,23 @@ async function ask(recorded: RecordedDaemon, world: World): Promise<Known | unde
   }
 }
 
-/** What is wrong with the settings that the daemon runs by. */
+/** What is wrong with the settings and rules that the daemon runs by. */
 async function complaints(recorded: RecordedDaemon, world: World): Promise<string> {
+  const [config, rules] = await Promise.all([
+    told<ConfigView>("/api/config", recorded, world),
+    told<RulesView>("/api/rules", recorded, world),
+  ]);
+  return (config === undefined ? "" : configComplaints(config)) + (rules === undefined ? "" : rulesComplaints(rules));
+}
+
+/** Undefined: this daemon does not tell. */
+async function told<T>(path: string, recorded: RecordedDaemon, world: World): Promise<T | undefined> {
   try {
-    const answer = await get("/api/config", recorded, world);
-    const view = (await answer.json()) as ConfigView;
-    return answer.ok ? configComplaints(view) : "";
+    const answer = await get(path, recorded, world);
+    const view = (await answer.json()) as T;
+    return answer.ok ? view : undefined;
   } catch {
-    return "";
+    return undefined;
   }
 }
 

@@ -36,7 +36,9 @@ function offerFor(piece: Piece): RuleMatch | undefined {
 }
 
 /** Exactly these words, but for programs of which other words do no more. */
-function commandOffer({ words, alike = words }: CommandPiece): RuleMatch | undefined {
+function commandOffer({ words, via = [], alike = words }: CommandPiece): RuleMatch | undefined {
+  // Whoever says always to a wrapped command has the wrapper before their eyes, and it would not be in the rule.
+  if (via.length > 0) return undefined;
   const [program, verb] = alike;
   const values = words.map(({ value }) => value);
   if (program?.value === undefined || runsAnything(program.value)) return undefined;

@@ -46,7 +46,7 @@ export function isMeantBy({ words: patterns, isOpen }: CommandPattern, words: re
   const [program, ...rest] = patterns;
   const [name, ...given] = words;
   if (program === undefined || name === undefined) return "no";
-  if (name.value !== undefined && !names(name.value).some((each) => program.test.test(each))) return "no";
+  if (name.value !== undefined && !isNamed(program, name.value)) return "no";
   const isKnown = name.value !== undefined && given.every(({ value }) => value !== undefined);
   const values = given.flatMap(({ value }) => (value === undefined ? [] : [value]));
   if (name.value !== undefined && meansAll(rest, values, isOpen)) return "yes";
@@ -56,7 +56,14 @@ export function isMeantBy({ words: patterns, isOpen }: CommandPattern, words: re
 /** Whether one of the words of a program that nobody knows names a program that the pattern is about. */
 export function isNamedIn({ words: [program] }: CommandPattern, [, ...words]: readonly PlainWord[]): boolean {
   if (program?.literal === undefined) return false;
-  return words.some(({ value }) => value !== undefined && names(value).includes(program.literal ?? ""));
+  return words.some(({ value }) => value !== undefined && isNamed(program, value));
+}
+
+/** As it is written, or by its last name, also where file systems do not mind capitals. */
+function isNamed({ literal, test }: WordPattern, program: string): boolean {
+  const last = program.slice(program.lastIndexOf("/") + 1);
+  if (literal !== undefined) return literal === program || literal === last || literal === last.toLowerCase();
+  return test.test(program) || test.test(last) || test.test(last.toLowerCase());
 }
 
 function meansAll(patterns: readonly ReadWord[], values: readonly string[], isOpen: boolean): boolean {
@@ -104,12 +111,6 @@ const systemFolders = /^\/(?:usr\/)?(?:local\/)?s?bin\//;
 /** `/bin/ls` is `ls`; `./ls` and `/tmp/ls` are not. */
 function systemName(program: string): string {
   return program.replace(systemFolders, "");
-}
-
-/** As it is written, and by its last name, also where file systems do not mind capitals. */
-function names(program: string): readonly string[] {
-  const last = program.slice(program.lastIndexOf("/") + 1);
-  return [program, last, last.toLowerCase()];
 }
 
 const star = /^.*$/s;

@@ -39,6 +39,8 @@ export function takeApart(command: string, standing: Standing): TakenApart {
 
 const longest = 16_384;
 const deepest = 8;
+/** Most commands have nothing but these, and it takes long to look for the odd ones. */
+const beyondAscii = /[^\x20-\x7e\n\t]/;
 /** Whatever is shown in another way than it is run: control characters, odd spaces, and those that turn or hide others. */
 const odd = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
@@ -57,7 +59,8 @@ class Pieces implements Taking, TakenApart {
   script(text: string, via: readonly string[]): void {
     if (text.length > longest) return this.#unread(`${text.slice(0, 200)}…`, "it is too long to be judged", via);
     if (via.length > deepest) return this.#unread(text, "it is wrapped too deeply", via);
-    if (odd.test(text)) this.unclear(text, "it has characters that are not shown as they are", via);
+    if (beyondAscii.test(text) && odd.test(text))
+      this.unclear(text, "it has characters that are not shown as they are", via);
     if (/\\\r?\n/.test(text)) this.unclear(text, "a word may go on behind the end of a line", via);
     const parsed = parsedOrNot(text);
     if (parsed === undefined) return this.#unread(text, "it cannot be read", via);
