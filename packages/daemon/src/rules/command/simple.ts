@@ -9,7 +9,7 @@ import { isShellWord, shellWord } from "./shell-words.ts";
 import { sshCommand } from "./ssh.ts";
 import { does, joined, type Taking, through, type Use } from "./use.ts";
 import { unwrap } from "./wrappers.ts";
-import { isOption, literal, mayBeOption, textOf } from "./words.ts";
+import { anyWords, isOption, literal, mayBeOption, textOf } from "./words.ts";
 
 /** What one command does, by its program and its words. */
 export function simpleCommand(words: readonly PlainWord[], via: readonly string[], taking: Taking): void {
@@ -75,7 +75,7 @@ function wraps(use: Use, wrapped: Extract<ReturnType<typeof unwrap>, { kind: "wr
   if (program === "exec") taking.disturb("words");
   const inside = [...via, program];
   if (joins) return joined(inner, inside, taking);
-  taking.command(adds ? [...inner, { text: "…", value: undefined }] : inner, inside);
+  taking.command(adds ? [...inner, anyWords] : inner, inside);
 }
 
 function known(use: Use): void {
