@@ -177,9 +177,10 @@ function leftIn(stage: Stage): string[] {
   );
 }
 
-/** Everything in the user's repository, by name and content. */
+/** Everything in the user's repository, by name and content, but for the refs that keep what is borrowed. */
 function pictureOf(stage: Stage): Record<string, string> {
-  const paths = readdirSync(stage.repository, { recursive: true, encoding: "utf8" });
+  const all = readdirSync(stage.repository, { recursive: true, encoding: "utf8" });
+  const paths = all.filter((path) => !/^\.git\/refs\/corral\/keep\/.*[0-9a-f]{40}$/.test(path));
   const files = paths.filter((path) => lstatSync(join(stage.repository, path)).isFile());
   return Object.fromEntries(files.map((path) => [path, readFileSync(join(stage.repository, path), "latin1")]));
 }
