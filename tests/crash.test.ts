@@ -67,7 +67,9 @@ describe("kill -9", () => {
       { attempt: 1 },
       { attempt: 2 },
     ]);
-    expect(events.filter((each) => each.type === "turn.said")).toHaveLength(1);
+    const said = events.filter((each) => each.type === "turn.said").map(({ data }) => data as { cut?: boolean });
+    expect(said).toMatchObject([{ text: "Once upon ", cut: true }, { text: "Once upon a time." }]);
+    expect(said[1]?.cut).toBeUndefined();
   });
 
   test("of daemon after daemon: an input accepted just before is never lost", async () => {
