@@ -1,9 +1,18 @@
-import type { Client } from "@corral/client";
-import type { CheckRules, Judgement, Rule, RulesView } from "@corral/protocol";
+import {
+  access,
+  type CheckRules,
+  checkRules,
+  environmentKind,
+  type Judgement,
+  mode,
+  type Rule,
+  type RulesView,
+  sessionId,
+} from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { rulesComplaints } from "../complaints.ts";
 import { connectDaemon } from "../daemon.ts";
-import { UsageError } from "../flags.ts";
+import { oneOf, UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import type { World } from "../world.ts";
 
@@ -41,22 +50,38 @@ Exit code of check: 0 allowed, 3 asked, 1 denied.`,
     const [action, ...words] = args._;
     if (action !== undefined && action !== "check")
       throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+    const session = oneOf("session", args.session, sessionId, "the id of a session");
+    const given = circumstances(args);
+    const { path, host, tool } = args;
+    const command = words.length === 0 ? undefined : words.join(" ");
+    if (action === "check" && [command, path, host, tool].every((each) => each === undefined))
+      throw new UsageError("which command?", usage);
     const client = await connectDaemon(world);
     const project = (await client.projects.find(args.project ?? world.cwd))?.id;
-    const of = { project, session: args.session, agent: args.agent };
-    if (action === undefined)
-      return list(await client.rules.view(of as Parameters<Client["rules"]["view"]>[0]), world, args.json === true);
-    const { path, access, host, tool, mode, workspace } = args;
-    const command = words.length === 0 ? undefined : words.join(" ");
-    if (command === undefined && path === undefined && host === undefined && tool === undefined)
-      throw new UsageError("which command?", usage);
-    const asked = { ...of, command, path, access, host, tool, mode, workspace, environment: args.env };
-    return explain(await client.rules.check(asked as CheckRules), world, args.json === true);
+    const of = { project, session, agent: args.agent };
+    if (action === undefined) return list(await client.rules.view(of), world, args.json === true);
+    const asked: CheckRules = { ...of, ...{ command, path, host, tool }, ...given };
+    return explain(await client.rules.check(asked), world, args.json === true);
   },
 });
 
 const usage =
   "One of: corral rules, corral rules check 'COMMAND', corral rules check --path FILE, corral rules check --host HOST";
+
+/** The flags that say where and how, checked before anybody is asked. */
+function circumstances(flags: {
+  readonly mode?: string | undefined;
+  readonly env?: string | undefined;
+  readonly workspace?: string | undefined;
+  readonly access?: string | undefined;
+}) {
+  return {
+    mode: oneOf("mode", flags.mode, mode, "plan, ask or auto"),
+    environment: oneOf("env", flags.env, environmentKind, "jail, container or local"),
+    workspace: oneOf("workspace", flags.workspace, checkRules.shape.workspace, "copy or in-place"),
+    access: oneOf("access", flags.access, access, "read or write"),
+  };
+}
 
 function list(view: RulesView, world: World, json: boolean): number {
   if (json) world.out.write(jsonLine(view));
