@@ -33,6 +33,8 @@ const special: Readonly<Record<string, (use: Use) => void>> = {
   uniq,
   xargs,
   command: commandWord,
+  test: testWord,
+  "[": testWord,
   ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awk])),
   ...Object.fromEntries(["curl", "wget"].map((name) => [name, download])),
   ...Object.fromEntries(["make", "gmake"].map((name) => [name, make])),
@@ -126,6 +128,9 @@ function guesses({ rest, via, taking }: Use): void {
   for (const word of rest) {
     if (isOption(word)) guessValue(word, via, taking);
     else taking.path("read", word, via, { isGuess: true });
+    // `if=PATH`, `HEAD:PATH`.
+    const [, given] = /^[^/]*[=:]([^=:]+)$/s.exec(isOption(word) ? "" : (word.value ?? "")) ?? [];
+    if (given !== undefined) taking.path("read", { text: word.text, value: given }, via, { isGuess: true });
   }
 }
 
@@ -217,6 +222,13 @@ function make(use: Use): void {
   known(use);
   if (use.rest.some(({ value, beginning = "" }) => (value ?? beginning).includes("=")))
     use.taking.unclear(textOf(use.words), "variables may name programs", use.via);
+}
+
+/** Some shells reckon with what `-v` names, and run what they find in it. */
+function testWord(use: Use): void {
+  known(use);
+  if (use.rest.some(({ value = "" }) => /^-[vR]$|\$\(|`/.test(value)))
+    use.taking.unclear(textOf(use.words), "some shells run what is named", use.via);
 }
 
 /** `command -v NAME` only tells. */

@@ -388,6 +388,8 @@ const table: Readonly<Record<string, Partial<Record<Verdict, readonly string[]>>
       "hash -p /bin/x ls",
       "enable -f x ls",
       "read PATH",
+      "test -v 'a[$(rm b)]'",
+      "[ -v x ]",
       "declare -x PATH=x",
       "a[0]=x",
       "x+=y",
