@@ -46,7 +46,14 @@ test("a running daemon tells of itself, in rows or in a line of JSON", async () 
   expect(await status("--json")).toBe(0);
   expect(JSON.parse(stand.written.out)).toEqual({ running: true, ...stage.status(stand.world.home) });
   expect(stand.written.err).toBe("");
-  expect(stage.asked).toEqual(["GET /api/status", "GET /api/config", "GET /api/status", "GET /api/config"]);
+  expect(stage.asked).toEqual([
+    "GET /api/status",
+    "GET /api/config",
+    "GET /api/rules",
+    "GET /api/status",
+    "GET /api/config",
+    "GET /api/rules",
+  ]);
   expect(new Set(stage.traces)).toEqual(new Set([stand.world.traceId]));
 });
 
