@@ -5,7 +5,7 @@ import type { Match } from "./command-pattern.ts";
  * Undefined: its words do not tell where it leads. Nothing is looked up: what an agent could have linked is not followed, so a `..` behind
  * a name leads nobody knows where.
  */
-export function placeOf(path: string, folder: string, from: string | undefined = folder): string | undefined {
+export function placeOf(path: string, folder: string, from: string | undefined): string | undefined {
   if (path === "" || path.includes("\0") || path.startsWith("~")) return undefined;
   if (!path.startsWith("/") && from === undefined) return undefined;
   const [up, rest] = leadingUp(path.split("/").filter((name) => name !== "" && name !== "."));
