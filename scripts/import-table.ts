@@ -66,7 +66,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   automation: ["log", "sessions", "tasks"],
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
   agents: ["providers", "models", "sessions", "tools", "environments", "rules", "faults"],
-  runner: ["log", "sessions", "workspaces", "environments", "agents", "usage", "artifacts", "faults"],
+  // A run has its calls judged in the daemon.
+  runner: ["log", "sessions", "workspaces", "environments", "agents", "usage", "artifacts", "rules", "faults"],
   plugins: [],
   gateway: "every slice",
 };

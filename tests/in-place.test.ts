@@ -27,6 +27,11 @@ test("in place an agent works in the user's own folder, alone, and cannot touch 
       ].join("; "),
     }),
   );
+  // The files are the user's own, so what a command does to them is asked.
+  await eventsUntil(stage.client(), "question.asked");
+  expect(await run.exit).toBe(3);
+  const [question] = await stage.client().questions.list();
+  await stage.client().questions.answer(question!.id, { choice: "once" });
   await expect.poll(() => existsSync(join(stage.repository, "begun")), { timeout: 30_000 }).toBe(true);
   const second = await told(stage, "run", "--workspace", "in-place", "me too");
   const [session] = (await stage.client().sessions.list()).map(({ id }) => id);
@@ -44,7 +49,6 @@ test("in place an agent works in the user's own folder, alone, and cannot touch 
   expect(said).toContain("not committed\\nend\\n");
   expect(said).toContain("index.lock': Read-only file system");
   answered.answer(says("done"));
-  expect(await run.exit).toBe(0);
   await eventsUntil(stage.client(), "workspace.brought-back", { session: session! });
   expect(readFileSync(join(stage.repository, "README.md"), "utf8")).toBe("hello\ntwo\n");
   expect(readFileSync(join(stage.repository, ".git/config"), "utf8")).not.toContain("evil");

@@ -219,9 +219,13 @@ describe("a session without walls", () => {
       says("done"),
     ]);
     const run = stage.corral("run", "--env", "local", "look around");
-    expect(await run.exit).toBe(0);
+    // Nothing but the operator stands between it and the machine.
+    expect(await run.exit).toBe(3);
     expect(run.stderr()).toMatch(/^UNSAFE: there are no walls/);
     const client = stage.client();
+    const [question] = await client.questions.list();
+    await client.questions.answer(question!.id, { choice: "once" });
+    await eventsUntil(client, "activity.settled");
     const [session] = await client.sessions.list();
     expect(session?.environment).toEqual({ kind: "local", network: "open", access: "write" });
     const { events } = await client.events({ types: ["call.settled", "environment.opened"] });

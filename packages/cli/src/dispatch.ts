@@ -17,6 +17,8 @@ const load: Record<CommandName, () => Promise<Command>> = {
   queue: async () => (await import("./commands/queue.ts")).queue,
   interrupt: async () => (await import("./commands/interrupt.ts")).interrupt,
   continue: async () => (await import("./commands/continue.ts")).continueCommand,
+  questions: async () => (await import("./commands/questions.ts")).questions,
+  answer: async () => (await import("./commands/answer.ts")).answer,
   recover: async () => (await import("./commands/recover.ts")).recover,
   rename: async () => (await import("./commands/rename.ts")).rename,
   archive: async () => (await import("./commands/archive.ts")).archive,

@@ -47,6 +47,12 @@ export const commands = {
   },
   interrupt: { group: "work", summary: "end what a session does, now or after its turn" },
   continue: { group: "work", summary: "let a session go on that stopped after its limit of turns" },
+  questions: { group: "work", summary: "list what sessions ask you" },
+  answer: {
+    group: "work",
+    summary: "answer what a session asks: allow a call, choose, or say it in words",
+    example: "corral answer que_… once",
+  },
   recover: { group: "work", summary: "decide on calls of which nobody can tell how they ended" },
   rename: { group: "work", summary: "give a session another title" },
   archive: { group: "work", summary: "take a session off the list" },

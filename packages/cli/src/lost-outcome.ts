@@ -28,7 +28,7 @@ export async function lostOutcome(
       return undefined;
     case "waiting":
       if (state.on === "place") return undefined;
-      return { kind: "waiting", on: state.on, calls: state.calls };
+      return { kind: "waiting", on: state.on, calls: state.calls, questions: state.questions };
     case "failed":
       return { kind: "failed", message: state.message, hint: undefined };
   }

@@ -5,13 +5,19 @@ export type Outcome =
   /** It was not begun: somebody took it back, or parked it while it waited for a place. */
   | { readonly kind: "cancelled" | "parked" }
   | { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
-  | { readonly kind: "waiting"; readonly on: WaitingOn; readonly calls: readonly string[] };
+  | {
+      readonly kind: "waiting";
+      readonly on: WaitingOn;
+      readonly calls: readonly string[];
+      readonly questions: readonly string[];
+    };
 
 /** Watches events for what becomes of one input: how the activity that took it up ends or gets stuck. */
 export class OutcomeOf {
   readonly #input: InputId;
   #activity: ActivityId | undefined;
   readonly #unknownCalls = new Set<string>();
+  readonly #openQuestions = new Set<string>();
 
   constructor(input: InputId) {
     this.#input = input;
@@ -39,9 +45,23 @@ export class OutcomeOf {
       case "call.decided":
         this.#unknownCalls.delete(event.data.id);
         return undefined;
+      case "question.asked":
+        this.#openQuestions.add(event.data.id);
+        return undefined;
+      case "question.answered":
+      case "question.defaulted":
+      case "question.expired":
+      case "question.cancelled":
+        this.#openQuestions.delete(event.data.id);
+        return undefined;
       case "activity.waiting":
         if (event.data.id !== this.#activity) return undefined;
-        return { kind: "waiting", on: event.data.on, calls: [...this.#unknownCalls] };
+        return {
+          kind: "waiting",
+          on: event.data.on,
+          calls: [...this.#unknownCalls],
+          questions: [...this.#openQuestions],
+        };
       case "activity.settled":
         return event.data.id === this.#activity ? settled(event.data) : undefined;
       default:

@@ -392,7 +392,7 @@ export interface Api {
       projectId: `prj_${string}`;
       worktree?: string | undefined;
       model?: string | undefined;
-      mode?: "auto" | undefined;
+      mode?: "plan" | "ask" | "auto" | undefined;
       environment?:
         | {
             kind?: "jail" | "container" | "local" | undefined;
@@ -1473,6 +1473,15 @@ export interface Api {
               arguments: { [key: string]: unknown };
               hash: string;
               because: string;
+              always?:
+                | {
+                    tool?: string | undefined;
+                    command?: string | undefined;
+                    path?: string | undefined;
+                    access?: "read" | "write" | undefined;
+                    host?: string | undefined;
+                  }[]
+                | undefined;
               diff?: string | undefined;
             }
           | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
@@ -1518,6 +1527,15 @@ export interface Api {
             arguments: { [key: string]: unknown };
             hash: string;
             because: string;
+            always?:
+              | {
+                  tool?: string | undefined;
+                  command?: string | undefined;
+                  path?: string | undefined;
+                  access?: "read" | "write" | undefined;
+                  host?: string | undefined;
+                }[]
+              | undefined;
             diff?: string | undefined;
           }
         | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
@@ -1563,6 +1581,15 @@ export interface Api {
               arguments: { [key: string]: unknown };
               hash: string;
               because: string;
+              always?:
+                | {
+                    tool?: string | undefined;
+                    command?: string | undefined;
+                    path?: string | undefined;
+                    access?: "read" | "write" | undefined;
+                    host?: string | undefined;
+                  }[]
+                | undefined;
               diff?: string | undefined;
             }
           | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
@@ -1609,6 +1636,15 @@ export interface Api {
               arguments: { [key: string]: unknown };
               hash: string;
               because: string;
+              always?:
+                | {
+                    tool?: string | undefined;
+                    command?: string | undefined;
+                    path?: string | undefined;
+                    access?: "read" | "write" | undefined;
+                    host?: string | undefined;
+                  }[]
+                | undefined;
               diff?: string | undefined;
             }
           | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }

@@ -1,14 +1,19 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import {
+  alwaysFor,
+  type AnswerGiven,
   CorralError,
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
   type EnvironmentWish,
   type Finding,
+  type QuestionView,
+  type Rulebook,
   type RulesProblem,
   type SessionId,
+  type SessionView,
   type ShellId,
   type SettingValues,
 } from "@corral/protocol";
@@ -22,10 +27,10 @@ import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf } from
 import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
-import type { Log, Projection } from "./log/index.ts";
+import type { By, Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
 import { openQuestions, questionProjections } from "./questions/index.ts";
-import { foundRules, openRules, projectRulesFile, ruleProjections, userRulesFile } from "./rules/index.ts";
+import { foundRules, judge, openRules, projectRulesFile, ruleProjections, userRulesFile } from "./rules/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
   cutPartsFolder,
@@ -51,6 +56,7 @@ import {
   openWorkspaces,
   snapshotProjections,
   sparesFolder,
+  workspaceFolder,
   workspaceProjections,
 } from "./workspaces/index.ts";
 
@@ -191,7 +197,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
     standings: () => foreman.standings(),
   });
-  const questions = openQuestions({ log, onDefect: complainingTo(parts.logger.child({ component: "questions" })) });
+  const questions = openQuestions({
+    log,
+    onAnswer: keepAlways,
+    onDefect: complainingTo(parts.logger.child({ component: "questions" })),
+  });
   const foreman = openForeman({
     log,
     host,
@@ -200,6 +210,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     artifacts,
     cutParts: cutPartsFolder(home.folder),
     snapshotted: (session) => snapshots.settled(session),
+    judge: async (session, call) => judge(call, await rulebookOf(session)),
     limits: () => limitsFrom(config.values),
     placeLimits: () => placeLimitsFrom(config.values),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, parts.drivers),
@@ -358,6 +369,32 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       () => undefined,
     );
     await cleaned;
+  }
+
+  /** What a session may do follows from its mode and where it works. */
+  async function rulebookOf(session: SessionId): Promise<Rulebook> {
+    const view = await sessions.get(session);
+    if (view === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
+    const { mode, environment, workspace } = view;
+    const situation = { environment: environment.kind, workspace, folder: await folderOf(view) };
+    return rules.rulebook({ project: view.projectId, session, mode, situation });
+  }
+
+  /** What was said "always" to counts from the next call on. */
+  async function keepAlways({ about, session, projectId }: QuestionView, { choice }: AnswerGiven, by: By) {
+    const scope = alwaysFor.safeParse(choice);
+    if (about.kind !== "approval" || !scope.success || projectId === undefined) return;
+    for (const match of about.always ?? [])
+      await rules.keepAlways({ for: scope.data, session, project: projectId, match }, by);
+  }
+
+  /** Where the session works, or will. */
+  async function folderOf({ id, projectId, workspace }: SessionView): Promise<string> {
+    const row = await log.row("workspaces", id);
+    const prepared = row?.["prepared"] as string | null | undefined;
+    if (prepared !== null && prepared !== undefined) return (JSON.parse(prepared) as { path: string }).path;
+    if (workspace === "copy") return workspaceFolder(home.folder, id);
+    return (row?.["worktree"] ?? (await log.row("projects", projectId))?.["path"]) as string;
   }
 
   /** What the settings list, and what it was given besides. */

@@ -246,8 +246,6 @@ export {
   cancelQuestion,
   type Choice,
   choice,
-  type GrantScope,
-  grantScope,
   type QuestionAbout,
   type QuestionAnswered,
   questionAnswered,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { activityId, answerId, callId, projectId, questionId, sessionId, turnId } from "./id.ts";
+import { ruleMatch } from "./rule.ts";
 
 /** One of the answers that are offered. */
 export const choice = z.object({
@@ -17,10 +18,6 @@ export const answerGiven = z.object({
 });
 export type AnswerGiven = z.infer<typeof answerGiven>;
 
-/** For how much more than this once a choice of an approval counts. */
-export const grantScope = z.enum(["session", "agent", "project"]);
-export type GrantScope = z.infer<typeof grantScope>;
-
 /** What is asked about. An approval is for the very call shown: its hash covers session, turn, call, tool and arguments. */
 export const questionAbout = z.discriminatedUnion("kind", [
   z.object({
@@ -32,6 +29,8 @@ export const questionAbout = z.discriminatedUnion("kind", [
     hash: z.string(),
     /** Why it is asked. */
     because: z.string(),
+    /** What is allowed from then on by the choices that are for more than this once, which are called as in `alwaysFor`. */
+    always: z.array(ruleMatch).optional(),
     /** What it would change, where that can be told before. */
     diff: z.string().optional(),
   }),

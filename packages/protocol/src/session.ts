@@ -22,7 +22,7 @@ export const createSession = z.object({
   worktree: z.string().max(4096).optional(),
   /** Without: what the project's settings say. */
   model: modelName.optional(),
-  mode: mode.extract(["auto"]).default("auto"),
+  mode: mode.default("auto"),
   environment: environmentAsked.prefault({}),
   workspace: workspaceKind.default("copy"),
   /** What a copy begins with: also the files of a snapshot of the same project. Without: HEAD. */

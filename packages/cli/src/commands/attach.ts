@@ -3,6 +3,7 @@ import { type Delta, type Gap, isKnown, type SessionId, type WireEvent } from "@
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
+import { InlineQuestions } from "../inline-questions.ts";
 import { persistently } from "../resume.ts";
 import { jsonLine } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
@@ -41,7 +42,7 @@ Exit code: that of the terminal's shell; 0 when it was left.`,
     const session = await whichSession(client, words, world);
     const recent = await recentOf(client, session);
     const show = json === true ? jsonLines(world, deltas === true) : new Transcript(world.out, recent);
-    return watch(client, session, recent.after, world, show);
+    return watch(client, session, recent.after, world, { show, isJson: json === true });
   },
 });
 
@@ -52,9 +53,16 @@ interface Show {
   gap(gap: Gap): void;
 }
 
-async function watch(client: Client, session: SessionId, after: number, world: World, show: Show): Promise<number> {
+async function watch(
+  client: Client,
+  session: SessionId,
+  after: number,
+  world: World,
+  { show, isJson }: { readonly show: Show; readonly isJson: boolean },
+): Promise<number> {
   const leaving = new AbortController();
   const forget = world.onInterrupt(() => leaving.abort());
+  const asking = isJson ? undefined : new InlineQuestions(client, session, world, () => leaving.abort());
   world.err.write(`session ${session}; Ctrl-C leaves it working\n`);
   try {
     const onBreak = persistently(client, world, { session });
@@ -63,6 +71,7 @@ async function watch(client: Client, session: SessionId, after: number, world: W
       else if (news.kind === "gap") show.gap(news);
       else {
         show.event(news.event);
+        asking?.event(news.event);
         if (news.event.type === "stream.erased" || news.event.type === "session.expired") {
           world.err.write("the session is no more\n");
           return 0;
@@ -72,6 +81,7 @@ async function watch(client: Client, session: SessionId, after: number, world: W
     world.err.write(`detached; it goes on, and \`corral attach ${session}\` comes back to it\n`);
     return 0;
   } finally {
+    asking?.close();
     forget();
   }
 }

@@ -3,6 +3,7 @@ import {
   type Delta,
   type Gap,
   isKnown,
+  type Mode,
   newId,
   type SessionView,
   type SnapshotId,
@@ -12,6 +13,7 @@ import {
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { environmentIn, unsafe } from "../environment.ts";
+import { InlineQuestions } from "../inline-questions.ts";
 import { lostOutcome } from "../lost-outcome.ts";
 import { type Outcome, OutcomeOf } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
@@ -26,7 +28,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
+    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
@@ -44,6 +46,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     json: { type: "boolean", description: "print each event as a line of JSON" },
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
+    mode: {
+      type: "string",
+      valueHint: "plan|ask|auto",
+      description: "write nothing, ask before anything that may write, or (the default) do what the walls allow",
+    },
     env: {
       type: "string",
       valueHint: "jail|container|local",
@@ -75,6 +82,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
     const environment = environmentIn(args);
     const workspace = workspaceNamed(args.workspace);
+    const mode = modeNamed(args.mode);
     const base = baseIn(args, workspace);
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
@@ -83,6 +91,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       projectId: project.id,
       worktree: project.worktree,
       model: modelNamed(args.model, world.cwd),
+      mode,
       environment,
       workspace,
       base,
@@ -94,8 +103,9 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
       return 0;
     }
-    const show = args.json === true ? jsonLines(world, args.deltas === true) : new Transcript(world.out);
-    return watch(client, session, input, world, show);
+    const isJson = args.json === true;
+    const show = isJson ? jsonLines(world, args.deltas === true) : new Transcript(world.out);
+    return watch(client, session, input, world, { show, isJson });
   },
 });
 
@@ -110,6 +120,11 @@ function baseIn(
   const parsed = snapshotId.safeParse(from);
   if (parsed.success) return { snapshot: parsed.data };
   throw new UsageError(`${JSON.stringify(from)} is no id of a snapshot`, "`corral snapshots` lists them");
+}
+
+function modeNamed(word: string | undefined): Mode | undefined {
+  if (word === undefined || word === "plan" || word === "ask" || word === "auto") return word;
+  throw new UsageError("--mode needs plan, ask or auto");
 }
 
 function workspaceNamed(word: string | undefined): "copy" | "in-place" | undefined {
@@ -128,7 +143,7 @@ async function watch(
   session: SessionView,
   input: AdmitInput,
   world: World,
-  show: Show,
+  { show, isJson }: { readonly show: Show; readonly isJson: boolean },
 ): Promise<number> {
   const { err } = world;
   err.write(`session ${session.id}\n`);
@@ -140,6 +155,7 @@ async function watch(
     () => client.daemon.status(),
     (line) => err.write(shown(line)),
   );
+  const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
   let workspace: string | undefined;
   try {
     const wanted = { session: session.id, after: session.seq - 1, signal: leaving.signal };
@@ -159,17 +175,25 @@ async function watch(
         continue;
       }
       show.event(news.event);
+      asking?.event(news.event);
       if (news.event.type === "activity.opened") interrupt.repeat();
       if (isKnown(news.event) && news.event.type === "workspace.prepared") workspace = news.event.data.path;
       const outcome = outcomeOf.after(news.event);
-      if (outcome !== undefined) return conclude(outcome, session, workspace, world);
+      if (outcome !== undefined && !(asking?.canAsk === true && isQuestion(outcome)))
+        return conclude(outcome, session, workspace, world);
     }
     err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
     return 130;
   } finally {
     silence.over();
+    asking?.close();
     forget();
   }
+}
+
+/** Whoever sits there answers, and it goes on. */
+function isQuestion(outcome: Outcome): boolean {
+  return outcome.kind === "waiting" && outcome.on === "question";
 }
 
 /**
@@ -220,8 +244,8 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
   }
 }
 
-function waitingFor({ on, calls }: Outcome & { kind: "waiting" }, id: string): string {
-  if (on === "question") return "it asks you something; `corral questions` shows it, `corral answer` answers";
+function waitingFor({ on, calls, questions }: Outcome & { kind: "waiting" }, id: string): string {
+  if (on === "question") return `it asks you something; \`corral answer ${questions[0] ?? ""}\``;
   if (on === "continue") return `it did many turns; \`corral continue ${id}\` lets it go on`;
   const which = calls.join(", ") || "a call";
   return `nobody can tell how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;

@@ -13,6 +13,7 @@ import {
   event,
   type NewEvent,
   newId,
+  type QuestionView,
   type SessionView,
   traceOf,
   type WireEvent,
@@ -26,6 +27,7 @@ import { version } from "../version.ts";
 export class Stage {
   readonly log: WireEvent[] = [];
   readonly sessions: SessionView[] = [];
+  readonly questions: QuestionView[] = [];
   /** Of all sessions. One may hold fewer bytes than it says: then its answer breaks off. */
   readonly artifacts = new Map<string, { readonly view: ArtifactView; readonly bytes: Uint8Array }>();
   readonly asked: string[] = [];
@@ -153,6 +155,10 @@ export class Stage {
     const artifact = this.artifacts.get(/art_[^/]+/.exec(pathname)?.[0] ?? "");
     if (artifact !== undefined && !pathname.endsWith("/content")) return void send(200, artifact.view);
     if (artifact !== undefined) return this.#content(response, artifact);
+    if (pathname.startsWith("/api/questions")) {
+      const { status, answer } = this.#question(pathname, body);
+      return void send(status, answer);
+    }
     if (session === undefined)
       return void send(404, new CorralError("not-found", "There is no such session").toProblem());
     if (route === "GET /api/sessions/ID") return void send(200, session);
@@ -176,6 +182,29 @@ export class Stage {
     }
     send(202, { kind: "requested" });
     this.onInterrupt(session);
+  }
+
+  #question(pathname: string, body: { choice?: string; text?: string }): { status: number; answer: unknown } {
+    const question = this.questions.find(({ id }) => pathname.includes(id));
+    if (pathname === "/api/questions")
+      return {
+        status: 200,
+        answer: { questions: this.questions.filter(({ state }) => state.state === "open"), seq: 1 },
+      };
+    if (question === undefined)
+      return { status: 404, answer: new CorralError("not-found", "no such question").toProblem() };
+    if (!pathname.endsWith("/answer") && !pathname.endsWith("/cancel")) return { status: 200, answer: question };
+    if (question.state.state !== "open")
+      return { status: 409, answer: new CorralError("question.closed", "person:bob was first").toProblem() };
+    this.answer(question, body, "person:ann");
+    return { status: 200, answer: { kind: "answered", question } };
+  }
+
+  /** As whoever it is. */
+  answer(question: QuestionView, { choice, text: words }: { choice?: string; text?: string }, by: string): void {
+    const answer = { ...(choice === undefined ? {} : { choice }), ...(words === undefined ? {} : { text: words }) };
+    question.state = { state: "answered", answer, by, at: "2026-01-01T00:00:00.000Z" };
+    this.tell(question.session, event("question.answered", { id: question.id, answer }));
   }
 
   #content(response: ServerResponse, { view, bytes }: { view: ArtifactView; bytes: Uint8Array }): void {

@@ -1,4 +1,14 @@
-import type { ArtifactId, ArtifactKind, ArtifactNamed, CallId, Delta, NewEvent, SessionId } from "@corral/protocol";
+import type {
+  ArtifactId,
+  ArtifactKind,
+  ArtifactNamed,
+  CallId,
+  Delta,
+  Judgement,
+  NewEvent,
+  SessionId,
+} from "@corral/protocol";
+import type { Call as RuleCall } from "../rules/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import type { Surroundings } from "../tools/index.ts";
 
@@ -40,6 +50,8 @@ export interface Desk {
   /** Calls whenever another party recorded something in the session, an answer for instance. Returns the way to stop. */
   onTold(listener: () => void): () => void;
   emit(delta: Delta): void;
+  /** What the rules say of a call at this moment. */
+  judge(call: RuleCall): Promise<Judgement>;
   /** Keeps a file that comes out of the work, as one of the session's artifacts. Rejects when that cannot be; the work goes on without. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;
 }

@@ -1,6 +1,7 @@
-import type { ArtifactNamed, Delta, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { ArtifactNamed, Delta, Judgement, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
 import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { faultWith } from "../faults/index.ts";
+import type { Call as RuleCall } from "../rules/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
@@ -69,6 +70,10 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
 
   keep(step: ArtifactStep): Promise<ArtifactNamed> {
     return this.#office.keep(step);
+  }
+
+  judge(call: RuleCall): Promise<Judgement> {
+    return this.#office.judge(call);
   }
 
   /** Takes eligible inputs in. The caller sees to it that no turn is open. */

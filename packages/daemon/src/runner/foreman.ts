@@ -4,6 +4,7 @@ import {
   type DaemonStatus,
   event,
   type EnvironmentLimits,
+  type Judgement,
   type PlaceInLine,
   type ProjectId,
   type SessionId,
@@ -14,6 +15,7 @@ import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
+import type { Call as RuleCall } from "../rules/index.ts";
 import { foldHistory, promote, type Sessions } from "../sessions/index.ts";
 import { closeCutParts } from "./cut-parts.ts";
 import { Keeping } from "./keeping.ts";
@@ -79,6 +81,8 @@ export interface ForemanOptions {
   readonly cutParts?: string;
   /** Resolves when what ended in the session's workspace is kept. Without: nothing is. */
   readonly snapshotted?: (session: SessionId) => Promise<void>;
+  /** What the rules say of a call of the session's. Without: all may run. */
+  readonly judge?: (session: SessionId, call: RuleCall) => Promise<Judgement>;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -102,6 +106,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   const {
     limits = () => defaultLimits,
     snapshotted = () => Promise.resolve(),
+    judge = () => Promise.resolve({ verdict: "allow", why: "there are no rules", parts: [] }),
     placeLimits = () => unlimited,
     closeEnvironment = () => Promise.resolve(false),
     patience = 5,
@@ -248,6 +253,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
           keeping,
           onFailure: (error) => noteFault(post, error),
           snapshotted: () => snapshotted(session),
+          judge: (call) => judge(session, call),
           mayOpen: () => usher.mayOpen(session, project),
           claim: () => usher.claim(session, project),
           release: () => usher.release(session),
@@ -374,6 +380,7 @@ interface OfficeMeans {
   readonly keeping: Keeping;
   readonly onFailure: (error: unknown) => void;
   readonly snapshotted: () => Promise<void>;
+  readonly judge: Office["judge"];
   readonly mayOpen: () => Promise<boolean>;
   readonly claim: () => Promise<boolean>;
   readonly release: () => void;
@@ -384,7 +391,7 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  { keeping, onFailure, snapshotted, mayOpen, claim, release }: OfficeMeans,
+  { keeping, onFailure, snapshotted, judge, mayOpen, claim, release }: OfficeMeans,
 ): Office {
   let traceId = lastTrace(before);
   const noted = async <T>(work: Promise<T>): Promise<T> => {
@@ -413,6 +420,7 @@ function officeOf(
     },
     keep: (step) => keeping.keep(step, traceId),
     snapshotted,
+    judge,
   };
 }
 

@@ -3,11 +3,13 @@ import {
   CorralError,
   type Delta,
   type EnvironmentLimits,
+  type Judgement,
   type NewEvent,
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
 import type { ArtifactStep } from "../agents/index.ts";
+import type { Call as RuleCall } from "../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
@@ -59,6 +61,8 @@ export interface Office {
   emit(delta: Delta): void;
   /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;
+  /** What the rules say of a call at this moment. */
+  judge(call: RuleCall): Promise<Judgement>;
   /** Resolves when what ended in the session's workspace by now is kept in a snapshot, or could not be. */
   snapshotted(): Promise<void>;
 }

@@ -108,7 +108,9 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       if ((await log.row("sessions", id)) !== undefined) return view(id);
       const defaults = await terms.defaults(projectId);
       const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
-      const environment = await terms.environment(wish.environment, workspace);
+      const wished = await terms.environment(wish.environment, workspace);
+      // While a plan is made, its walls see to it that nothing is written.
+      const environment = mode === "plan" ? { ...wished, access: "read" as const } : wished;
       const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
       const settings = { title: "", model, mode, environment, workspace, turnLimit, ...begins };
       const make = () =>

@@ -6,6 +6,7 @@ import {
   createSession,
   type CreateSession,
   type EventType,
+  type Judgement,
   newId,
   type PlaceLimit,
   type ProjectId,
@@ -16,7 +17,7 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
-import { type JudgeCall, openContext, openLoop } from "../agents/loop/index.ts";
+import { openContext, openLoop } from "../agents/loop/index.ts";
 import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
@@ -27,6 +28,7 @@ import { openQuestions, questionProjections, type Questions } from "../questions
 import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
 import { rehearsalDriver } from "../providers/rehearsal/index.ts";
+import type { Call as RuleCall } from "../rules/index.ts";
 import { endEnvironmentsAtRest, openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
@@ -95,7 +97,7 @@ export async function startTestDaemon(
     personal?: () => string | undefined;
     backoffMs?: (attempt: number) => number;
     /** Without: every call may run. */
-    judge?: JudgeCall;
+    judge?: (call: RuleCall) => Omit<Judgement, "parts">;
     /** How long a run stays that waits for a person. */
     waitingMs?: number;
     /** What the first version of Corral had recorded when it ended. */
@@ -132,7 +134,6 @@ export async function startTestDaemon(
       context: openContext({ personal: async () => options.personal?.() }),
       backoffMs: options.backoffMs ?? (() => 0),
       ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
-      ...(options.judge === undefined ? {} : { judge: options.judge }),
     }),
     ...(options.waitingMs === undefined ? {} : { waitingMs: options.waitingMs }),
   });
@@ -150,6 +151,7 @@ export async function startTestDaemon(
   });
   const questions = openQuestions({ log, onDefect: (what) => void defects.push(what) });
   await questions.begin();
+  const { judge } = options;
   const foreman = openForeman({
     log,
     host,
@@ -157,6 +159,7 @@ export async function startTestDaemon(
     artifacts,
     placeLimits: () => ({ ...manyPlaces, ...options.limits }),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, drivers),
+    ...(judge === undefined ? {} : { judge: async (_, call) => ({ parts: [], ...judge(call) }) }),
     pauseMs: () => 0,
     onDefect: (what) => void defects.push(what),
   });

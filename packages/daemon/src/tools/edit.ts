@@ -32,6 +32,7 @@ export const editTool: Tool<z.infer<typeof parameters>, Edited> = {
     "Replaces a piece of a text file by another. Quote it exactly; whole lines are also found when only their white space differs.",
   parameters,
   effect: "writes",
+  touches: ({ path }) => ({ paths: [{ path, access: "write" }] }),
 
   async intend({ path: asked, ...wish }, { surroundings, seen }) {
     const environment = await surroundings.environment();

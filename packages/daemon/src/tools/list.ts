@@ -26,6 +26,7 @@ export const listTool: Tool<z.infer<typeof parameters>, ListedFiles> = {
   description: "Lists a folder, folders with a slash, or finds files by a pattern.",
   parameters,
   effect: "reads",
+  touches: ({ path = "." }) => ({ paths: [{ path, access: "read" }] }),
 
   async run({ path: asked = ".", pattern }, context) {
     const environment = await context.surroundings.environment();

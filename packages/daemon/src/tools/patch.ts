@@ -37,6 +37,7 @@ export const patchTool: Tool<z.infer<typeof parameters>, Patched> = {
 Move to is only for files that move. Give two or three lines that stay around each change; @@ names a line above it where these are not enough.`,
   parameters,
   effect: "writes",
+  touches: ({ patch }) => ({ paths: writtenBy(patch).map((path) => ({ path, access: "write" })) }),
 
   async intend({ patch }, { surroundings, seen }) {
     const environment = await surroundings.environment();
@@ -63,6 +64,14 @@ const words = { add: "Made", update: "Changed", delete: "Deleted", move: "Moved"
 function toldOf({ path, from, before, after }: CallChange): Patched["files"][number] {
   if (from !== undefined) return { path, did: "move", from };
   return { path, did: before === null ? "add" : after === null ? "delete" : "update" };
+}
+
+/** What is no patch fails when it is carried out, before anything is written. */
+function writtenBy(patch: string): readonly string[] {
+  return readPatch(patch).flatMap((step) => [
+    step.path,
+    ...(step.kind === "update" && step.to !== undefined ? [step.to] : []),
+  ]);
 }
 
 function targetOf(environment: Environment, step: PatchStep): string {

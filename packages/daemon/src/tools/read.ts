@@ -33,6 +33,7 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText> = {
     "Reads a file of text, with line numbers, which are no part of it. Long files come in parts, by from and lines. Folders are for list.",
   parameters,
   effect: "reads",
+  touches: ({ path }) => ({ paths: [{ path, access: "read" }] }),
 
   async run({ path: asked, from = 1, lines = usualLines }, { surroundings, signal }) {
     const environment = await surroundings.environment();

@@ -24,6 +24,7 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     "functions stay from call to call. Standard input is empty. Output is cut in the middle when it is long.",
   parameters,
   effect: "writes",
+  touches: ({ command }) => ({ command }),
   onlyReads: ({ command }) => onlyReads(command),
 
   async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput, place }) {

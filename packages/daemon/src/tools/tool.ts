@@ -1,6 +1,7 @@
 import type { AskedQuestion, CallChange, NewEvent } from "@corral/protocol";
 import type { z } from "zod";
 import type { CommandResults, Environment, OutputPlace } from "../environments/index.ts";
+import type { Call as RuleCall } from "../rules/index.ts";
 import type { QuestionEnd } from "../sessions/index.ts";
 import type { SeenFiles } from "./seen.ts";
 
@@ -19,6 +20,8 @@ export interface Tool<Arguments = unknown, Result = unknown> {
    * the files themselves tell whether it was done. Calls that intend something follow each other. What it throws is the call's end.
    */
   intend?(call: Arguments, context: ToolContext): Promise<readonly CallChange[]>;
+  /** What a call would run, read, write or reach, for the rules to judge; paths from the workspace's folder on. Without: they judge the tool alone. */
+  touches?(call: Arguments): Pick<RuleCall, "command" | "paths" | "hosts">;
   /** Of one that the operator answers: it is never run, and what comes of the question is its result. */
   readonly operator?: {
     question(call: Arguments): Pick<AskedQuestion, "text" | "choices" | "takesText" | "default" | "timeLimitMs">;

@@ -23,6 +23,7 @@ export const writeTool: Tool<z.infer<typeof parameters>, Written> = {
     "Makes a file, with the folders above it, or replaces all of one that you have read. To change a part of a file, use edit.",
   parameters,
   effect: "writes",
+  touches: ({ path }) => ({ paths: [{ path, access: "write" }] }),
 
   async intend({ path: asked, content }, { surroundings, seen }) {
     const environment = await surroundings.environment();

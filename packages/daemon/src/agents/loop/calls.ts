@@ -4,7 +4,7 @@ import type { Call } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace } from "../artifact-place.ts";
 import { type Desk, RunOver } from "../port.ts";
-import { type JudgeCall, leaveFor } from "./leave.ts";
+import { leaveFor } from "./leave.ts";
 
 /**
  * Every call recorded here comes to exactly one end.
@@ -20,8 +20,6 @@ import { type JudgeCall, leaveFor } from "./leave.ts";
  */
 export interface CallTerms {
   readonly toolbox: Toolbox;
-  /** Whether a call may run. Without: every one. */
-  readonly judge?: JudgeCall;
 }
 
 /** Takes a call on whose record says that it has no end: a new one, or one that a crash, a decision or an answer has left. */
@@ -59,7 +57,7 @@ async function runCall(desk: Desk, terms: CallTerms, call: Call, attempt: number
   const tool = terms.toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   if (call.malformed !== undefined) return fail(desk, call, call.malformed);
-  const leave = await leaveFor(desk, { tool, call, turn: desk.history.activity?.turn, judge: terms.judge });
+  const leave = await leaveFor(desk, { tool, call, turn: desk.history.activity?.turn });
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   switch (leave.kind) {
     case "given":

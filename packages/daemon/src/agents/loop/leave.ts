@@ -4,33 +4,16 @@ import {
   type AskedQuestion,
   type Choice,
   event,
-  type GrantScope,
   newId,
   type NewEvent,
+  type Judgement,
   type QuestionAbout,
+  type RuleMatch,
 } from "@corral/protocol";
-import type { Call, CallQuestion, QuestionEnd, Turn } from "../../sessions/index.ts";
+import { disturbanceOf } from "../../rules/index.ts";
+import type { Call, CallQuestion, Entry, QuestionEnd, Turn } from "../../sessions/index.ts";
 import type { Tool } from "../../tools/index.ts";
 import type { Desk } from "../port.ts";
-
-/** What the rules say of a call. */
-export type Verdict =
-  | { readonly kind: "allow" }
-  /** `always`: for how much the operator may allow the like of it once and for all. */
-  | { readonly kind: "ask"; readonly reason: string; readonly always?: readonly GrantOffer[]; readonly diff?: string }
-  | { readonly kind: "deny"; readonly reason: string };
-
-export interface GrantOffer {
-  readonly scope: GrantScope;
-  /** What would be allowed from then on. */
-  readonly what: string;
-}
-
-export type JudgeCall = (asked: {
-  readonly desk: Desk;
-  readonly tool: Tool;
-  readonly call: Call;
-}) => Verdict | Promise<Verdict>;
 
 /**
  * Whether a call may run now.
@@ -48,29 +31,49 @@ export type Leave =
 /** Rules are asked each time, so that an approval never stands against what is forbidden by now. What cannot be judged is not allowed. */
 export async function leaveFor(
   desk: Desk,
-  { tool, call, turn, judge }: { tool: Tool; call: Call; turn: Turn | undefined; judge: JudgeCall | undefined },
+  { tool, call, turn }: { tool: Tool; call: Call; turn: Turn | undefined },
 ): Promise<Leave> {
   if (turn === undefined) return declinedByRules("its turn is over");
   if (tool.operator !== undefined) return operatorLeave(desk, tool.operator, call, turn);
-  const verdict = await judged(desk, tool, call, judge);
-  if (verdict.kind === "deny") return declinedByRules(verdict.reason);
+  const { verdict, why, always = [] } = await judged(desk, tool, call);
+  if (verdict === "deny") return declinedByRules(why);
   // Whoever chose to run it again has allowed it.
-  if (verdict.kind === "allow" || call.retryDecided) return { kind: "given" };
-  const about = approvalOf(desk, call, turn, verdict);
+  if (verdict === "allow" || call.retryDecided) return { kind: "given" };
+  const about = approvalOf(desk, call, turn, { why, always });
   const { question } = call;
-  if (question === undefined || !isFor(question, about)) return asked(desk, approvalQuestion(about, verdict));
+  if (question === undefined || !isFor(question, about)) return asked(desk, approvalQuestion(about));
   return question.end === undefined ? { kind: "asked", events: [] } : decided(question.end);
 }
 
-async function judged(desk: Desk, tool: Tool, call: Call, judge: JudgeCall | undefined): Promise<Verdict> {
+async function judged(desk: Desk, tool: Tool, call: Call): Promise<Omit<Judgement, "parts">> {
   try {
-    return (await judge?.({ desk, tool, call })) ?? { kind: "allow" };
+    const touched = tool.touches?.(call.arguments) ?? {};
+    const shell = touched.command === undefined ? {} : { disturbedShell: disturbedBy(desk.history.entries) };
+    return await desk.judge({ tool: tool.name, effect: tool.effect, ...touched, ...shell });
   } catch (error) {
     return {
-      kind: "deny",
-      reason: `the rules cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      verdict: "deny",
+      why: `the rules cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
+}
+
+type Disturbance = ReturnType<typeof disturbanceOf>;
+
+const disturbances = new WeakMap<Call, Disturbance>();
+
+/** What is left of the session's shell, by all commands that have begun in it. */
+function disturbedBy(entries: readonly Entry[]): Disturbance {
+  const left = entries.flatMap((entry) => (entry.kind === "turn" ? entry.calls : [])).map(disturbanceBy);
+  return left.find((each) => each === "words") ?? left.find((each) => each === "moved") ?? "none";
+}
+
+function disturbanceBy(call: Call): Disturbance {
+  const command = call.arguments["command"];
+  if (call.attempt === 0 || call.tool !== "shell" || typeof command !== "string") return "none";
+  const known = disturbances.get(call) ?? disturbanceOf(command);
+  disturbances.set(call, known);
+  return known;
 }
 
 function operatorLeave(desk: Desk, operator: NonNullable<Tool["operator"]>, call: Call, { id: turnId }: Turn): Leave {
@@ -91,13 +94,18 @@ function asked(desk: Desk, question: Omit<AskedQuestion, "id" | "activityId">): 
 
 type Approval = Extract<QuestionAbout, { kind: "approval" }>;
 
-function approvalOf(desk: Desk, call: Call, turn: Turn, { reason, diff }: Verdict & { kind: "ask" }): Approval {
+function approvalOf(
+  desk: Desk,
+  call: Call,
+  turn: Turn,
+  { why, always }: { readonly why: string; readonly always: readonly RuleMatch[] },
+): Approval {
   const { id: callId, tool, arguments: args } = call;
   const shown = { kind: "approval", callId, turnId: turn.id, tool, arguments: args } as const;
   const hash = createHash("sha256")
     .update(JSON.stringify([desk.session, turn.id, callId, tool, args]))
     .digest("base64url");
-  return { ...shown, hash, because: reason, ...(diff === undefined ? {} : { diff }) };
+  return { ...shown, hash, because: why, ...(always.length === 0 ? {} : { always: [...always] }) };
 }
 
 /** An approval is for the very call that was shown. */
@@ -105,13 +113,22 @@ function isFor({ about }: CallQuestion, { hash }: Approval): boolean {
   return about.kind === "approval" && about.hash === hash;
 }
 
-function approvalQuestion(about: Approval, { always = [] }: Verdict & { kind: "ask" }) {
+function approvalQuestion(about: Approval) {
+  const note = (about.always ?? []).map(matchWords).join(", ");
   const choices: Choice[] = [
     { id: "once", label: "Allow once" },
-    ...always.map(({ scope, what }) => ({ id: scope, label: `Always for this ${scope}`, note: what })),
+    ...(about.always === undefined
+      ? []
+      : scopes.map((scope) => ({ id: scope, label: `Always for this ${scope}`, note }))),
     { id: "deny", label: "Deny", note: "Words that come with it are told to the agent." },
   ];
   return { about, text: `May the agent use ${about.tool}?`, choices, takesText: true };
+}
+
+const scopes = ["session", "project"] as const;
+
+function matchWords({ tool, command, path, access, host }: RuleMatch): string {
+  return command ?? host ?? (path === undefined ? (tool ?? "everything") : `${access ?? "read or write"} ${path}`);
 }
 
 function decided(end: QuestionEnd): Leave {

@@ -1,20 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { QuestionView } from "@corral/protocol";
+import type { Judgement, QuestionView } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { callsTool, says, startTestDaemon, type TestDaemon } from "../../testing/index.ts";
 import type { Tool } from "../../tools/index.ts";
-import type { JudgeCall } from "./leave.ts";
 
 const ann = { actor: "person:ann" };
 
 /** By the first word of the command: `rm` is forbidden, `echo` asked. */
-const judge: JudgeCall = ({ call }) => {
-  const [word] = String(call.arguments["command"]).split(" ");
-  if (word === "rm") return { kind: "deny", reason: "rm is not allowed" };
-  if (word !== "echo") return { kind: "allow" };
-  return { kind: "ask", reason: "echo is asked", always: [{ scope: "session", what: "echo *" }] };
+const judge = ({ command = "" }: { readonly command?: string }): Omit<Judgement, "parts"> => {
+  const [word] = command.split(" ");
+  if (word === "rm") return { verdict: "deny", why: "rm is not allowed" };
+  if (word !== "echo") return { verdict: "allow", why: "" };
+  return { verdict: "ask", why: "echo is asked", always: [{ command: "echo *" }] };
 };
 
 async function nextQuestion({ questions, session }: TestDaemon): Promise<QuestionView> {
@@ -68,7 +67,7 @@ test("a call that is to be asked waits for its approval, once, while those besid
   const question = await nextQuestion(daemon);
   expect(question).toMatchObject({
     about: { kind: "approval", tool: "shell", arguments: { command: "echo one >> marks" }, because: "echo is asked" },
-    choices: [{ id: "once" }, { id: "session", note: "echo *" }, { id: "deny" }],
+    choices: [{ id: "once" }, { id: "session", note: "echo *" }, { id: "project", note: "echo *" }, { id: "deny" }],
   });
   await session.until("activity.waiting");
   expect(marks(daemon)).toEqual(["beside"]);
@@ -147,7 +146,7 @@ test("rules that fail allow nothing", async () => {
 test("an approval does not stand against rules that forbid the call by now", async () => {
   let isForbidden = false;
   await using daemon = await startTestDaemon({
-    judge: () => (isForbidden ? { kind: "deny", reason: "no more" } : { kind: "ask", reason: "maybe" }),
+    judge: () => (isForbidden ? { verdict: "deny", why: "no more" } : { verdict: "ask", why: "maybe" }),
   });
   const { session, model, questions } = daemon;
   await session.prompt("go");

@@ -55,6 +55,7 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
     claimPlace: () => (isClosed() ? refused() : office.claimPlace()),
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
     keep: (step) => (isClosed() ? refused() : office.keep(step)),
+    judge: (call) => (isClosed() ? refused() : office.judge(call)),
     snapshotted: () => (isClosed() ? refused() : office.snapshotted()),
   };
 }

@@ -1,5 +1,6 @@
-import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
+import type { ArtifactId, ArtifactNamed, Delta, Judgement, NewEvent, Problem, StoredEvent } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
+import type { Call as RuleCall } from "../../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
 
@@ -15,6 +16,7 @@ export type ToRunner =
       readonly promotion?: Promotion;
       readonly hasPlace?: boolean;
       readonly artifact?: ArtifactNamed;
+      readonly judgement?: Judgement;
     }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
   | { readonly say: "open"; readonly run: number; readonly request: number }
@@ -35,6 +37,7 @@ export type FromRunner =
   | { readonly say: "claim"; readonly run: number; readonly request: number }
   | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
   | { readonly say: "snapshotted"; readonly run: number; readonly request: number }
+  | { readonly say: "judge"; readonly run: number; readonly request: number; readonly call: RuleCall }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   /** The answer to `open`. */
   | { readonly say: "opened"; readonly run: number; readonly request: number; readonly problem?: Problem }

@@ -33,7 +33,7 @@ const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 /** How long a killed process may take to end before nobody waits for it any more. */
 const longestEndMs = 5_000;
 
-type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace">;
+type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace" | "judgement">;
 
 interface HeldRun {
   readonly office: Office;
@@ -177,6 +177,13 @@ export class RunnerProcess {
         return this.#answer(
           message,
           kept?.then((artifact) => ({ artifact })),
+        );
+      }
+      case "judge": {
+        const judged = this.#runs.get(message.run)?.office.judge(message.call);
+        return this.#answer(
+          message,
+          judged?.then((judgement) => ({ judgement })),
         );
       }
       case "snapshotted":

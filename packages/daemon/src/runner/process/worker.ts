@@ -1,5 +1,13 @@
-import { type ArtifactNamed, CorralError, type Delta, type NewEvent, type SessionId } from "@corral/protocol";
+import {
+  type ArtifactNamed,
+  CorralError,
+  type Delta,
+  type Judgement,
+  type NewEvent,
+  type SessionId,
+} from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
+import type { Call as RuleCall } from "../../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { cutPartsFolder, StreamedWords } from "../cut-parts.ts";
@@ -121,6 +129,12 @@ class RemoteOffice implements Office {
 
   async snapshotted(): Promise<void> {
     await this.#ask((request) => ({ say: "snapshotted", run: this.#run, request }));
+  }
+
+  async judge(call: RuleCall): Promise<Judgement> {
+    const { judgement } = await this.#ask((request) => ({ say: "judge", run: this.#run, request, call }));
+    if (judgement === undefined) throw new Error("the daemon gave no judgement");
+    return judgement;
   }
 
   /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */

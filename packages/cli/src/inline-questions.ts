@@ -1,0 +1,144 @@
+import type { Client, QuestionId, QuestionView, SessionId } from "@corral/client";
+import { CorralError, isKnown, newId, type WireEvent } from "@corral/protocol";
+import { answerHint, answerMeant, endWords, questionLines } from "./question-words.ts";
+import { bold, dim, shown } from "./terminal.ts";
+import type { World } from "./world.ts";
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+const erase = new Set(["\u007f", "\b"]);
+
+/**
+ * Asks whoever watches a session what the session asks, one question at a time, by keys: a number chooses at once, words are sent with
+ * Enter. Whoever else answers first ends the asking.
+ */
+export class InlineQuestions {
+  readonly #client: Client;
+  readonly #session: SessionId;
+  readonly #world: World;
+  readonly #onInterrupt: () => void;
+  readonly #open: QuestionView[] = [];
+  /** Answered from here, so there is nothing to tell. */
+  readonly #own = new Set<QuestionId>();
+  #letGo: (() => void) | undefined;
+  #typed = "";
+
+  constructor(client: Client, session: SessionId, world: World, onInterrupt: () => void) {
+    this.#client = client;
+    this.#session = session;
+    this.#world = world;
+    this.#onInterrupt = onInterrupt;
+  }
+
+  /** Whether somebody sits there to be asked. */
+  get canAsk(): boolean {
+    return this.#world.screen !== undefined;
+  }
+
+  event(event: WireEvent): void {
+    if (event.stream !== this.#session || !isKnown(event)) return;
+    switch (event.type) {
+      case "question.asked":
+        if (this.canAsk) return void this.#take(event.data.id);
+        return questionLines(event.data).forEach((line) => this.#say(line));
+      case "question.answered":
+      case "question.defaulted":
+      case "question.expired":
+      case "question.cancelled":
+        return void this.#over(event.data.id);
+      default:
+    }
+  }
+
+  close(): void {
+    this.#letGo?.();
+    this.#letGo = undefined;
+    this.#open.length = 0;
+  }
+
+  /** What is told of the past may have been answered long ago. */
+  async #take(id: QuestionId): Promise<void> {
+    const question = await this.#client.questions.get(id).catch(() => undefined);
+    if (question?.state.state !== "open") return;
+    this.#open.push(question);
+    if (this.#open.length === 1) this.#show();
+  }
+
+  async #over(id: QuestionId): Promise<void> {
+    const at = this.#open.findIndex((each) => each.id === id);
+    if (at < 0) return;
+    const isShown = at === 0;
+    this.#open.splice(at, 1);
+    if (isShown) this.#stop();
+    if (!this.#own.delete(id)) {
+      const question = await this.#client.questions.get(id).catch(() => undefined);
+      if (question !== undefined) this.#say(dim(`(${endWords(question, question.state)})`, this.#world.err));
+    }
+    if (isShown) this.#show();
+  }
+
+  #show(): void {
+    const [question] = this.#open;
+    const { screen, err } = this.#world;
+    if (question === undefined || screen === undefined || this.#letGo !== undefined) return;
+    const [heading = "", ...lines] = questionLines(question, question.remainingMs).map(shown);
+    err.write(`\n${bold(heading, err)}\n${lines.map((line) => `${line}\n`).join("")}${answerHint(question)}> `);
+    this.#typed = "";
+    this.#letGo = screen.takeKeys(
+      (keys) => this.#keys(question, Buffer.from(keys).toString("utf8")),
+      () => this.close(),
+    );
+  }
+
+  #stop(): void {
+    this.#letGo?.();
+    this.#letGo = undefined;
+    this.#world.err.write("\n");
+  }
+
+  #keys(question: QuestionView, keys: string): void {
+    for (const key of keys) {
+      if (key === ctrlC || key === ctrlD) return this.#onInterrupt();
+      if (key === "\r" || key === "\n") return this.#send(question, this.#typed);
+      if (erase.has(key)) this.#erase();
+      else if (this.#typed === "" && isChoice(question, key)) return this.#send(question, key);
+      else if (key >= " ") this.#type(key);
+    }
+  }
+
+  #type(key: string): void {
+    this.#typed += key;
+    this.#world.err.write(shown(key));
+  }
+
+  #erase(): void {
+    if (this.#typed === "") return;
+    this.#typed = [...this.#typed].slice(0, -1).join("");
+    this.#world.err.write("\b \b");
+  }
+
+  #send(question: QuestionView, said: string): void {
+    let given: ReturnType<typeof answerMeant>;
+    try {
+      given = answerMeant(question, said);
+    } catch {
+      this.#typed = "";
+      this.#world.err.write(`\n${answerHint(question)}> `);
+      return;
+    }
+    this.#own.add(question.id);
+    this.#client.questions.answer(question.id, { id: newId("answer"), ...given }).catch((error: unknown) => {
+      this.#own.delete(question.id);
+      if (error instanceof CorralError && error.code === "question.closed") return;
+      this.#say(`could not answer: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+
+  #say(text: string): void {
+    this.#world.err.write(`${shown(text)}\n`);
+  }
+}
+
+function isChoice({ choices }: QuestionView, key: string): boolean {
+  return /^[1-9]$/.test(key) && Number(key) <= choices.length;
+}

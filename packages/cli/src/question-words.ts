@@ -1,0 +1,79 @@
+import { type AnswerGiven, answerWords, type AskedQuestion, type QuestionState } from "@corral/protocol";
+import { UsageError } from "./flags.ts";
+import { callHeading } from "./transcript.ts";
+
+type Question = Pick<AskedQuestion, "about" | "text" | "choices" | "takesText" | "default">;
+
+/** What is asked, in lines: what it is about, the choices by their numbers, what is taken without an answer. */
+export function questionLines(question: Question, remainingMs?: number): readonly string[] {
+  const { about, text, choices } = question;
+  const limit = remainingMs === undefined ? [] : [`(${remaining(remainingMs)} left)`];
+  const usual =
+    question.default === undefined ? [] : [`(without an answer: ${answerWords(question, question.default)})`];
+  return [
+    ...(about.kind === "approval" ? [callHeading(about.tool, about.arguments), `  ${about.because}`] : []),
+    ...(about.kind === "approval" && about.diff !== undefined ? about.diff.trimEnd().split("\n") : []),
+    text,
+    ...choices.map(({ label, note }, at) => `  ${at + 1}  ${label}${note === undefined ? "" : `  (${note})`}`),
+    ...usual,
+    ...limit,
+  ];
+}
+
+/** What one can type, for a prompt. */
+export function answerHint({ about, choices, takesText }: Question): string {
+  const numbers = choices.length === 0 ? "" : choices.length === 1 ? "1" : `1-${choices.length}`;
+  const words = !takesText ? "" : about.kind === "agent" ? "words" : "words to deny it with";
+  return [numbers, words].filter((each) => each !== "").join(", or ");
+}
+
+/**
+ * The answer that somebody means: a choice by its number, its id or its label, words after a choice, or words alone. Words alone
+ * say no to what is to be allowed.
+ */
+export function answerMeant(question: Question, said: string): AnswerGiven {
+  const text = said.trim();
+  const [first = "", ...rest] = text.split(/\s+/);
+  const more = rest.length === 0 ? {} : { text: text.slice(first.length).trim() };
+  const whole = choiceCalled(question, text);
+  if (whole !== undefined) return { choice: whole };
+  const begun = choiceCalled(question, first);
+  if (begun !== undefined && question.takesText) return { choice: begun, ...more };
+  if (text !== "" && question.takesText && question.about.kind === "agent") return { text };
+  if (text !== "" && question.takesText && question.choices.some(({ id }) => id === "deny"))
+    return { choice: "deny", text };
+  throw new UsageError(
+    `${JSON.stringify(text)} is none of its choices`,
+    `They are: ${question.choices.map(({ id, label }) => `${id} (${label})`).join(", ")}`,
+  );
+}
+
+function choiceCalled({ choices }: Question, word: string): string | undefined {
+  const small = word.toLowerCase();
+  const found =
+    choices.find(({ id, label }) => id === word || label.toLowerCase() === small) ??
+    (/^[1-9]\d?$/.test(word) ? choices[Number(word) - 1] : undefined);
+  return found?.id;
+}
+
+/** How a question came to its end, in a sentence. */
+export function endWords(question: Pick<AskedQuestion, "choices">, state: QuestionState): string {
+  switch (state.state) {
+    case "open":
+      return "it waits for an answer";
+    case "answered":
+      return `${state.by} answered: ${answerWords(question, state.answer)}`;
+    case "defaulted":
+      return `nobody answered in time; taken for the answer: ${answerWords(question, state.answer)}`;
+    case "expired":
+      return "nobody answered in time";
+    case "cancelled":
+      return `cancelled: ${state.reason}`;
+  }
+}
+
+export function remaining(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
+}
