@@ -72,7 +72,7 @@ export function endWords(question: Pick<AskedQuestion, "choices">, state: Questi
   }
 }
 
-export function remaining(ms: number): string {
+function remaining(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
