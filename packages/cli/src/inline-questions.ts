@@ -113,7 +113,7 @@ export class InlineQuestions {
 
   #erase(): void {
     if (this.#typed === "") return;
-    this.#typed = [...this.#typed].slice(0, -1).join("");
+    this.#typed = this.#typed.replace(/.$/su, "");
     this.#world.err.write("\b \b");
   }
 
