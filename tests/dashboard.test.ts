@@ -155,6 +155,39 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     await page.getByText("Once.", { exact: true }).waitFor();
   });
 
+  test("asks what the agent asks: a button answers, words deny, and whoever was first is named", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    await using browser = await openBrowser();
+    const { page } = browser;
+    const session = await newSession(stage, { mode: "ask" });
+    await page.goto(await link(stage));
+    await page.getByRole("link", { name: "repository" }).click();
+    await say(page, "work");
+    (await stage.model.nextRequest()).answer(callsTool("shell", { command: "echo one >>marks" }));
+    await state(page, "needs you");
+    await picture(page, "question");
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("owner answered: Allow once").waitFor();
+    (await stage.model.nextRequest()).answer(callsTool("shell", { command: "echo two >>marks" }));
+    await page.getByLabel("Words for the agent, to deny it with").fill("one is enough");
+    await page.keyboard.press("Enter");
+    await page.getByText("owner answered: Deny: one is enough").waitFor();
+    (await stage.model.nextRequest()).answer(
+      callsTool("ask", { question: `Which ${markup}?`, choices: ["this", "that"] }),
+    );
+    await page.getByRole("article", { name: "Question" }).getByText(`Which ${markup}?`).waitFor();
+    const [open] = await stage.client().questions.list({ session });
+    await stage.client().questions.answer(open!.id, { choice: "2" });
+    await page.getByText("owner answered: that").waitFor();
+    const last = await stage.model.nextRequest();
+    expect(JSON.stringify(last.toolResults)).toContain("The operator answers: that");
+    last.answer(says("Done."));
+    await state(page, "idle");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(browser.complaints).toEqual([]);
+  });
+
   test("interrupts, and takes a person's word on a call whose end nobody knows", async () => {
     await using stage = await setStage();
     const daemon = await stage.serve();
@@ -202,10 +235,10 @@ async function link(stage: Stage): Promise<string> {
   return (JSON.parse(printed.stdout()) as { url: string }).url;
 }
 
-async function newSession(stage: Stage): Promise<SessionId> {
+async function newSession(stage: Stage, wish: { readonly mode?: "ask" } = {}): Promise<SessionId> {
   const client = stage.client();
   const project = await client.projects.register({ path: stage.repository });
-  return sessionId.parse((await client.sessions.create({ projectId: project.id })).id);
+  return sessionId.parse((await client.sessions.create({ projectId: project.id, ...wish })).id);
 }
 
 async function say(page: Page, text: string): Promise<void> {

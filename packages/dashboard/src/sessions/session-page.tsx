@@ -1,5 +1,5 @@
 import type { Client, Gap } from "@corral/client";
-import { CorralError, type CallId, type SessionId } from "@corral/protocol";
+import { type AnswerGiven, CorralError, type CallId, newId, type QuestionId, type SessionId } from "@corral/protocol";
 import { createEffect, createResource, createSignal, Show } from "solid-js";
 import { createStore, produce } from "solid-js/store";
 import { explain } from "../connection/explain.ts";
@@ -12,6 +12,8 @@ import { TranscriptView } from "../transcript/transcript-view.tsx";
 import { shortId } from "./short-id.ts";
 import { StateBadge } from "./state-badge.tsx";
 import { UnsafeBadge } from "./unsafe-badge.tsx";
+
+const lateCodes: ReadonlySet<string> = new Set(["recovery.nothing", "question.closed"]);
 
 export function SessionPage(props: { readonly client: Client; readonly id: SessionId }) {
   const [transcript, setTranscript] = createStore(emptyTranscript());
@@ -53,12 +55,15 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
       await deed();
     } catch (error) {
       // Somebody else was first; the transcript shows what was decided.
-      if (!(error instanceof CorralError && error.code === "recovery.nothing")) setFailure(explain(error));
+      if (!(error instanceof CorralError && lateCodes.has(error.code))) setFailure(explain(error));
     }
   };
   const interrupt = () => attempt(() => props.client.sessions.interrupt(props.id));
   const decide = (call: CallId, decision: "retry" | "abandon") =>
     attempt(() => props.client.sessions.recover(props.id, { call, decision }));
+
+  const answer = (question: QuestionId, given: AnswerGiven) =>
+    attempt(() => props.client.questions.answer(question, { id: newId("answer"), ...given }));
 
   createEffect(() => {
     document.title = `${transcript.state.state} · ${project()} · Corral`;
@@ -77,7 +82,11 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
           <code title={props.id}>{transcript.branch ?? shortId(props.id)}</code>
         </p>
       </div>
-      <TranscriptView transcript={transcript} onDecide={(call, decision) => void decide(call, decision)} />
+      <TranscriptView
+        transcript={transcript}
+        onDecide={(call, decision) => void decide(call, decision)}
+        onAnswer={(question, given) => void answer(question, given)}
+      />
       <div class="dock">
         <Show when={!sticky.isAtBottom()}>
           <button type="button" class="jump" onClick={() => sticky.jump()}>

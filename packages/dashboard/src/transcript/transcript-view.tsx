@@ -1,5 +1,6 @@
-import type { CallId } from "@corral/protocol";
+import type { AnswerGiven, CallId, QuestionId } from "@corral/protocol";
 import { For, Match, Show, Switch } from "solid-js";
+import { QuestionView } from "../questions/question-view.tsx";
 import { CallView } from "./call-view.tsx";
 import type { Entry, InputEntry, NoteEntry, PartEntry, Transcript } from "./transcript.ts";
 import { visible } from "./visible.ts";
@@ -8,6 +9,7 @@ import { visible } from "./visible.ts";
 export function TranscriptView(props: {
   readonly transcript: Transcript;
   onDecide(call: CallId, decision: "retry" | "abandon"): void;
+  onAnswer(question: QuestionId, answer: AnswerGiven): void;
 }) {
   const isThinking = () =>
     props.transcript.state.state === "thinking" && !props.transcript.entries.some((entry) => isLive(entry));
@@ -21,6 +23,11 @@ export function TranscriptView(props: {
             <Match when={entry.kind === "reasoning" && entry}>{(part) => <ReasoningView part={part()} />}</Match>
             <Match when={entry.kind === "call" && entry}>
               {(call) => <CallView call={call()} onDecide={(decision) => props.onDecide(call().id, decision)} />}
+            </Match>
+            <Match when={entry.kind === "question" && entry}>
+              {(question) => (
+                <QuestionView question={question()} onAnswer={(answer) => props.onAnswer(question().id, answer)} />
+              )}
             </Match>
             <Match when={entry.kind === "note" && entry}>{(note) => <NoteView note={note()} />}</Match>
           </Switch>

@@ -1,4 +1,6 @@
 import {
+  answerWords,
+  type AskedQuestion,
   type CallId,
   type CommandResult,
   commandResult,
@@ -10,6 +12,7 @@ import {
   noFacts,
   type PartId,
   type ProjectId,
+  type QuestionId,
   type SessionState,
   type SessionView,
   type StateFacts,
@@ -37,7 +40,7 @@ export interface Transcript {
   entries: Entry[];
 }
 
-export type Entry = InputEntry | PartEntry | CallEntry | NoteEntry;
+export type Entry = InputEntry | PartEntry | CallEntry | QuestionEntry | NoteEntry;
 
 export interface InputEntry {
   readonly kind: "input";
@@ -79,6 +82,15 @@ export type CallEnd =
   | { readonly kind: "interrupted" }
   | { readonly kind: "unknown"; readonly reason: string; readonly decision: "retry" | "abandon" | undefined };
 
+export interface QuestionEntry extends Pick<AskedQuestion, "about" | "text" | "choices" | "takesText"> {
+  readonly kind: "question";
+  readonly id: QuestionId;
+  /** Milliseconds since 1970. */
+  readonly deadline: number | undefined;
+  /** How it ended, in words. */
+  end: string | undefined;
+}
+
 /** What Corral has to say itself. */
 export interface NoteEntry {
   readonly kind: "note";
@@ -114,6 +126,7 @@ export function takeEvent(transcript: Transcript, event: WireEvent): void {
   takeState(transcript, event);
   takeSettings(transcript, event);
   if (event.type.startsWith("call.")) takeCallEvent(transcript, event);
+  else if (event.type.startsWith("question.")) takeQuestionEvent(transcript, event);
   else takeTurnEvent(transcript, event);
 }
 
@@ -270,6 +283,31 @@ function say(
 function dropGrowing(transcript: Transcript): void {
   const isGrowing = (entry: Entry) => (entry.kind === "text" || entry.kind === "reasoning") && entry.isGrowing;
   if (transcript.entries.some(isGrowing)) transcript.entries = transcript.entries.filter((entry) => !isGrowing(entry));
+}
+
+function takeQuestionEvent(transcript: Transcript, event: StoredEvent): void {
+  if (event.type === "question.asked") {
+    const { id, about, text, choices, takesText, timeLimitMs } = event.data;
+    const deadline = timeLimitMs === undefined ? undefined : Date.parse(event.approximateCreationTime) + timeLimitMs;
+    transcript.entries.push({ kind: "question", id, about, text, choices, takesText, deadline, end: undefined });
+    return;
+  }
+  const id = "id" in event.data ? event.data.id : undefined;
+  const question = transcript.entries.find((entry) => entry.kind === "question" && entry.id === id);
+  if (question?.kind === "question") question.end = questionEnd(question, event);
+}
+
+function questionEnd(question: QuestionEntry, event: StoredEvent): string {
+  switch (event.type) {
+    case "question.answered":
+      return `${event.actor.replace(/^person:/, "")} answered: ${answerWords(question, event.data.answer)}`;
+    case "question.defaulted":
+      return `Nobody answered in time; taken for the answer: ${answerWords(question, event.data.answer)}`;
+    case "question.cancelled":
+      return `Cancelled: ${event.data.reason}`;
+    default:
+      return "Nobody answered in time";
+  }
 }
 
 function takeCallEvent(transcript: Transcript, event: StoredEvent): void {

@@ -1,0 +1,61 @@
+import type { AnswerGiven } from "@corral/protocol";
+import { createSignal, For, onCleanup, Show } from "solid-js";
+import type { QuestionEntry } from "../transcript/transcript.ts";
+import { visible } from "../transcript/visible.ts";
+import { timeLeft } from "./time-left.ts";
+
+/** What the operator is asked, with a button for each choice; once it has an end, how that came. */
+export function QuestionView(props: { readonly question: QuestionEntry; onAnswer(answer: AnswerGiven): void }) {
+  const [words, setWords] = createSignal("");
+  const given = () => (words().trim() === "" ? {} : { text: words().trim() });
+  const isOpen = () => props.question.end === undefined;
+  const isForAgent = () => props.question.about.kind === "agent";
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (words().trim() !== "") props.onAnswer(isForAgent() ? given() : { choice: "deny", ...given() });
+  };
+  return (
+    <article class="question" classList={{ open: isOpen() }} aria-label="Question">
+      <p class="said">{visible(props.question.text)}</p>
+      <Show when={props.question.about.kind === "approval" && props.question.about}>
+        {(about) => <p class="quiet">{visible(about().because)}</p>}
+      </Show>
+      <Show when={props.question.about.kind === "approval" && props.question.about.diff}>
+        {(diff) => <pre>{visible(diff())}</pre>}
+      </Show>
+      <Show when={isOpen()} fallback={<p class="quiet">{visible(props.question.end ?? "")}</p>}>
+        <div class="decision">
+          <For each={props.question.choices}>
+            {(choice) => (
+              <button
+                type="button"
+                title={choice.note === undefined ? undefined : visible(choice.note)}
+                onClick={() => props.onAnswer({ choice: choice.id, ...(choice.id === "deny" ? given() : {}) })}
+              >
+                {visible(choice.label)}
+              </button>
+            )}
+          </For>
+        </div>
+        <Show when={props.question.takesText}>
+          <form class="words" onSubmit={send}>
+            <input
+              aria-label={isForAgent() ? "Answer in words" : "Words for the agent, to deny it with"}
+              value={words()}
+              onInput={(event) => setWords(event.currentTarget.value)}
+            />
+            <button type="submit">{isForAgent() ? "Answer" : "Deny with words"}</button>
+          </form>
+        </Show>
+        <Show when={props.question.deadline}>{(deadline) => <Remaining deadline={deadline()} />}</Show>
+      </Show>
+    </article>
+  );
+}
+
+function Remaining(props: { readonly deadline: number }) {
+  const [now, setNow] = createSignal(Date.now());
+  const ticking = setInterval(() => setNow(Date.now()), 1000);
+  onCleanup(() => clearInterval(ticking));
+  return <p class="quiet">{timeLeft(props.deadline - now())}</p>;
+}
