@@ -5,7 +5,9 @@ import {
   type EventData,
   type Gap,
   isKnown,
+  resultWords,
   type StoredEvent,
+  toolWords,
   type WireEvent,
 } from "@corral/protocol";
 import { lineWords } from "./state-words.ts";
@@ -32,6 +34,7 @@ export class Transcript {
   /** How much of each open part is on the screen already. */
   readonly #shown = new Map<string, number>();
   readonly #headings = new Map<string, string>();
+  readonly #tools = new Map<string, string>();
   #lastHeading = "";
   #atLineStart = true;
   #speaking = "";
@@ -72,9 +75,13 @@ export class Transcript {
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
         return;
       case "call.requested":
+        this.#tools.set(event.data.id, event.data.tool);
         return this.#call(event.data.id, callHeading(event.data.tool, event.data.arguments));
       case "call.settled":
-        return this.#result(event.data.id, resultText(event.data.result, this.#exitCodes));
+        return this.#result(
+          event.data.id,
+          resultText(event.data.result, this.#exitCodes, this.#tools.get(event.data.id)),
+        );
       case "call.failed":
         return this.#result(event.data.id, `failed: ${event.data.error.message}`);
       case "call.declined":
@@ -155,6 +162,7 @@ export class Transcript {
   #result(id: string, text: string): void {
     if (this.#lastHeading !== id) this.#heading(id);
     this.#headings.delete(id);
+    this.#tools.delete(id);
     const body = bounded(text, { lines: 20, characters: 4_000 });
     if (body !== "") for (const line of body.split("\n")) this.#line(dim(`  ${shown(line)}`, this.#out));
   }
@@ -193,15 +201,16 @@ function listed(all: readonly string[]): string {
 /** What a call asks for, in a line or a few. */
 export function callHeading(tool: string, args: Readonly<Record<string, unknown>>): string {
   const command = args["command"];
-  return tool === "shell" && typeof command === "string"
-    ? `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`
-    : `${tool} ${bounded(JSON.stringify(args), { lines: 1, characters: 200 })}`;
+  if (tool === "shell" && typeof command === "string") return `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`;
+  const words = toolWords(tool, args) ?? JSON.stringify(args);
+  return `${tool} ${bounded(words, { lines: 1, characters: 200 })}`.trimEnd();
 }
 
-function resultText(result: unknown, exitCodes: "all" | "bad"): string {
+function resultText(result: unknown, exitCodes: "all" | "bad", tool: string | undefined): string {
   const command = commandResult.safeParse(result);
   if (command.success) return commandText(command.data, exitCodes);
-  return typeof result === "string" ? result : (JSON.stringify(result) ?? "");
+  const words = tool === undefined ? undefined : resultWords(tool, result);
+  return words ?? (typeof result === "string" ? result : (JSON.stringify(result) ?? ""));
 }
 
 function commandText(

@@ -450,6 +450,7 @@ export interface Api {
         | { state: "parked"; since: string; inputs: number };
       inbox: { waiting: number; isParked: boolean };
       isArchived: boolean;
+      todo?: { text: string; state: "open" | "doing" | "done" }[] | undefined;
       seq: number;
     };
   };
@@ -501,6 +502,7 @@ export interface Api {
           | { state: "parked"; since: string; inputs: number };
         inbox: { waiting: number; isParked: boolean };
         isArchived: boolean;
+        todo?: { text: string; state: "open" | "doing" | "done" }[] | undefined;
         seq: number;
       }[];
     };
@@ -570,6 +572,7 @@ export interface Api {
         | { state: "parked"; since: string; inputs: number };
       inbox: { waiting: number; isParked: boolean };
       isArchived: boolean;
+      todo?: { text: string; state: "open" | "doing" | "done" }[] | undefined;
       seq: number;
     };
   };

@@ -30,6 +30,7 @@ import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { snapshotTaken } from "./snapshot.ts";
 import { tokenFacts } from "./token.ts";
+import { todoItem } from "./todo.ts";
 import { toolChoice, toolOffer } from "./tool.ts";
 import { usage } from "./usage.ts";
 import { broughtBack, discarded, skippedFile, workspaceBase, workspaceKind, workspaceMerge } from "./workspace.ts";
@@ -215,6 +216,9 @@ export const eventData = {
   "context.told": z.object({ topic: z.string(), version: z.string(), text: z.string() }),
   /** The tools that the model may call from the next turn on. */
   "tools.offered": z.object({ tools: z.array(toolOffer) }),
+
+  /** The agent's list of what is to be done, in place of the one before. */
+  "todo.changed": z.object({ items: z.array(todoItem) }),
 
   /** What will be asked is fixed; the hash tells whether a later attempt asks the same. */
   "turn.prepared": z.object({ id: turnId, activityId, model: z.string(), requestHash: z.string() }),

@@ -420,7 +420,9 @@ export {
   type TokenView,
   tokenView,
 } from "./token.ts";
+export { type TodoItem, todoItem, todoLines } from "./todo.ts";
 export { type ToolChoice, toolChoice, type ToolOffer, toolOffer, toolPatterns } from "./tool.ts";
+export { resultWords, toolWords } from "./tool-words.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export { type Usage, usage } from "./usage.ts";
 export {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
 import { callId, projectId, sessionId, snapshotId } from "./id.ts";
 import { sessionState } from "./state.ts";
+import { todoItem } from "./todo.ts";
 import { toolPatterns } from "./tool.ts";
 import { workspaceBase, workspaceKind } from "./workspace.ts";
 
@@ -47,6 +48,8 @@ export const sessionView = z.object({
   /** Inputs that are not promoted yet, and whether those in the queue wait for a person. */
   inbox: z.object({ waiting: z.int().nonnegative(), isParked: z.boolean() }),
   isArchived: z.boolean(),
+  /** The agent's list of what is to be done, if it keeps one. */
+  todo: z.array(todoItem).optional(),
   /** The seq of the event this view is true for. */
   seq: z.int(),
 });

@@ -1,4 +1,4 @@
-import { isKnown, type SessionId, type SessionView, type WireEvent } from "@corral/protocol";
+import { isKnown, type SessionId, type SessionView, todoLines, type WireEvent } from "@corral/protocol";
 import type { Client } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -68,12 +68,13 @@ function heading({ id, title, model, environment, workspace, isArchived }: Sessi
 }
 
 function footing(
-  { id, state, inbox }: SessionView,
+  { id, state, inbox, todo = [] }: SessionView,
   used: { readonly input: number; readonly output: number; readonly turns: number },
   { out, now }: World,
 ): string {
   const hint = stateHint(state, id);
   const lines = [
+    ...todoLines(todo),
     `${stateWords(state)} for ${age(state.since, now())}${hint === "" ? "" : `: ${hint}`}`,
     ...(inbox.waiting === 0 ? [] : [`${counted(inbox.waiting, "input")} waiting (\`corral queue ${id}\`)`]),
     `${counted(used.turns, "turn")}, ${used.input} tokens in, ${used.output} out`,

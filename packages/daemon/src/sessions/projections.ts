@@ -170,6 +170,17 @@ const inPlace: Projection = {
   },
 };
 
+/** Agents' lists of what is to be done. */
+const todos: Projection = {
+  table: "todos",
+  version: 1,
+  columns: { items: "text" },
+  changes: ({ stream, type, data }) => {
+    if (type === "todo.changed") return [{ key: stream, set: { items: JSON.stringify(data.items) } }];
+    return type === "session.expired" ? [{ key: stream, delete: true }] : [];
+  },
+};
+
 export const sessionProjections: readonly Projection[] = [
   sessions,
   inputs,
@@ -181,6 +192,7 @@ export const sessionProjections: readonly Projection[] = [
   environments,
   removedSessions,
   inPlace,
+  todos,
 ];
 
 function sessionChanges(stored: StoredEvent): readonly Change[] {

@@ -34,6 +34,7 @@ import {
   type SnapshotId,
   type StateFacts,
   stateFrom,
+  type TodoItem,
 } from "@corral/protocol";
 import { type By, type Guard, historyOf, type Log, type Row } from "../log/index.ts";
 import { foldHistory } from "./history.ts";
@@ -303,7 +304,8 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const trouble = await log.row("troubles", session);
     const waits = await log.row("line", session);
     const line = waits === undefined ? undefined : lineIn(waits, terms.standings?.());
-    return toView(row, { inputs, calls, questions, trouble, line }, seq);
+    const todo = await log.row("todos", session);
+    return toView(row, { inputs, calls, questions, trouble, line, todo }, seq);
   }
 
   /** What tables other than the sessions' own tell of each, read once for all. */
@@ -312,6 +314,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const calls = Map.groupBy(await log.rows("unknown_calls"), (row) => row["session"]);
     const questions = Map.groupBy(await log.rows("open_questions"), (row) => row["session"]);
     const troubles = new Map((await log.rows("troubles")).map((row) => [row["key"], row]));
+    const todos = new Map((await log.rows("todos")).map((row) => [row["key"], row]));
     const standings = terms.standings?.();
     const line = new Map((await log.rows("line")).map((row) => [row["key"], lineIn(row, standings)]));
     return (session) => ({
@@ -320,6 +323,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       questions: questions.get(session) ?? [],
       trouble: troubles.get(session),
       line: line.get(session),
+      todo: todos.get(session),
     });
   }
 
@@ -400,6 +404,7 @@ interface More {
   readonly questions: readonly Row[];
   readonly trouble: Row | undefined;
   readonly line: StateFacts["line"];
+  readonly todo: Row | undefined;
 }
 
 function toView(row: Row, more: More, seq: number): SessionView {
@@ -414,8 +419,14 @@ function toView(row: Row, more: More, seq: number): SessionView {
     state: stateIn(row, more),
     inbox: { waiting: more.inputs.length, isParked: isParked(row) },
     isArchived: row["archived"] === 1,
+    ...todoIn(more),
     seq,
   };
+}
+
+function todoIn({ todo }: More): Pick<SessionView, "todo"> {
+  const items = todo === undefined ? [] : (JSON.parse(todo["items"] as string) as TodoItem[]);
+  return items.length === 0 ? {} : { todo: items };
 }
 
 function lineIn(row: Row, standings: ReadonlyMap<SessionId, PlaceInLine> | undefined): StateFacts["line"] {

@@ -5,6 +5,7 @@ import { patchTool } from "./patch.ts";
 import { readTool } from "./read.ts";
 import { searchTool } from "./search.ts";
 import { shellTool } from "./shell.ts";
+import { todoTool } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 import { writeTool } from "./write.ts";
 
@@ -17,5 +18,6 @@ export const builtInTools: readonly Tool[] = [
   editTool,
   patchTool,
   shellTool,
+  todoTool,
   askTool,
 ];

@@ -2,13 +2,15 @@ import { CorralError } from "@corral/protocol";
 import { z } from "zod";
 import type { Environment, FileVersion } from "../environments/index.ts";
 import { missing } from "./changes.ts";
+import { imageTypeOf } from "./image.ts";
 import { numbered } from "./match.ts";
 import { pathIn } from "./path.ts";
-import type { Tool } from "./tool.ts";
+import type { Described, Tool } from "./tool.ts";
 
 const usualLines = 2000;
 const mostCharacters = 64 * 1024;
 const mostInLine = 2000;
+const mostImageBytes = 512 * 1024;
 
 const parameters = z.object({
   path: z.string().min(1).max(4096).describe("The file, from the workspace on."),
@@ -27,10 +29,18 @@ export interface ReadText {
   readonly versions: Readonly<Record<string, FileVersion>>;
 }
 
-export const readTool: Tool<z.infer<typeof parameters>, ReadText> = {
+/** An image, whole: it is in the record, so that the model is shown the same later. */
+export interface ReadImage {
+  readonly path: string;
+  readonly mediaType: string;
+  readonly base64: string;
+  readonly versions: Readonly<Record<string, FileVersion>>;
+}
+
+export const readTool: Tool<z.infer<typeof parameters>, ReadText | ReadImage> = {
   name: "read",
   description:
-    "Reads a file of text, with line numbers, which are no part of it. Long files come in parts, by from and lines. Folders are for list.",
+    "Reads a file of text, with line numbers, which are no part of it, or shows an image. Long files come in parts, by from and lines. Folders are for list.",
   parameters,
   effect: "reads",
   touches: ({ path }) => ({ paths: [{ path, access: "read" }] }),
@@ -40,6 +50,10 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText> = {
     const path = pathIn(environment, asked);
     const { bytes, version, size } = await readBytes(environment, path, signal);
     if (version === undefined) throw tooLarge(path, size);
+    const versions = { [path]: version };
+    const mediaType = imageTypeOf(bytes);
+    if (mediaType !== undefined)
+      return { path, mediaType, base64: smallEnough(path, bytes).toString("base64"), versions };
     const { text, isUtf8 } = textOf(path, bytes);
     const all = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
     if (from > Math.max(1, all.length)) throw refused(`${path} has only ${all.length} lines.`);
@@ -49,11 +63,13 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText> = {
       text: bounded(all.slice(from - 1, from - 1 + lines)),
       of: all.length,
       isUtf8,
-      versions: { [path]: version },
+      versions,
     };
   },
 
-  describe({ from, text, of, isUtf8 }) {
+  describe(result) {
+    if ("mediaType" in result) return shown(result);
+    const { from, text, of, isUtf8 } = result;
     if (of === 0) return { outcome: "ok", text: "(the file is empty)" };
     const to = from + text.length - 1;
     const notes = [
@@ -65,6 +81,17 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText> = {
     return { outcome: "ok", text: [numbered(text, from), ...notes].filter((part) => part !== "").join("\n") };
   },
 };
+
+function shown({ path, mediaType, base64 }: ReadImage): Described {
+  return { outcome: "ok", text: `${path}, ${mediaType}:`, images: [{ mediaType, base64 }] };
+}
+
+function smallEnough(path: string, bytes: Buffer): Buffer {
+  if (bytes.length <= mostImageBytes) return bytes;
+  throw refused(
+    `${path} is an image of ${bytes.length} bytes; at most ${mostImageBytes} can be shown. Make a smaller one with a program first.`,
+  );
+}
 
 async function readBytes(environment: Environment, path: string, signal: AbortSignal) {
   try {

@@ -40,6 +40,7 @@ export interface Tool<Arguments = unknown, Result = unknown> {
 export interface Described {
   readonly outcome: "ok" | "error";
   readonly text: string;
+  readonly images?: readonly { readonly mediaType: string; readonly base64: string }[];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Client, Gap } from "@corral/client";
 import { type AnswerGiven, CorralError, type CallId, newId, type QuestionId, type SessionId } from "@corral/protocol";
-import { createEffect, createResource, createSignal, Show } from "solid-js";
+import { createEffect, createResource, createSignal, For, Show } from "solid-js";
 import { createStore, produce } from "solid-js/store";
 import { explain } from "../connection/explain.ts";
 import { createFollowing } from "../connection/following.ts";
@@ -9,6 +9,7 @@ import { PromptBox } from "../inputs/prompt-box.tsx";
 import { createSticky } from "../transcript/sticky.ts";
 import { emptyTranscript, takeDelta, takeEvent, takeGap, takeView } from "../transcript/transcript.ts";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
+import { visible } from "../transcript/visible.ts";
 import { shortId } from "./short-id.ts";
 import { StateBadge } from "./state-badge.tsx";
 import { UnsafeBadge } from "./unsafe-badge.tsx";
@@ -82,6 +83,11 @@ export function SessionPage(props: { readonly client: Client; readonly id: Sessi
           <code title={props.id}>{transcript.branch ?? shortId(props.id)}</code>
         </p>
       </div>
+      <Show when={transcript.todo.length > 0}>
+        <ul class="todo" aria-label="To do">
+          <For each={transcript.todo}>{(item) => <li class={item.state}>{visible(item.text)}</li>}</For>
+        </ul>
+      </Show>
       <TranscriptView
         transcript={transcript}
         onDecide={(call, decision) => void decide(call, decision)}

@@ -20,6 +20,9 @@ import {
   type StoredEvent,
   takeIntoState,
   type WireEvent,
+  resultWords,
+  type TodoItem,
+  toolWords,
 } from "@corral/protocol";
 import { emptyOutput, grow, type Output } from "./output.ts";
 
@@ -37,6 +40,8 @@ export interface Transcript {
   environment: EnvironmentKind | undefined;
   model: string;
   branch: string | undefined;
+  /** The agent's list of what is to be done. */
+  todo: readonly TodoItem[];
   entries: Entry[];
 }
 
@@ -111,6 +116,7 @@ export function emptyTranscript(): Transcript {
     environment: undefined,
     model: "",
     branch: undefined,
+    todo: [],
     entries: [],
   };
 }
@@ -147,6 +153,7 @@ export function takeGap(transcript: Transcript, { from, to }: Gap): void {
 export function takeView(transcript: Transcript, view: SessionView, gap: Gap): void {
   transcript.projectId ??= view.projectId;
   transcript.model ||= view.model;
+  if (transcript.todo.length === 0) transcript.todo = view.todo ?? [];
   if (transcript.stateSeq > gap.to) return;
   transcript.state = view.state;
   transcript.facts = {
@@ -203,6 +210,9 @@ function takeSettings(transcript: Transcript, event: StoredEvent): void {
       return;
     case "workspace.prepared":
       transcript.branch = event.data.branch;
+      return;
+    case "todo.changed":
+      transcript.todo = event.data.items;
       return;
     case "activity.interrupt-requested":
       transcript.isInterrupting = true;
@@ -348,7 +358,8 @@ function settle(call: CallEntry, result: unknown, recovered: boolean): void {
   const kept = recovered ? ["ended while nobody watched; its result was kept"] : [];
   const command = commandResult.safeParse(result);
   if (!command.success) {
-    call.stdout = wholeOutput(typeof result === "string" ? result : (JSON.stringify(result, undefined, 2) ?? ""));
+    const words = resultWords(call.tool, result) ?? JSON.stringify(result, undefined, 2) ?? "";
+    call.stdout = wholeOutput(typeof result === "string" ? result : words);
     return end(call, { kind: "settled", exitCode: undefined, notes: kept });
   }
   const { exitCode, stdout, stderr } = command.data;
@@ -380,7 +391,8 @@ function end(call: CallEntry, how: CallEnd): void {
 
 function requestText(tool: string, given: Readonly<Record<string, unknown>>): string {
   const command = given["command"];
-  return tool === "shell" && typeof command === "string" ? command.trimEnd() : JSON.stringify(given, undefined, 2);
+  if (tool === "shell" && typeof command === "string") return command.trimEnd();
+  return toolWords(tool, given) ?? JSON.stringify(given, undefined, 2);
 }
 
 function wholeOutput(text: string): Output {

@@ -331,3 +331,36 @@ test("whatever a provider does, the session ends in words or in a failure that i
   });
   await Promise.all(sessions);
 });
+
+test("an agent's list of what is to be done is the session's, and the last one counts", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model, sessions } = daemon;
+  const todo = (...states: ("open" | "doing" | "done")[]) =>
+    callsTool("todo", { items: states.map((state, n) => ({ text: `step ${n + 1}`, state })) });
+  model.script([todo("doing", "open"), todo("done", "doing"), says("done")]);
+  await session.prompt("go");
+  await session.until("activity.settled");
+  const items = [
+    { text: "step 1", state: "done" },
+    { text: "step 2", state: "doing" },
+  ];
+  expect((await sessions.get(session.id))?.todo).toEqual(items);
+  expect((await sessions.list()).map(({ todo: list }) => list)).toEqual([items]);
+  expect(JSON.stringify(model.requests.at(-1)?.toolResults)).toContain("[x] step 1\\n[>] step 2");
+});
+
+test("an image that the agent reads is shown to the model", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model } = daemon;
+  const base64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  model.script([
+    callsTool("shell", { command: `echo ${base64} | base64 -d >dot.png` }),
+    callsTool("read", { path: "dot.png" }),
+    says("a dot"),
+  ]);
+  await session.prompt("look");
+  await session.until("activity.settled");
+  const body = JSON.stringify(model.requests.at(-1)?.body);
+  expect(body).toContain(`"media_type":"image/png"`);
+  expect(body).toContain(base64);
+});

@@ -1,0 +1,57 @@
+import { type TodoItem, todoLines } from "./todo.ts";
+
+/** What a call of a built-in tool asks for, in a line; undefined: of another tool, or not in its shape. */
+export function toolWords(tool: string, given: Readonly<Record<string, unknown>>): string | undefined {
+  const word = (name: string) => (typeof given[name] === "string" ? given[name] : undefined);
+  const path = word("path");
+  switch (tool) {
+    case "read":
+      return path === undefined || given["from"] === undefined ? path : `${path}:${String(given["from"])}`;
+    case "write":
+    case "edit":
+      return path;
+    case "patch":
+      return patchedFiles(word("patch") ?? "").join(", ");
+    case "search":
+      return [word("pattern"), word("in") ?? "", word("glob") ?? ""].filter((part) => part !== "").join(" ");
+    case "list":
+      return [path ?? ".", word("pattern") ?? ""].filter((part) => part !== "").join(" ");
+    case "todo":
+      return "";
+    case "ask":
+      return word("question");
+    default:
+      return undefined;
+  }
+}
+
+/** What came of a call of a built-in tool, for people, who see more than enough text; undefined: of another tool. */
+export function resultWords(tool: string, result: unknown): string | undefined {
+  if (typeof result !== "object" || result === null) return undefined;
+  const facts = result as Readonly<Record<string, unknown>>;
+  const list = (name: string) => (Array.isArray(facts[name]) ? (facts[name] as unknown[]) : []);
+  switch (tool) {
+    case "read":
+      return facts["mediaType"] === undefined
+        ? `${list("text").length} of ${String(facts["of"])} lines`
+        : String(facts["mediaType"]);
+    case "write":
+      return `${facts["isNew"] === true ? "new, " : ""}${String(facts["bytes"])} bytes`;
+    case "edit":
+      return `at line ${list("lines").map(String).join(", ")}`;
+    case "patch":
+      return (list("files") as { did: string; path: string }[]).map(({ did, path }) => `${did} ${path}`).join("\n");
+    case "search":
+      return `${String(facts["matches"])} lines in ${String(facts["files"])} files`;
+    case "list":
+      return `${String(facts["count"])} entries`;
+    case "todo":
+      return todoLines(list("items") as TodoItem[]).join("\n");
+    default:
+      return undefined;
+  }
+}
+
+function patchedFiles(patch: string): readonly string[] {
+  return [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$/gm)].map((found) => found[1] ?? "");
+}
