@@ -6,7 +6,7 @@ export function toolWords(tool: string, given: Readonly<Record<string, unknown>>
   const path = word("path");
   switch (tool) {
     case "read":
-      return path === undefined || given["from"] === undefined ? path : `${path}:${String(given["from"])}`;
+      return path === undefined || typeof given["from"] !== "number" ? path : `${path}:${given["from"]}`;
     case "write":
     case "edit":
       return path;
@@ -32,9 +32,9 @@ export function resultWords(tool: string, result: unknown): string | undefined {
   const list = (name: string) => (Array.isArray(facts[name]) ? (facts[name] as unknown[]) : []);
   switch (tool) {
     case "read":
-      return facts["mediaType"] === undefined
-        ? `${list("text").length} of ${String(facts["of"])} lines`
-        : String(facts["mediaType"]);
+      return typeof facts["mediaType"] === "string"
+        ? facts["mediaType"]
+        : `${list("text").length} of ${String(facts["of"])} lines`;
     case "write":
       return `${facts["isNew"] === true ? "new, " : ""}${String(facts["bytes"])} bytes`;
     case "edit":

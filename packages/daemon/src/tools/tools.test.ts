@@ -59,8 +59,8 @@ describe.each(kinds)("in a %s environment", (kind) => {
     const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(100)]);
     await bench.environment.files.write(at("small.png"), png);
     await bench.environment.files.write(at("large.png"), Buffer.concat([png, Buffer.alloc(600_000)]));
-    const { run } = await bench.begin(readTool, { path: at("small.png") });
-    expect(readTool.describe(await run())).toEqual({
+    const begun = await bench.begin(readTool, { path: at("small.png") });
+    expect(readTool.describe(await begun.run())).toEqual({
       outcome: "ok",
       text: `${at("small.png")}, image/png:`,
       images: [{ mediaType: "image/png", base64: png.toString("base64") }],
