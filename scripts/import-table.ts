@@ -44,7 +44,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   environments: [],
   providers: [],
   models: ["log"],
-  credentials: ["log"],
+  credentials: ["log", "providers"],
   tokens: ["log"],
   config: ["log"],
   backups: ["log"],
@@ -66,8 +66,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   automation: ["log", "sessions", "tasks"],
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
   agents: ["providers", "models", "sessions", "tools", "environments", "rules", "faults"],
-  // A run has its calls judged in the daemon.
-  runner: ["log", "sessions", "workspaces", "environments", "agents", "usage", "artifacts", "rules", "faults"],
+  // A run has its calls judged in the daemon, which also tells how providers are reached.
+  runner: ["log", "sessions", "workspaces", "environments", "providers", "agents", "usage", "artifacts", "rules", "faults"],
   plugins: [],
   gateway: "every slice",
 };

@@ -36,6 +36,7 @@ const load: Record<CommandName, () => Promise<Command>> = {
   rules: async () => (await import("./commands/rules.ts")).rules,
   network: async () => (await import("./commands/network.ts")).network,
   audit: async () => (await import("./commands/audit.ts")).audit,
+  auth: async () => (await import("./commands/auth.ts")).auth,
   token: async () => (await import("./commands/token.ts")).token,
   status: async () => (await import("./commands/status.ts")).status,
   projects: async () => (await import("./commands/projects.ts")).projects,

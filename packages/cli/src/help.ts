@@ -102,6 +102,11 @@ export const commands = {
     summary: "show each command that was run, by whom, and whether the record is as it was written",
     example: "corral audit --since 2h --failed",
   },
+  auth: {
+    group: "settings",
+    summary: "keep, list, forget and try the keys that providers are asked with",
+    example: "corral auth login anthropic",
+  },
   token: {
     group: "settings",
     summary: "make, list and revoke tokens for programs and other people",

@@ -15,6 +15,10 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.CommandView>().toEqualTypeOf<protocol.CommandView>();
   expectTypeOf<api.AnswerOf<"POST /api/shells/{id}/commands">>().toEqualTypeOf<protocol.CommandView>();
   expectTypeOf<api.ConfigView>().toEqualTypeOf<protocol.ConfigView>();
+  expectTypeOf<api.CredentialAnswer>().toEqualTypeOf<protocol.CredentialAnswer>();
+  expectTypeOf<api.CredentialTest>().toEqualTypeOf<protocol.CredentialTest>();
+  expectTypeOf<api.CredentialView>().toEqualTypeOf<protocol.CredentialView>();
+  expectTypeOf<api.SetCredential>().toEqualTypeOf<protocol.SetCredential>();
   expectTypeOf<api.CreatedToken>().toEqualTypeOf<protocol.CreatedToken>();
   expectTypeOf<api.DaemonStatus>().toEqualTypeOf<protocol.DaemonStatus>();
   expectTypeOf<api.Delta>().toEqualTypeOf<protocol.Delta>();

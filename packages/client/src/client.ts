@@ -21,6 +21,9 @@ import type {
   ConfigView,
   ContinueAnswer,
   CreatedToken,
+  CredentialAnswer,
+  CredentialTest,
+  CredentialView,
   CreateSession,
   CreateToken,
   DaemonStatus,
@@ -69,6 +72,7 @@ import type {
   SessionId,
   SessionView,
   SetConfig,
+  SetCredential,
   ShellId,
   ShellInterruptAnswer,
   ShellView,
@@ -257,6 +261,14 @@ export interface Client {
   };
   /** Which hosts sessions have reached, or were refused. */
   network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
+  /** Keys of providers: they go in and never come out. */
+  readonly credentials: {
+    list(waiting?: Waiting): Promise<readonly CredentialView[]>;
+    put(provider: string, credential: SetCredential, waiting?: Waiting): Promise<CredentialAnswer>;
+    remove(provider: string, waiting?: Waiting): Promise<CredentialAnswer>;
+    /** Whether the provider takes the key. */
+    test(provider: string, sending?: Sending): Promise<CredentialTest>;
+  };
   readonly tokens: {
     /** The answer holds the secret, which is told this once. */
     create(wish: CreateToken, sending?: Sending): Promise<CreatedToken>;
@@ -431,6 +443,13 @@ export function createClient({
     rules: {
       view: (query = {}, waiting) => ask("GET /api/rules", { ...waiting, query }),
       check: (body, waiting) => ask("POST /api/rules/check", { ...waiting, body }),
+    },
+    credentials: {
+      list: async (waiting) => (await ask("GET /api/credentials", { ...waiting })).credentials,
+      put: (provider, body, waiting) =>
+        ask("PUT /api/credentials/{provider}", { ...waiting, path: { provider }, body }),
+      remove: (provider, waiting) => ask("DELETE /api/credentials/{provider}", { ...waiting, path: { provider } }),
+      test: (provider, sending) => ask("POST /api/credentials/{provider}/test", { ...sending, path: { provider } }),
     },
     tokens: {
       create: (body, sending) => ask("POST /api/tokens", { ...sending, body }),

@@ -181,6 +181,11 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "providers.openai.api"
+          | "providers.openai.store"
+          | "providers.compatible"
+          | "providers.firstByteSeconds"
+          | "providers.silenceSeconds"
           | "rehearsal.scripts"
           | "logs.level";
         value: unknown;
@@ -254,6 +259,11 @@ export interface Api {
         | "limits.outputMb"
         | "container.image"
         | "container.volumes"
+        | "providers.openai.api"
+        | "providers.openai.store"
+        | "providers.compatible"
+        | "providers.firstByteSeconds"
+        | "providers.silenceSeconds"
         | "rehearsal.scripts"
         | "logs.level";
       value: unknown;
@@ -303,6 +313,11 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "providers.openai.api"
+          | "providers.openai.store"
+          | "providers.compatible"
+          | "providers.firstByteSeconds"
+          | "providers.silenceSeconds"
           | "rehearsal.scripts"
           | "logs.level";
         value: unknown;
@@ -338,6 +353,47 @@ export interface Api {
     query: Record<string, never>;
     body: { project?: `prj_${string}` | undefined };
     answer: { upgraded: { file: string; from: number; to: number }[] };
+  };
+  /** Tells where each provider's key is from */
+  "GET /api/credentials": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      credentials: {
+        provider: string;
+        source: "variable" | "key" | "command" | null;
+        variable: string;
+        program?: string | undefined;
+        isNeeded: boolean;
+      }[];
+    };
+  };
+  /** Keeps a provider's key, or the command that prints it */
+  "PUT /api/credentials/{provider}": {
+    path: { provider: string };
+    query: Record<string, never>;
+    body: { key: string } | { command: string[] };
+    answer: { provider: string; kind: "stored" | "removed" | "nothing" };
+  };
+  /** Forgets a provider's key */
+  "DELETE /api/credentials/{provider}": {
+    path: { provider: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: { provider: string; kind: "stored" | "removed" | "nothing" };
+  };
+  /** Asks the provider whether it takes the key, which costs nothing */
+  "POST /api/credentials/{provider}/test": {
+    path: { provider: string };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: {
+      provider: string;
+      outcome: "accepted" | "refused" | "unavailable";
+      message: string;
+      hint?: string | undefined;
+    };
   };
   "POST /api/projects": {
     path: Record<string, never>;
@@ -2082,6 +2138,10 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "GET /api/config": ["entries", "files", "refusedVariables", "seq"],
   "PUT /api/config": ["entries", "files", "refusedVariables", "seq"],
   "POST /api/config/upgrade": ["upgraded"],
+  "GET /api/credentials": ["credentials"],
+  "PUT /api/credentials/{provider}": ["provider", "kind"],
+  "DELETE /api/credentials/{provider}": ["provider", "kind"],
+  "POST /api/credentials/{provider}/test": ["provider", "outcome", "message"],
   "POST /api/projects": ["id", "path", "name", "present", "seq", "worktree"],
   "GET /api/projects": ["projects"],
   "POST /api/projects/{id}/forget": ["kind"],

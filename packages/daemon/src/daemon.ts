@@ -22,6 +22,7 @@ import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
 import { openAudit } from "./audit/index.ts";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
+import { openCredentials } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
 import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
@@ -31,6 +32,7 @@ import type { By, Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
 import { openQuestions, questionProjections } from "./questions/index.ts";
 import { foundRules, judge, openRules, projectRulesFile, ruleProjections, userRulesFile } from "./rules/index.ts";
+import type { FindReach, ProviderSettings } from "./providers/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
   cutPartsFolder,
@@ -83,6 +85,12 @@ export interface DaemonParts {
     readonly size: number;
     readonly level: string;
     readonly rehearsals: string;
+    /** How the provider of a model is reached. */
+    readonly reach: FindReach;
+    /** The provider that is asked the most, for which runners may make ready. */
+    readonly usualProvider: string;
+    /** Variables of the daemon's environment that are not for runners. */
+    readonly hidden: readonly string[];
     /** To be called when a runner process has ended. */
     readonly onEnded: () => void;
   }): RunnerHost;
@@ -154,12 +162,24 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return foundRules(join(folder, projectRulesFile), await readSettingsFile(folder, projectRulesFile));
     },
   });
+  const credentials = openCredentials({
+    log,
+    file: join(home.folder, "credentials.json"),
+    variables: parts.variables,
+    settings: () => providerSettings(config.values),
+    hide: parts.hide,
+  });
   const host = parts.openHost({
     size: config.values.runners,
     level: config.values["logs.level"],
     rehearsals: config.values["rehearsal.scripts"],
+    reach: credentials.reach,
+    usualProvider: config.values.model.split("/")[0] ?? "",
+    hidden: credentials.variables(),
     onEnded: () => void endLeftJails(home.folder),
   });
+  credentials.onChange(() => host.forgetReaches());
+  config.onChange(() => host.forgetReaches());
   followLevel(config, (level) => {
     parts.setLevel(level);
     host.setLevel(level);
@@ -324,6 +344,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     egress,
     questions,
     rules,
+    credentials,
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
@@ -465,6 +486,17 @@ function rulesFinding([problem]: readonly RulesProblem[]): Finding {
     state: "warning",
     found: `${file}:${line}:${column}: ${message}`,
     fix: "mend the file; until then everything is asked",
+  };
+}
+
+function providerSettings(values: SettingValues): ProviderSettings {
+  return {
+    patience: {
+      answerMs: values["providers.firstByteSeconds"] * 1000,
+      silenceMs: values["providers.silenceSeconds"] * 1000,
+    },
+    openai: { api: values["providers.openai.api"], stores: values["providers.openai.store"] },
+    compatible: values["providers.compatible"],
   };
 }
 

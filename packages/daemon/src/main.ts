@@ -67,12 +67,17 @@ try {
         onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
       }),
     databaseTroubles,
-    openHost: ({ rehearsals, ...settings }) =>
+    openHost: ({ rehearsals, usualProvider, hidden, ...settings }) =>
       openProcessHost({
         entry: runnerEntry(),
         home,
         ...settings,
-        variables: { CORRAL_REHEARSALS: rehearsals, CORRAL_INSTRUCTIONS: instructions },
+        variables: {
+          ...Object.fromEntries(hidden.map((name) => [name, undefined])),
+          CORRAL_REHEARSALS: rehearsals,
+          CORRAL_INSTRUCTIONS: instructions,
+          CORRAL_WARM_PROVIDER: usualProvider,
+        },
         onDefect: (what) => logger.error({ component: "runner" }, what),
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,

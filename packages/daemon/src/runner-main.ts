@@ -9,11 +9,12 @@ import { loggerTo } from "./logging/index.ts";
 import { anthropic } from "./providers/anthropic/index.ts";
 import { compatible } from "./providers/compatible/index.ts";
 import { google } from "./providers/google/index.ts";
-import { openProviders, openReach } from "./providers/index.ts";
+import { openProviders } from "./providers/index.ts";
 import { ollama } from "./providers/ollama/index.ts";
 import { openai } from "./providers/openai/index.ts";
+import type { ProviderDriver } from "./providers/port.ts";
 import { rehearsalDriver } from "./providers/rehearsal/index.ts";
-import { openLifeline, serveRuns } from "./runner/process/index.ts";
+import { openLifeline, reachByDaemon, serveRuns } from "./runner/process/index.ts";
 import { builtInTools, openRegistry } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
@@ -24,9 +25,11 @@ const lifeline = openLifeline();
 const logging = loggerTo((line) => lifeline.send({ say: "log", line }), process.env);
 const logger = logging.logger.child({ component: "runner" });
 const rehearsal = rehearsalDriver({ home, scripts: process.env["CORRAL_REHEARSALS"] });
-const drivers = [anthropic, openai, google, compatible, ollama, rehearsal];
-const reach = openReach({ variables: process.env, settings: () => ({}), key: () => Promise.resolve(undefined) });
-const providers = openProviders(drivers, reach);
+const drivers: readonly ProviderDriver[] = [anthropic, openai, google, compatible, ollama, rehearsal];
+const providers = openProviders(
+  drivers,
+  reachByDaemon(lifeline, () => providers.forget()),
+);
 
 void warmUp();
 
@@ -57,6 +60,7 @@ async function personal(): Promise<string | undefined> {
 /** While it waits for its first work. */
 async function warmUp(): Promise<void> {
   logger.debug("the runner serves");
-  await anthropic.warmUp?.();
+  const usual = process.env["CORRAL_WARM_PROVIDER"];
+  await drivers.find(({ name }) => name === usual)?.warmUp?.();
   flushCompileCache();
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { providerName, reservedProviders } from "./credential.ts";
 import { containerVolumes, imageName } from "./environment.ts";
 import { projectId } from "./id.ts";
 import { hostPattern } from "./network.ts";
@@ -7,6 +8,16 @@ import { toolPatterns } from "./tool.ts";
 
 /** The version that files are written in today. Older ones are lifted when they are read. */
 export const configVersion = 1;
+
+const compatibleServers = z
+  .record(
+    providerName.refine((name) => !reservedProviders.includes(name), "this provider is Corral's own"),
+    z.strictObject({
+      baseUrl: z.url({ protocol: /^https?$/ }).max(2048),
+      headers: z.record(z.string().regex(/^[\w-]{1,100}$/), z.string().max(4096)).optional(),
+    }),
+  )
+  .refine((servers) => Object.keys(servers).length <= 50, "expected at most 50 servers");
 
 /**
  * Every setting there is: what it may be, what it is when nobody says, and where it may be said. `scope`
@@ -213,6 +224,31 @@ export const settings = {
     containerVolumes,
     "Volumes of the container engine by the path where each one is seen in every container.",
     { default: {}, scope: "machine", takesEffect: "next-session" },
+  ),
+  "providers.openai.api": setting(
+    z.enum(["responses", "chat"]),
+    "Which of OpenAI's protocols its models are asked by: Responses or Chat Completions.",
+    { default: "responses", scope: "machine", takesEffect: "now" },
+  ),
+  "providers.openai.store": setting(
+    z.boolean(),
+    "Whether OpenAI keeps replies and is reminded of them by their ids; else they are sent back with their reasoning encrypted.",
+    { default: false, scope: "machine", takesEffect: "now" },
+  ),
+  "providers.compatible": setting(
+    compatibleServers,
+    "Servers that are like OpenAI's, by the names that their models are written with: each its baseUrl, and headers if need be (keys: corral auth).",
+    { default: {}, scope: "machine", takesEffect: "now" },
+  ),
+  "providers.firstByteSeconds": setting(
+    z.number().min(1).max(3600),
+    "How long a provider may take until it begins to answer a request.",
+    { default: 300, scope: "machine", takesEffect: "now" },
+  ),
+  "providers.silenceSeconds": setting(
+    z.number().min(1).max(3600),
+    "How long a provider may say nothing within a reply before it counts as broken off.",
+    { default: 90, scope: "machine", takesEffect: "now" },
   ),
   "rehearsal.scripts": setting(
     z

@@ -53,6 +53,8 @@ export const errorStatus = {
   "provider.refused": 502,
   /** The conversation is longer than the model can read. */
   "provider.overflow": 502,
+  "credentials.unusable": 409,
+  "credentials.exposed": 409,
   "environment.gone": 500,
   "environment.unkept": 422,
   "command.conflict": 409,

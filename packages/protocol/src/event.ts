@@ -29,6 +29,7 @@ import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { snapshotTaken } from "./snapshot.ts";
+import { credentialKind, providerName } from "./credential.ts";
 import { tokenFacts } from "./token.ts";
 import { todoItem } from "./todo.ts";
 import { toolChoice, toolOffer } from "./tool.ts";
@@ -302,6 +303,10 @@ export const eventData = {
   "terminal.opened": openedTerminal,
   /** Its program ended, was ended, or could not begin. */
   "terminal.closed": closedTerminal,
+
+  /** A provider's key is kept, itself or by a command that prints it; what it is, no event tells. */
+  "credential.stored": z.object({ provider: providerName, kind: credentialKind }),
+  "credential.removed": z.object({ provider: providerName }),
 
   "token.created": tokenFacts,
   "token.revoked": z.object({ id: tokenId }),

@@ -34,6 +34,19 @@ export {
 export { type CallChange, callChange } from "./call.ts";
 export { type BackupView, backupView } from "./backup.ts";
 export {
+  type CredentialAnswer,
+  credentialAnswer,
+  type CredentialKind,
+  credentialList,
+  type CredentialTest,
+  credentialTest,
+  type CredentialView,
+  credentialView,
+  providerName,
+  type SetCredential,
+  setCredential,
+} from "./credential.ts";
+export {
   type ConfigEntry,
   configEntry,
   type ConfigFile,

@@ -47,6 +47,11 @@ export const access: Readonly<Record<string, Access>> = {
   "PUT /api/config": ["admin", "whole"],
   "POST /api/config/upgrade": ["admin", "whole"],
 
+  "GET /api/credentials": ["read", "whole"],
+  "PUT /api/credentials/:provider": ["admin", "whole"],
+  "DELETE /api/credentials/:provider": ["admin", "whole"],
+  "POST /api/credentials/:provider/test": ["admin", "whole"],
+
   "GET /api/network": ["read", "route"],
 
   "GET /api/rules": ["read", "whole"],

@@ -11,6 +11,7 @@ import type { Audit } from "../audit/index.ts";
 import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Credentials } from "../credentials/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
@@ -52,6 +53,7 @@ export interface RouteParts {
   readonly egress: Pick<Egress, "view">;
   readonly rules: Pick<Rules, "view" | "check">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
+  readonly credentials: Credentials;
   readonly backups: Backups;
   readonly visits: Visits;
   readonly pages: Pages;

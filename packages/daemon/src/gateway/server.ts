@@ -13,6 +13,7 @@ import type { Audit } from "../audit/index.ts";
 import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Credentials } from "../credentials/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Questions } from "../questions/index.ts";
@@ -31,6 +32,7 @@ import { auditRoutes } from "./audit.ts";
 import { backupRoutes } from "./backups.ts";
 import { mindBounds } from "./bounds.ts";
 import { configRoutes } from "./config.ts";
+import { credentialRoutes } from "./credentials.ts";
 import { daemonRoutes } from "./daemon.ts";
 import { dashboardRoutes, readPages } from "./dashboard.ts";
 import { eventRoutes } from "./events.ts";
@@ -82,6 +84,7 @@ export interface GatewayParts {
   readonly egress: Pick<Egress, "view">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly rules: Pick<Rules, "view" | "check">;
+  readonly credentials: Credentials;
   readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
@@ -188,6 +191,7 @@ const nouns = [
   loginRoutes,
   tokenRoutes,
   configRoutes,
+  credentialRoutes,
   projectRoutes,
   sessionRoutes,
   inputRoutes,

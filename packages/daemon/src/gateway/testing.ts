@@ -15,6 +15,7 @@ import { openAudit } from "../audit/index.ts";
 import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
 import { openBackups } from "../backups/index.ts";
 import { openConfig } from "../config/index.ts";
+import { openCredentials } from "../credentials/index.ts";
 import { egressProjections, openEgress } from "../egress/index.ts";
 import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
@@ -206,6 +207,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       log,
       userFile: join(folder, "rules.json"),
       projectFile: async () => foundRules(projectRulesFile, { kind: "absent" }),
+    }),
+    credentials: openCredentials({
+      log,
+      file: join(folder, "credentials.json"),
+      variables: {},
+      settings: () => ({}),
+      hide: () => undefined,
     }),
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(folder, "backups") }),

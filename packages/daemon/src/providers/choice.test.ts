@@ -66,9 +66,9 @@ test("a key that was refused, or may have changed, is asked for anew", async () 
   const model = await startScriptedModel();
   let key = "first";
   const asked: string[] = [];
-  const providers = openProviders(drivers, async (name) => {
-    asked.push(key);
-    return { driver: name, access: { key, baseUrl: model.url } };
+  const providers = openProviders(drivers, async (named) => {
+    asked.push(`${named} by ${key}`);
+    return { driver: "anthropic", access: { key, baseUrl: model.url } };
   });
   const answer = async () => ask((await providers.find("anthropic/m")).provider);
   model.script([says("one"), says("two"), fails(401), says("three"), says("four")]);
@@ -79,7 +79,7 @@ test("a key that was refused, or may have changed, is asked for anew", async () 
   key = "third";
   providers.forget();
   expect(await answer()).toBe("four");
-  expect(asked).toEqual(["first", "second", "third"]);
+  expect(asked).toEqual(["first", "second", "third"].map((each) => `anthropic/m by ${each}`));
   await model.close();
 });
 

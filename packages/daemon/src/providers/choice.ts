@@ -8,6 +8,9 @@ export interface Reach {
   readonly access: Access;
 }
 
+/** How the provider of the model of this name is reached. Rejects with what a person can act on. */
+export type FindReach = (model: string) => Promise<Reach>;
+
 /**
  * Finds providers by the names of their models.
  *
@@ -25,18 +28,15 @@ export interface Providers {
   forget(): void;
 }
 
-export function openProviders(
-  drivers: readonly ProviderDriver[],
-  reach: (provider: string) => Promise<Reach>,
-): Providers {
+export function openProviders(drivers: readonly ProviderDriver[], reach: FindReach): Providers {
   let opened = new Map<string, Promise<Provider>>();
   return {
     async find(named) {
-      const { provider: name, model } = parseModel(named);
+      const { model } = parseModel(named);
       const known = opened;
-      const provider = known.get(name) ?? open(name);
-      known.set(name, provider);
-      const drop = () => void (known.get(name) === provider && known.delete(name));
+      const provider = known.get(named) ?? open(named);
+      known.set(named, provider);
+      const drop = () => void (known.get(named) === provider && known.delete(named));
       return { provider: droppedWhenRefused(await provider.catch(rethrowAfter(drop)), drop), model };
     },
     forget() {
@@ -44,10 +44,10 @@ export function openProviders(
     },
   };
 
-  async function open(name: string): Promise<Provider> {
-    const { driver: kind, access } = await reach(name);
+  async function open(named: string): Promise<Provider> {
+    const { driver: kind, access } = await reach(named);
     const driver = drivers.find((each) => each.name === kind);
-    if (driver === undefined) throw unknownProvider(name);
+    if (driver === undefined) throw unknownProvider(kind);
     return driver.open(access);
   }
 }

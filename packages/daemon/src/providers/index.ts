@@ -1,6 +1,15 @@
-export { openProviders } from "./choice.ts";
+export { type ListedModel, listModels } from "./catalogue.ts";
+export { type FindReach, openProviders, parseModel, type Reach, unknownProvider } from "./choice.ts";
 export { ProviderFailure } from "./failure.ts";
-export { openReach, builtIn } from "./reach.ts";
+export {
+  builtIn,
+  keyVariables,
+  openReach,
+  providerCalled,
+  providerNames,
+  type ProviderSettings,
+  valueOf,
+} from "./reach.ts";
 export type {
   AssistantPart,
   Message,

@@ -1,4 +1,4 @@
-import { type Reach, unknownProvider } from "./choice.ts";
+import { type FindReach, parseModel, unknownProvider } from "./choice.ts";
 import { refused } from "./failure.ts";
 import type { Access, Patience } from "./port.ts";
 
@@ -15,7 +15,7 @@ export interface ProviderSettings {
 
 export interface CompatibleServer {
   readonly baseUrl: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ReachParts {
@@ -26,8 +26,9 @@ export interface ReachParts {
 }
 
 /** How each provider is reached, by variables, settings and what is kept. */
-export function openReach({ variables, settings, key }: ReachParts): (provider: string) => Promise<Reach> {
-  return async (name) => {
+export function openReach({ variables, settings, key }: ReachParts): FindReach {
+  return async (model) => {
+    const { provider: name } = parseModel(model);
     if (name === "rehearsal") return { driver: name, access: {} };
     const known = providerCalled(name, settings());
     if (known === undefined) throw unknownProvider(name, providerNames(settings()));
@@ -75,19 +76,25 @@ export const builtIn: Readonly<Record<string, KnownProvider>> = {
   ollama: { driver: "ollama", keyVariable: "OLLAMA_API_KEY", baseVariable: "OLLAMA_HOST", needsKey: false },
 };
 
-function providerNames({ compatible = {} }: ProviderSettings): readonly string[] {
+export function providerNames({ compatible = {} }: ProviderSettings): readonly string[] {
   return [...Object.keys(builtIn), ...Object.keys(compatible)];
 }
 
-function providerCalled(name: string, { compatible = {} }: ProviderSettings): KnownProvider | undefined {
+export function providerCalled(name: string, { compatible = {} }: ProviderSettings): KnownProvider | undefined {
   if (Object.hasOwn(builtIn, name)) return builtIn[name];
   const server = Object.hasOwn(compatible, name) ? compatible[name] : undefined;
   if (server === undefined) return undefined;
   const keyVariable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_API_KEY`;
-  return { driver: "compatible", keyVariable, ...server, needsKey: false };
+  const headers = server.headers === undefined ? {} : { headers: server.headers };
+  return { driver: "compatible", keyVariable, baseUrl: server.baseUrl, ...headers, needsKey: false };
 }
 
-function valueOf(variables: Variables, name: string | undefined): string | undefined {
+export function valueOf(variables: Variables, name: string | undefined): string | undefined {
   const value = name === undefined ? "" : (variables[name]?.trim() ?? "");
   return value === "" ? undefined : value;
+}
+
+/** Variables that may hold a provider's key: whoever is not to have one gets none of them. */
+export function keyVariables(settings: ProviderSettings): readonly string[] {
+  return providerNames(settings).flatMap((name) => providerCalled(name, settings)?.keyVariable ?? []);
 }

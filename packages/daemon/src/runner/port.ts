@@ -24,6 +24,8 @@ export interface RunnerHost {
   close(): Promise<void>;
   /** How much the runners say of themselves from now on. */
   setLevel(level: string): void;
+  /** What runners know of how providers are reached is old: they ask anew before the next request. */
+  forgetReaches(): void;
   /** The processes that sessions run in, and how many each has in its hands. */
   runners(): readonly { readonly pid: number; readonly sessions: number }[];
 }

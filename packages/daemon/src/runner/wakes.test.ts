@@ -40,6 +40,7 @@ const host: RunnerHost = {
   drain: () => Promise.resolve(),
   close: () => Promise.resolve(),
   setLevel: () => undefined,
+  forgetReaches: () => undefined,
   runners: () => [],
 };
 

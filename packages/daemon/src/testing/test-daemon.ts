@@ -118,8 +118,8 @@ export async function startTestDaemon(
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
   const log = await openSqliteLog({ file, projections });
-  const providers = openProviders([anthropic, rehearsalDriver({ home })], async (driver) => ({
-    driver,
+  const providers = openProviders([anthropic, rehearsalDriver({ home })], async (named) => ({
+    driver: named.split("/")[0] ?? "",
     access: { key: "test-key", baseUrl: model.url },
   }));
   const defects: string[] = [];

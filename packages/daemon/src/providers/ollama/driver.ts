@@ -1,5 +1,5 @@
 import type { ProviderDriver } from "../port.ts";
-import { ollamaAddress } from "./address.ts";
+import { ollamaAddress } from "../ollama-address.ts";
 
 /** Models on this machine, or wherever OLLAMA_HOST says. It needs no key. */
 export const ollama: ProviderDriver = {

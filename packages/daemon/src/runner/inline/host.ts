@@ -43,6 +43,7 @@ export function openInlineHost(world: RunWorld): RunnerHost {
       return Promise.resolve();
     },
     setLevel: () => undefined,
+    forgetReaches: () => undefined,
     runners: () => [{ pid: process.pid, sessions: runs.size }],
   };
 }

@@ -34,6 +34,7 @@ function employ(bench: SessionBench): { foreman: Foreman; runs: HeldRun[]; run: 
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
     setLevel: () => undefined,
+    forgetReaches: () => undefined,
     runners: () => [],
   };
   const foreman = openForeman({ log: bench.log, host, placeLimits: () => limits, onDefect: () => undefined });
@@ -125,6 +126,7 @@ test("a run that broke off gives its place to who waits", async () => {
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
     setLevel: () => undefined,
+    forgetReaches: () => undefined,
     runners: () => [],
   };
   const pauseMs = () => 600_000;

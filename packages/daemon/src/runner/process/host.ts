@@ -48,6 +48,9 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
       level = wish;
       for (const runner of running) runner.setLevel(wish);
     },
+    forgetReaches() {
+      for (const runner of running) runner.forgetReaches();
+    },
     runners: () => [...running].filter(({ alive }) => alive).map(({ pid, load }) => ({ pid, sessions: load })),
   };
 

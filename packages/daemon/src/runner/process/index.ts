@@ -1,3 +1,4 @@
 export { openProcessHost } from "./host.ts";
 export { openLifeline } from "./lifeline.ts";
 export { serveRuns } from "./worker.ts";
+export { reachByDaemon } from "./reaching.ts";

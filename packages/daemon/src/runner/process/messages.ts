@@ -1,5 +1,6 @@
 import type { ArtifactId, ArtifactNamed, Delta, Judgement, NewEvent, Problem, StoredEvent } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
+import type { Reach } from "../../providers/index.ts";
 import type { Call as RuleCall } from "../../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
@@ -23,7 +24,12 @@ export type ToRunner =
   | { readonly say: "drain" }
   | { readonly say: "ping" }
   /** How much its log says from now on. */
-  | { readonly say: "level"; readonly level: string };
+  | { readonly say: "level"; readonly level: string }
+  /** The answer to `reach`. */
+  | { readonly say: "reached"; readonly request: number; readonly reach: Reach }
+  | { readonly say: "reached"; readonly request: number; readonly problem: Problem }
+  /** What it was told of how providers are reached is old. */
+  | { readonly say: "reaches-changed" };
 
 /** What a runner process says to the daemon. Requests are answered by `done` or `refused`. */
 export type FromRunner =
@@ -32,6 +38,8 @@ export type FromRunner =
   | { readonly say: "log"; readonly line: string }
   /** Its last word: what broke the whole process. */
   | { readonly say: "broke"; readonly what: string }
+  /** How the provider of a model is reached, its key included: asked for when the model is about to be. */
+  | { readonly say: "reach"; readonly request: number; readonly model: string }
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
   | { readonly say: "claim"; readonly run: number; readonly request: number }

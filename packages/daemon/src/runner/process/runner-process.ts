@@ -1,5 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { type ChildProcess, fork } from "node:child_process";
+import type { FindReach } from "../../providers/index.ts";
 import { type Assignment, notOpened, type Office, type RunEnd, type Running } from "../port.ts";
 import { Heartbeat, type Pulse } from "./heartbeat.ts";
 import { type FromRunner, heardStep, type ToRunner } from "./messages.ts";
@@ -10,8 +11,10 @@ export interface RunnerProcessOptions {
   readonly home: string;
   /** How much runners say of themselves, until they are told otherwise. */
   readonly level: string;
-  /** What runners have in their environment besides what the daemon has in its. */
-  readonly variables?: Readonly<Record<string, string>>;
+  /** What runners have in their environment besides what the daemon has in its; undefined: what they have not. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** How the provider of a model is reached. */
+  readonly reach?: FindReach;
   readonly onDefect: (what: string) => void;
   /** A line of a runner's log. */
   readonly onLine: (line: string) => void;
@@ -55,6 +58,7 @@ export class RunnerProcess {
   readonly #child: ChildProcess | undefined;
   readonly #onDefect: (what: string) => void;
   readonly #onLine: (line: string) => void;
+  readonly #reach: FindReach | undefined;
   readonly #heartbeat: Heartbeat;
   readonly #runs = new Map<number, HeldRun>();
   readonly #exited = Promise.withResolvers<void>();
@@ -67,6 +71,7 @@ export class RunnerProcess {
   constructor(options: RunnerProcessOptions) {
     this.#onDefect = options.onDefect;
     this.#onLine = options.onLine;
+    this.#reach = options.reach;
     this.#heartbeat = new Heartbeat(
       options.pulse ?? usualPulse,
       () => this.#send({ say: "ping" }),
@@ -103,6 +108,10 @@ export class RunnerProcess {
 
   setLevel(level: string): void {
     this.#send({ say: "level", level });
+  }
+
+  forgetReaches(): void {
+    this.#send({ say: "reaches-changed" });
   }
 
   async drain(deadlineMs: number): Promise<void> {
@@ -155,6 +164,8 @@ export class RunnerProcess {
       case "broke":
         this.#lastWord = message.what;
         return this.#onDefect(`a runner process broke: ${message.what}`);
+      case "reach":
+        return void this.#tellReach(message.request, message.model);
       case "append":
         return this.#answer(message, this.#runs.get(message.run)?.office.append(message.events));
       case "promote":
@@ -212,6 +223,16 @@ export class RunnerProcess {
     const answer = this.#runs.get(run)?.openings.get(request);
     if (problem === undefined) answer?.resolve();
     else answer?.reject(CorralError.fromProblem(problem));
+  }
+
+  async #tellReach(request: number, model: string): Promise<void> {
+    try {
+      if (this.#reach === undefined) throw new CorralError("model.unknown", "This host knows no providers.");
+      this.#send({ say: "reached", request, reach: await this.#reach(model) });
+    } catch (error) {
+      const known = error instanceof CorralError ? error : new CorralError("internal", String(error));
+      this.#send({ say: "reached", request, problem: known.toProblem() });
+    }
   }
 
   #answer({ run, request }: { run: number; request: number }, work: Promise<Answer | void> | undefined): void {

@@ -49,6 +49,10 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
         return setLevel(message.level);
       case "ping":
         return channel.send({ say: "pong" });
+      case "reached":
+      case "reaches-changed":
+        // Whoever asks models hears these.
+        return undefined;
     }
   });
   channel.send({ say: "ready" });

@@ -37,6 +37,10 @@ export interface ScriptedModel {
 export interface ScriptedModelOptions {
   readonly port?: number;
   readonly unscripted?: "hold" | "done";
+  /** Which keys are let in; all of them unless told otherwise. */
+  readonly accepts?: (key: string) => boolean;
+  /** The models that it lists. */
+  readonly models?: readonly string[];
   /** `no`: `requests` stays empty, for long runs. */
   readonly remember?: "yes" | "no";
 }
@@ -61,7 +65,9 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     return undefined;
   };
 
-  const server = createServer((incoming, response) => void receive(incoming, response, closing.signal, take));
+  const server = createServer(
+    (incoming, response) => void receive(incoming, response, { ...options, closing: closing.signal, take }),
+  );
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.on("connection", (socket) => socket.setNoDelay(true));
@@ -85,11 +91,15 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
   };
 }
 
+interface Reception extends Pick<ScriptedModelOptions, "accepts" | "models"> {
+  readonly closing: AbortSignal;
+  readonly take: (request: ScriptedRequest) => void;
+}
+
 async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
-  closing: AbortSignal,
-  take: (request: ScriptedRequest) => void,
+  { closing, take, accepts = () => true, models = ["scripted"] }: Reception,
 ): Promise<void> {
   const text = await wholeBody(incoming).catch(() => undefined);
   if (text === undefined) return;
@@ -97,8 +107,11 @@ async function receive(
   const protocol = incoming.method === "POST" ? protocolAt(path) : undefined;
   const failed = (status: number, message: string) =>
     sendFailure({ response, protocol: protocol ?? messages }, status, { message });
-  if (protocol === undefined) return failed(404, `there is no ${incoming.method} ${path}`);
-  if (!hasKey(incoming)) return failed(401, "a key is required");
+  const isList = incoming.method === "GET" && /\/(models|tags)$/.test(path);
+  if (protocol === undefined && !isList) return failed(404, `there is no ${incoming.method} ${path}`);
+  const key = keyIn(incoming);
+  if (key === "" || !accepts(key)) return failed(401, "a valid key is required");
+  if (protocol === undefined) return sendList(response, path, models);
   const body = parse(text);
   const asked = body === undefined ? undefined : protocol.read(body, path);
   if (body === undefined || asked === undefined) return failed(400, "the body is no model request");
@@ -112,6 +125,13 @@ async function receive(
     gone: goneSignal(response, closing),
   };
   take(new ScriptedRequest(asked, body, incoming.headers, to));
+}
+
+/** As Google and Ollama list models, or as all others do. */
+function sendList(response: ServerResponse, path: string, models: readonly string[]): void {
+  const named = /v1beta|\/api\//.test(path);
+  const list = named ? { models: models.map((name) => ({ name })) } : { data: models.map((id) => ({ id })) };
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(list));
 }
 
 function protocolAt(path: string): Protocol | undefined {
@@ -152,9 +172,9 @@ function wholeBody(incoming: IncomingMessage): Promise<string> {
   });
 }
 
-function hasKey(incoming: IncomingMessage): boolean {
-  const { "x-api-key": key = incoming.headers["x-goog-api-key"], authorization } = incoming.headers;
-  return (typeof key === "string" && key !== "") || /^Bearer \S/.test(authorization ?? "");
+function keyIn({ headers }: IncomingMessage): string {
+  const { "x-api-key": key = headers["x-goog-api-key"], authorization } = headers;
+  return typeof key === "string" ? key : (/^Bearer (\S+)$/.exec(authorization ?? "")?.[1] ?? "");
 }
 
 function parse(text: string): MessagesBody | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ollamaAddress } from "./address.ts";
+import { ollamaAddress } from "./ollama-address.ts";
 
 test.each([
   [undefined, "http://127.0.0.1:11434"],

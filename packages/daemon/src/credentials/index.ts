@@ -1,0 +1,1 @@
+export { type Credentials, openCredentials } from "./credentials.ts";
