@@ -54,13 +54,13 @@ function parse(text: string, layer: ConfigLayer): Document {
   return { version, said };
 }
 
-/** Objects are groups of settings; whatever else is a value. */
+/** Objects are groups of settings, unless a setting is one by itself; whatever else is a value. */
 function leavesOf(node: Node, path: readonly string[], text: string): Placed[] {
   return (node.children ?? []).flatMap((property) => {
     const [name, value] = property.children ?? [];
     if (name === undefined || value === undefined) return [];
     const inner = [...path, String(name.value)];
-    if (value.type === "object") return leavesOf(value, inner, text);
+    if (value.type === "object" && !isKey(inner.join("."))) return leavesOf(value, inner, text);
     return [{ path: inner, source: inner, value: getNodeValue(value) as unknown, ...placeAt(text, name.offset) }];
   });
 }

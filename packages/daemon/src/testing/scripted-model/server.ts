@@ -32,6 +32,8 @@ export interface ScriptedModel {
   nextRequest(options?: { readonly signal?: AbortSignal }): Promise<ScriptedRequest>;
   /** Breaks open connections too. */
   close(): Promise<void>;
+  /** Resolves when it is closed. */
+  readonly closed: Promise<undefined>;
 }
 
 export interface ScriptedModelOptions {
@@ -81,6 +83,9 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
     requests,
     script: (replies) => void script.push(...replies),
     nextRequest: ({ signal } = {}) => nextOf(held, waiters, signal),
+    closed: new Promise((resolve) =>
+      closing.signal.addEventListener("abort", () => resolve(undefined), { once: true }),
+    ),
     close: () => {
       closing.abort();
       return new Promise((resolve) => {

@@ -1,0 +1,184 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Client } from "@corral/client";
+import { callsTool, cuts, fails, holds, type Reply, says, type ScriptedRequest } from "@corral/daemon/testing";
+import { newId, type WireEvent } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
+
+/** Models by each protocol that is spoken, and how their servers say that a conversation is too long. */
+const models: Readonly<Record<string, string>> = {
+  "anthropic/scripted": "prompt is too long: 203456 tokens > 200000 maximum",
+  "openai/gpt-5": "Your input exceeds the context window of this model.",
+  "google/gemini-3-pro": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+  "mine/local": "the request exceeds the available context size",
+  "ollama/llama": "input is too long",
+};
+
+const keyOf = (model: string) => `sk-story-${model.split("/")[0]}-0123456789`;
+
+interface Fault {
+  /** What the first request gets; the next is answered. */
+  readonly first: (request: ScriptedRequest, overflow: string) => void;
+  readonly end: object;
+}
+
+const done = { outcome: "done", attempts: 2 };
+const faults: Readonly<Record<string, Fault>> = {
+  "a limit of the rate": { first: (request) => request.fail(429, { retryAfter: 0.2 }), end: done },
+  "an error": { first: (request) => request.fail(500), end: done },
+  "a slow first byte": { first: (request) => request.answer(holds()), end: done },
+  "a stall": { first: (request) => void request.stream(), end: done },
+  "a cut": { first: (request) => request.answer(cuts()), end: done },
+  "no JSON": { first: (request) => malformed(request), end: done },
+  "a cut after words": {
+    first: (request) => request.answer(says("half"), cuts()),
+    end: { outcome: "failed", attempts: 1, code: "provider.unavailable" },
+  },
+  "an overflow": {
+    first: (request, message) => request.fail(400, { message }),
+    end: { outcome: "failed", attempts: 1, code: "provider.overflow" },
+  },
+};
+
+function malformed(request: ScriptedRequest): void {
+  const stream = request.stream();
+  stream.raw("data: {oops\n\n");
+  stream.endEarly();
+}
+
+/** Keys by `corral auth`, everything else by variables and settings. */
+async function setProviders(): Promise<Stage> {
+  const stage = await setStage({ variables: { ANTHROPIC_API_KEY: "" } });
+  const file = join(dirname(stage.home), "user/.config/corral/config.json");
+  mkdirSync(dirname(file), { recursive: true });
+  const compatible = { mine: { baseUrl: `${stage.model.url}/v1` } };
+  writeFileSync(file, JSON.stringify({ providers: { compatible, firstByteSeconds: 3, silenceSeconds: 3 } }));
+  const { url } = stage.model;
+  await stage.serve({ more: { OPENAI_BASE_URL: `${url}/v1`, GEMINI_BASE_URL: url, OLLAMA_HOST: url } });
+  for (const model of Object.keys(models)) {
+    const login = stage.corral("auth", "login", model.split("/")[0] ?? "");
+    login.process.stdin?.end(`${keyOf(model)}\n`);
+    expect([await login.exit, login.stderr()]).toEqual([0, expect.stringContaining("kept")]);
+  }
+  return stage;
+}
+
+/** Says something to the session and waits for the end of what it does. */
+async function say(client: Client, session: `ses_${string}`, text: string, nth: number): Promise<readonly WireEvent[]> {
+  await client.sessions.admit(session, { id: newId("input"), text, attachments: [], delivery: "steer" });
+  return eventsUntil(client, "activity.settled", { session, nth });
+}
+
+/** How the last activity ended. */
+function endOf(events: readonly WireEvent[]): object {
+  const begun = events.findLastIndex(({ type }) => type === "activity.opened");
+  const own = events.slice(begun);
+  const { outcome, error } = own.at(-1)?.data as { outcome: string; error?: { code: string } };
+  const attempts = own.filter(({ type }) => type === "turn.dispatched").length;
+  return { outcome, attempts, ...(error === undefined ? {} : { code: error.code }) };
+}
+
+test("by each protocol a provider's faults pass or are told, and no key is anywhere but in its store", async () => {
+  await using stage = await setProviders();
+  const client = stage.client();
+  const { id: projectId } = await client.projects.register({ path: stage.repository });
+  const seen = new Set<string>();
+  const everyone = answerAll(stage, (request) => {
+    const prompt = request.newInputs.at(-1) ?? "";
+    const [model = "", fault = ""] = prompt.split(": ");
+    if (fault === "look") return request.answer(...lookAround(request));
+    if (!seen.has(prompt)) {
+      seen.add(prompt);
+      return faults[fault]?.first(request, models[model] ?? "");
+    }
+    return request.answer(says("fine"));
+  });
+  const told = await Promise.all(
+    Object.keys(models).map(async (model) => {
+      const { id } = await client.sessions.create({ projectId, model });
+      const ends: Record<string, object> = {};
+      let nth = 0;
+      for (const fault of Object.keys(faults)) ends[fault] = endOf(await say(client, id, `${model}: ${fault}`, ++nth));
+      await say(client, id, `${model}: look`, ++nth);
+      return [model, ends] as const;
+    }),
+  );
+  const expected = Object.fromEntries(Object.entries(faults).map(([name, { end }]) => [name, end]));
+  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.keys(models).map((model) => [model, expected])));
+
+  const secrets = Object.keys(models).map(keyOf);
+  expect(keysUsed(stage)).toEqual(new Set(secrets));
+  const events = JSON.stringify(await everything(client));
+  expect(events).toContain("LOOKED");
+  expect(secrets.filter((secret) => events.includes(secret))).toEqual([]);
+  expect(placesWith(secrets, stage.home)).toEqual(["credentials.json"]);
+  expect(processesWith(secrets)).toEqual([]);
+  await stage[Symbol.asyncDispose]();
+  await everyone;
+});
+
+test("a key in the daemon's environment is in none below it", async () => {
+  await using stage = await setStage({ variables: { ANTHROPIC_API_KEY: "sk-story-of-the-environment" } });
+  const daemon = await stage.serve();
+  const run = stage.corral("run", "--detach", "[[shell: echo so]] [[say: ok]]");
+  expect(await run.exit).toBe(0);
+  await eventsUntil(stage.client(), "activity.settled");
+  const below = processesWith(["sk-story-of-the-environment"]).filter((pid) => !wordsOf(pid).includes("cli.js"));
+  expect(below.filter((pid) => pid !== daemon.info.pid)).toEqual([]);
+  expect(placesWith(["sk-story-of-the-environment"], stage.home)).toEqual([]);
+  expect(stage.model.requests[0]?.headers["x-api-key"]).toBe("sk-story-of-the-environment");
+});
+
+/** Until the stage is gone. */
+async function answerAll({ model }: Stage, answer: (request: ScriptedRequest) => void): Promise<void> {
+  for (;;) {
+    const request = await Promise.race([model.nextRequest(), model.closed]);
+    if (request === undefined) return;
+    answer(request);
+  }
+}
+
+/** What an agent can see of its own processes. */
+function lookAround({ toolResults }: ScriptedRequest): readonly Reply[] {
+  if (toolResults.length > 0) return [says("seen")];
+  const command = "echo LOOKED; env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'";
+  return [callsTool("shell", { command })];
+}
+
+function keysUsed({ model }: Stage): ReadonlySet<string> {
+  return new Set(
+    model.requests.map(({ headers }) =>
+      String(headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers.authorization?.replace("Bearer ", "")),
+    ),
+  );
+}
+
+/** Files of the home that hold one of them: the database, logs, workspaces, spools, everything. */
+function placesWith(secrets: readonly string[], home: string): readonly string[] {
+  return readdirSync(home, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((file) => hasOne(readFileSync(file), secrets))
+    .map((file) => file.slice(home.length + 1));
+}
+
+/** Processes of this machine that have one in their arguments or their environment. */
+function processesWith(secrets: readonly string[]): readonly number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid)
+    .filter((pid) => ["environ", "cmdline"].some((file) => hasOne(contentOf(`/proc/${pid}/${file}`), secrets)));
+}
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function hasOne(content: Buffer, secrets: readonly string[]): boolean {
+  return secrets.some((secret) => content.includes(secret));
+}
