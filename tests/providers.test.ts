@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
-import { callsTool, cuts, fails, holds, type Reply, says, type ScriptedRequest } from "@corral/daemon/testing";
+import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest } from "@corral/daemon/testing";
 import { newId, type WireEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
@@ -53,7 +53,7 @@ async function setProviders(): Promise<Stage> {
   const file = join(dirname(stage.home), "user/.config/corral/config.json");
   mkdirSync(dirname(file), { recursive: true });
   const compatible = { mine: { baseUrl: `${stage.model.url}/v1` } };
-  writeFileSync(file, JSON.stringify({ providers: { compatible, firstByteSeconds: 3, silenceSeconds: 3 } }));
+  writeFileSync(file, JSON.stringify({ providers: { compatible, firstByteSeconds: 2, silenceSeconds: 2 } }));
   const { url } = stage.model;
   await stage.serve({ more: { OPENAI_BASE_URL: `${url}/v1`, GEMINI_BASE_URL: url, OLLAMA_HOST: url } });
   for (const model of Object.keys(models)) {
@@ -114,7 +114,7 @@ test("by each protocol a provider's faults pass or are told, and no key is anywh
   expect(secrets.filter((secret) => events.includes(secret))).toEqual([]);
   expect(placesWith(secrets, stage.home)).toEqual(["credentials.json"]);
   expect(processesWith(secrets)).toEqual([]);
-  await stage[Symbol.asyncDispose]();
+  await stage.model.close();
   await everyone;
 });
 
