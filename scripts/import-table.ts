@@ -67,7 +67,18 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
   agents: ["providers", "models", "sessions", "tools", "environments", "rules", "faults"],
   // A run has its calls judged in the daemon, which also tells how providers are reached.
-  runner: ["log", "sessions", "workspaces", "environments", "providers", "agents", "usage", "artifacts", "rules", "faults"],
+  runner: [
+    "log",
+    "sessions",
+    "workspaces",
+    "environments",
+    "providers",
+    "agents",
+    "usage",
+    "artifacts",
+    "rules",
+    "faults",
+  ],
   plugins: [],
   gateway: "every slice",
 };
