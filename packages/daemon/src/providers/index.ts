@@ -1,5 +1,5 @@
-export { type ListedModel, listModels } from "./catalogue.ts";
-export { type FindReach, openProviders, parseModel, type Reach, unknownProvider } from "./choice.ts";
+export { listModels } from "./catalogue.ts";
+export { type FindReach, openProviders, type Reach, unknownProvider } from "./choice.ts";
 export { ProviderFailure } from "./failure.ts";
 export {
   builtIn,
