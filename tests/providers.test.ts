@@ -74,7 +74,8 @@ async function say(client: Client, session: `ses_${string}`, text: string, nth: 
 function endOf(events: readonly WireEvent[]): object {
   const begun = events.findLastIndex(({ type }) => type === "activity.opened");
   const own = events.slice(begun);
-  const { outcome, error } = own.at(-1)?.data as { outcome: string; error?: { code: string } };
+  const last: unknown = own.at(-1)?.data;
+  const { outcome, error } = last as { outcome: string; error?: { code: string } };
   const attempts = own.filter(({ type }) => type === "turn.dispatched").length;
   return { outcome, attempts, ...(error === undefined ? {} : { code: error.code }) };
 }
