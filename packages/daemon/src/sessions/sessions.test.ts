@@ -1,5 +1,5 @@
 import { event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../log/index.ts";
 import { promote } from "./inbox.ts";
 import { by, input, openBench, type SessionBench } from "./testing/bench.ts";
@@ -70,6 +70,25 @@ describe("an archived session", () => {
     await admit("hello");
     await promoteNow();
     await expect(bench.sessions.archive(bench.id, by)).rejects.toMatchObject({ code: "session.busy" });
+  });
+});
+
+describe("an interrupt", () => {
+  test("that comes late does not relabel an end already reached, nor reach what came after it", async () => {
+    await tell(event("activity.opened", { id: "act_1" }));
+    const row = bench.log.row.bind(bench.log);
+    // The activity ends between the look and the word, and another begins.
+    vi.spyOn(bench.log, "row").mockImplementationOnce(async (...asked) => {
+      const seen = await row(...asked);
+      await tell(
+        event("activity.settled", { id: "act_1", outcome: "done" }),
+        event("activity.opened", { id: "act_2" }),
+      );
+      return seen;
+    });
+    expect(await bench.sessions.interrupt(bench.id, by)).toEqual({ kind: "nothing-running" });
+    expect((await bench.types()).slice(-2)).toEqual(["activity.settled", "activity.opened"]);
+    expect((await view()).state).toMatchObject({ state: "thinking", activityId: "act_2" });
   });
 });
 
