@@ -1,6 +1,6 @@
 import { CorralError, type EnvironmentAsked } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { shellWishOf, wishOf } from "./wish.ts";
+import { aloneWishOf, shellWishOf, wishOf } from "./wish.ts";
 
 const usual = { image: "localhost/usual:1", volumes: { "/opt/cache": "cache" } };
 
@@ -12,14 +12,17 @@ test("a session in a container reaches the hosts on the list, as one in a jail d
   expect(wishOf(asked)).toEqual({ ...asked, network: "allow", access: "write" });
 });
 
-test("a shell in a container has no network unless it is open, and no list", () => {
+test("a shell has no network unless it asks for one, and without a daemon no list of hosts", () => {
   expect(shellWishOf({ kind: "container" }, usual)).toMatchObject({ network: "off", ...usual });
   expect(shellWishOf({ kind: "container", network: "open" }, usual)).toMatchObject({ network: "open" });
   const lists: EnvironmentAsked[] = [
     { kind: "container", network: "allow" },
     { kind: "container", allow: ["a.example.test"] },
   ];
-  for (const asked of lists) expect(codeOf(() => shellWishOf(asked))).toBe("environment.unkept");
+  for (const asked of lists) {
+    expect(shellWishOf(asked)).toMatchObject({ ...asked, network: "allow" });
+    expect(codeOf(() => aloneWishOf(asked))).toBe("environment.unkept");
+  }
 });
 
 test("only a container has an image", () => {

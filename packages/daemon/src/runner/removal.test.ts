@@ -24,13 +24,16 @@ function leftIn({ home }: TestDaemon): object {
   };
 }
 
+/** Of a session that has worked, in the folder of workspaces. */
+const filesOf = (session: string) => [session, `${session}.index`, `${session}.json`, `${session}.kept`];
+
 test("an erased session leaves neither words, nor processes, nor files, and nothing starts it again", async () => {
   await using daemon = await startTestDaemon();
   const { session, log, removal } = daemon;
   const other = await daemon.another();
   await ran(daemon, session);
   expect(leftIn(daemon)).toEqual({
-    workspaces: [session.id, `${session.id}.index`, `${session.id}.json`],
+    workspaces: filesOf(session.id),
     environments: 1,
   });
   const { length } = await session.events();
@@ -93,5 +96,5 @@ test("files of a removed session that a crash left behind are swept, and no othe
   await daemon.stop();
   await log.erase(session.id, by);
   await removal.sweep(new AbortController().signal);
-  expect(leftIn(daemon)).toMatchObject({ workspaces: [other.id, `${other.id}.index`, `${other.id}.json`] });
+  expect(leftIn(daemon)).toMatchObject({ workspaces: filesOf(other.id) });
 });
