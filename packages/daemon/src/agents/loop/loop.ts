@@ -13,7 +13,7 @@ import type { Toolbox, ToolRegistry } from "../../tools/index.ts";
 import type { Context } from "./context/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import type { CallTerms } from "./calls.ts";
-import { buildRequest, hashRequest, systemOf, wordTurn } from "./request.ts";
+import { buildRequest, hashOf, hashRequest, systemOf, wordTurn } from "./request.ts";
 import { TurnCalls } from "./turn-calls.ts";
 
 export interface LoopParts extends Omit<CallTerms, "toolbox"> {
@@ -35,8 +35,11 @@ export function openLoop(parts: LoopParts): AgentKind {
   return {
     async turn(desk, activity) {
       const now = toolsOf(desk, parts.tools);
+      const isNew = activity.turn === undefined;
       const turn = activity.turn ?? (await prepare(desk, activity, parts.context, now));
-      const toolbox = toolboxes.get(turn) ?? (turn.offers === undefined ? now : now.asOffered(turn.offers));
+      const toolbox = isNew
+        ? now
+        : (toolboxes.get(turn) ?? (turn.offers === undefined ? now : now.asOffered(turn.offers)));
       toolboxes.set(turn, toolbox);
       using calls = new TurnCalls(desk, turn, { ...parts, toolbox });
       if (mayAsk(turn)) {
@@ -71,7 +74,7 @@ async function prepare(desk: Desk, activity: OpenActivity, context: Context, too
 }
 
 function isOffered(offers: Turn["offers"], toolbox: Toolbox): boolean {
-  return offers === toolbox.offers || JSON.stringify(offers) === JSON.stringify(toolbox.offers);
+  return offers !== undefined && (offers === toolbox.offers || hashOf(offers) === hashOf(toolbox.offers));
 }
 
 /** A reply that already made calls is never asked for again: their results enter the next request. */

@@ -24,10 +24,24 @@ export function hashRequest(model: string, history: Pick<History, "context" | "e
   const turn = entries[last];
   const earlier = turn?.kind === "turn" ? turn.requestHash : "";
   const since = entries.slice(Math.max(0, last)).flatMap((entry) => messagesOf(entry, toolbox));
+  const before = [history.context === undefined ? "" : hashOf(history.context), hashOf(toolbox.offers)];
   return createHash("sha256")
-    .update(JSON.stringify([model, earlier, systemOf(history), toolbox.offers, since]))
+    .update(JSON.stringify([model, earlier, ...before, since]))
     .digest("base64url");
 }
+
+/** Of what is the same in turn after turn: found out once. */
+export function hashOf(what: NonNullable<History["context"]> | Toolbox["offers"]): string {
+  const known = hashes.get(what);
+  if (known !== undefined) return known;
+  const hash = createHash("sha256")
+    .update(JSON.stringify("system" in what ? what.system : what))
+    .digest("base64url");
+  hashes.set(what, hash);
+  return hash;
+}
+
+const hashes = new WeakMap<object, string>();
 
 /** Puts a turn that has settled into the words of its own tools, which may be others in the next. */
 export function wordTurn(turn: Turn, toolbox: Toolbox): void {
