@@ -57,8 +57,8 @@ async function commands(rounds: number): Promise<boolean> {
 }
 
 /**
- * Of a jail for a new workspace, one after the other, with what a process has that opened jails before: a builder waits, and the next one is
- * made meanwhile, within the time that is measured.
+ * Of a jail for a new workspace, with what a process has that opened jails before: a builder waits. The next one is made when the jail
+ * stands, while its first command runs, which is not timed.
  */
 async function starts(rounds: number): Promise<boolean> {
   const [bare, jailed] = await inTurn(rounds, [() => floor("start", 30), () => jails("starts", 30)]);

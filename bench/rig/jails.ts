@@ -39,14 +39,14 @@ async function measured(what: string, count: number, folder: string): Promise<ob
 
 async function measure(open: () => Promise<TestJail>, what: string, count: number): Promise<object> {
   if (what === "memory") return { bytes: await memoryOf(open, count) };
-  if (what === "starts") return timed(count, open);
+  if (what === "starts") return timed(count, open, ({ environment: { shell } }) => shell.run(command(0)));
   const jail = await open();
   const { shell, files } = jail.environment;
   const content = "x".repeat(10_240);
   for (const name of fileNames) await files.write(name, content);
   let ran = 0;
   const deeds: Readonly<Record<string, () => Promise<unknown>>> = {
-    commands: () => shell.run({ id: `cal_${ran++}`, text: "echo word", timeoutMs: 60_000 }),
+    commands: () => shell.run(command(ran++)),
     reads: () => files.read(fileNames[0]!),
     "reads-at-once": () => Promise.all(fileNames.map((name) => files.read(name))),
   };
@@ -55,13 +55,23 @@ async function measure(open: () => Promise<TestJail>, what: string, count: numbe
   return timed(count, deed);
 }
 
-async function timed(count: number, deed: () => Promise<unknown>): Promise<object> {
-  for (let n = 0; n < 10; n++) await deed();
+function command(n: number) {
+  return { id: `cal_${n}`, text: "echo word", timeoutMs: 60_000 };
+}
+
+/** `use`: what is done with each afterwards, which is not timed. */
+async function timed<T>(
+  count: number,
+  deed: () => Promise<T>,
+  use: (done: T) => Promise<unknown> = async () => undefined,
+): Promise<object> {
+  for (let n = 0; n < 10; n++) await use(await deed());
   const times: number[] = [];
   for (let n = 0; n < count; n++) {
     const start = performance.now();
-    await deed();
+    const done = await deed();
     times.push(performance.now() - start);
+    await use(done);
   }
   times.sort((a, b) => a - b);
   return { median: times[Math.floor(times.length / 2)], best: times[0] };

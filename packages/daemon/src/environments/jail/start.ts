@@ -31,10 +31,10 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
       start.record(supervisor);
       feed(child.stdin!, [`${beginLine}\n`]);
     }
-    // While the walls are built there is time.
-    builders.prepare();
     await isReady;
     if (supervisor === undefined) throw unavailable("bubblewrap did not tell its first process", fixFor(""));
+    // Whoever waits for this jail goes first.
+    setImmediate(() => builders.prepare());
     return supervisor;
   } catch (error) {
     child.kill("SIGKILL");
