@@ -24,6 +24,7 @@ describe.skipIf(started === undefined)("a session in a container", () => {
     await using stage = await stageWithEngine();
     await stage.serve();
     expect((await told(stage, "config", "set", "workspace.setup", "echo ready >ready.txt")).code).toBe(0);
+    expect((await told(stage, "config", "set", "network.askSeconds", "0")).code).toBe(0);
     const run = runInContainer(stage);
     (await stage.model.nextRequest()).answer(
       callsTool("shell", { command: `cat ready.txt; echo two >>README.md; echo left >left.txt; ${wayOut}` }),

@@ -23,9 +23,30 @@ async function inJail(stage: Stage, command: string): Promise<string> {
   return (settled?.data.result as { stdout: string } | undefined)?.stdout ?? "";
 }
 
+test("a host on no list is asked about while the connection waits, and a yes for the session is kept", async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  const run = stage.corral("run", "--json", "--network", "allow", "go");
+  (await stage.model.nextRequest()).answer(
+    callsTool("shell", { command: "curl -sS http://nowhere.example.test/; curl -sS http://nowhere.example.test/" }),
+  );
+  const client = stage.client();
+  await expect.poll(async () => (await client.questions.list()).length, { timeout: 60_000 }).toBe(1);
+  const [question] = await client.questions.list();
+  expect(question?.about).toMatchObject({ kind: "host", host: "nowhere.example.test", port: 80 });
+  await client.questions.answer(question!.id, { choice: "session" });
+  const next = await stage.model.nextRequest();
+  // It may be reached, and there is no such host.
+  expect(JSON.stringify(next.toolResults).split("host nowhere.example.test was not found")).toHaveLength(3);
+  next.answer(says("done"));
+  expect(await run.exit).toBe(0);
+  expect((await client.questions.list({ closed: true })).length).toBe(1);
+});
+
 test("an agent is told which host to ask for, its owner sees it and allows it, and that counts at once", async () => {
   await using stage = await setStage();
   const { info } = await stage.serve();
+  await corral(stage, "config", "set", "network.askSeconds", "0");
   const gateway = new URL(info.url).port;
   const said = await inJail(
     stage,
@@ -83,6 +104,7 @@ test("a person's shell reaches the hosts on the list, by the same way, and what 
 test("a way out is there again for a command that outlived its daemon, and goes with the environment", async () => {
   await using stage = await setStage();
   const daemon = await stage.serve();
+  await corral(stage, "config", "set", "network.askSeconds", "0");
   const wait = "mkfifo gate; echo waiting >ready; read x <gate";
   const run = stage.corral("run", "--network", "allow", "go");
   (await stage.model.nextRequest()).answer(

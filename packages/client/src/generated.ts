@@ -163,6 +163,7 @@ export interface Api {
           | "gateway.port"
           | "gateway.allowedHosts"
           | "network.allow"
+          | "network.askSeconds"
           | "sessions.atOnce"
           | "sessions.atOncePerProject"
           | "environments.atOnce"
@@ -241,6 +242,7 @@ export interface Api {
         | "gateway.port"
         | "gateway.allowedHosts"
         | "network.allow"
+        | "network.askSeconds"
         | "sessions.atOnce"
         | "sessions.atOncePerProject"
         | "environments.atOnce"
@@ -295,6 +297,7 @@ export interface Api {
           | "gateway.port"
           | "gateway.allowedHosts"
           | "network.allow"
+          | "network.askSeconds"
           | "sessions.atOnce"
           | "sessions.atOncePerProject"
           | "environments.atOnce"
@@ -1544,7 +1547,20 @@ export interface Api {
               diff?: string | undefined;
             }
           | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
-          | { kind: "host"; host: string; port: number };
+          | {
+              kind: "host";
+              host: string;
+              port: number;
+              always?:
+                | {
+                    tool?: string | undefined;
+                    command?: string | undefined;
+                    path?: string | undefined;
+                    access?: "read" | "write" | undefined;
+                    host?: string | undefined;
+                  }[]
+                | undefined;
+            };
         text: string;
         choices: { id: string; label: string; note?: string | undefined }[];
         takesText: boolean;
@@ -1598,7 +1614,20 @@ export interface Api {
             diff?: string | undefined;
           }
         | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
-        | { kind: "host"; host: string; port: number };
+        | {
+            kind: "host";
+            host: string;
+            port: number;
+            always?:
+              | {
+                  tool?: string | undefined;
+                  command?: string | undefined;
+                  path?: string | undefined;
+                  access?: "read" | "write" | undefined;
+                  host?: string | undefined;
+                }[]
+              | undefined;
+          };
       text: string;
       choices: { id: string; label: string; note?: string | undefined }[];
       takesText: boolean;
@@ -1652,7 +1681,20 @@ export interface Api {
               diff?: string | undefined;
             }
           | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
-          | { kind: "host"; host: string; port: number };
+          | {
+              kind: "host";
+              host: string;
+              port: number;
+              always?:
+                | {
+                    tool?: string | undefined;
+                    command?: string | undefined;
+                    path?: string | undefined;
+                    access?: "read" | "write" | undefined;
+                    host?: string | undefined;
+                  }[]
+                | undefined;
+            };
         text: string;
         choices: { id: string; label: string; note?: string | undefined }[];
         takesText: boolean;
@@ -1707,7 +1749,20 @@ export interface Api {
               diff?: string | undefined;
             }
           | { kind: "agent"; callId: `cal_${string}`; turnId: `trn_${string}` }
-          | { kind: "host"; host: string; port: number };
+          | {
+              kind: "host";
+              host: string;
+              port: number;
+              always?:
+                | {
+                    tool?: string | undefined;
+                    command?: string | undefined;
+                    path?: string | undefined;
+                    access?: "read" | "write" | undefined;
+                    host?: string | undefined;
+                  }[]
+                | undefined;
+            };
         text: string;
         choices: { id: string; label: string; note?: string | undefined }[];
         takesText: boolean;
@@ -1742,7 +1797,7 @@ export interface Api {
         host: string;
         port: number;
         verdict: "allowed" | "refused";
-        reason: "listed" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        reason: "listed" | "answered" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
         connections: number;
         bytesOut: number;
         bytesIn: number;

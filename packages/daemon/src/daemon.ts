@@ -3,12 +3,14 @@ import { join } from "node:path";
 import {
   alwaysFor,
   type AnswerGiven,
+  type AskedQuestion,
   CorralError,
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
   type EnvironmentWish,
   type Finding,
+  type Judgement,
   type QuestionView,
   type Rulebook,
   type RulesProblem,
@@ -189,6 +191,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     owner: parts.drivers.of("jail").owner,
     list: (place) => hostsFor(place),
+    ask: (place, target, signal) => (isSession(place) ? mayReach(place, target, signal) : Promise.resolve(false)),
     onDefect: complainingTo(parts.logger.child({ component: "egress" })),
   });
   const artifacts = await openArtifacts({
@@ -404,9 +407,27 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   /** What was said "always" to counts from the next call on. */
   async function keepAlways({ about, session, projectId }: QuestionView, { choice }: AnswerGiven, by: By) {
     const scope = alwaysFor.safeParse(choice);
-    if (about.kind !== "approval" || !scope.success || projectId === undefined) return;
+    if (about.kind === "agent" || !scope.success || projectId === undefined) return;
     for (const match of about.always ?? [])
       await rules.keepAlways({ for: scope.data, session, project: projectId, match }, by);
+  }
+
+  /** A host on no list: the rules say, or the operator is asked while the connection waits. */
+  async function mayReach(session: SessionId, target: { host: string; port: number }, signal: AbortSignal) {
+    const { host, port } = target;
+    const named = port === 80 || port === 443 ? host : `${host}:${port}`;
+    const view = await sessions.get(session);
+    const values = view === undefined ? config.values : await config.valuesFor(view.projectId);
+    const asked = { tool: "network", effect: "writes", hosts: [named] } as const;
+    const { verdict, always } = judge(asked, await rulebookOf(session));
+    const seconds = values["network.askSeconds"];
+    if (verdict !== "ask" || seconds === 0) return verdict === "allow";
+    const { state, ...end } = await questions.ask(
+      session,
+      hostQuestion({ named, host, port, always, seconds }),
+      signal,
+    );
+    return state === "answered" && "answer" in end && end.answer.choice !== "deny";
   }
 
   /** Where the session works, or will. */
@@ -497,6 +518,28 @@ function providerSettings(values: SettingValues): ProviderSettings {
     },
     openai: { api: values["providers.openai.api"], stores: values["providers.openai.store"] },
     compatible: values["providers.compatible"],
+  };
+}
+
+function hostQuestion(asked: {
+  readonly named: string;
+  readonly host: string;
+  readonly port: number;
+  readonly always: Judgement["always"];
+  readonly seconds: number;
+}): Omit<AskedQuestion, "id"> {
+  const { named, host, port, always = [], seconds } = asked;
+  const more = always.length === 0 ? [] : (["session", "project"] as const);
+  return {
+    about: { kind: "host", host, port, ...(always.length === 0 ? {} : { always: [...always] }) },
+    text: `May the agent reach ${named}?`,
+    choices: [
+      { id: "once", label: "Allow once" },
+      ...more.map((scope) => ({ id: scope, label: `Always for this ${scope}`, note: named })),
+      { id: "deny", label: "Deny" },
+    ],
+    takesText: false,
+    timeLimitMs: seconds * 1000,
   };
 }
 

@@ -133,6 +133,11 @@ export const settings = {
     "Hosts that agents may reach, as in example.org, *.example.org or example.org:8443; each file adds to the others.",
     { default: [], scope: "project", takesEffect: "now", addsUp: true },
   ),
+  "network.askSeconds": setting(
+    z.int().min(0).max(3600),
+    "How long a connection to a host on no list waits for the operator to be asked about it; 0: it is refused at once.",
+    { default: 60, scope: "project", takesEffect: "now" },
+  ),
   "sessions.atOnce": setting(
     z.int().min(0).max(10_000),
     "How many sessions may be at work at once; the others wait in line; 0: twelve a processor, and no more than one for each 256 MiB of memory.",

@@ -17,11 +17,20 @@ export const networkVerdict = z.enum(["allowed", "refused"]);
 export type NetworkVerdict = z.infer<typeof networkVerdict>;
 
 /**
- * Why: `listed`; or `unlisted`, `port` (the host is listed, for other ports), `name` (no proper name of a host),
+ * Why: `listed`, or `answered` (the operator let it); or `unlisted`, `port` (the host is listed, for other ports), `name` (no proper name of a host),
  * `address` (it leads to this machine or a private network), `unresolved` (there is no such host), `request` (what was
  * sent is not to be trusted).
  */
-export const networkReason = z.enum(["listed", "unlisted", "port", "name", "address", "unresolved", "request"]);
+export const networkReason = z.enum([
+  "listed",
+  "answered",
+  "unlisted",
+  "port",
+  "name",
+  "address",
+  "unresolved",
+  "request",
+]);
 export type NetworkReason = z.infer<typeof networkReason>;
 
 /** What a session, or a person's shell, had to do with one host, from its beginning up to now. */

@@ -37,7 +37,12 @@ export const questionAbout = z.discriminatedUnion("kind", [
   /** The agent's own, by its tool `ask`. */
   z.object({ kind: z.literal("agent"), callId, turnId }),
   /** Somebody in the session's environment wants to reach a host that is on no list. */
-  z.object({ kind: z.literal("host"), host: z.string(), port: z.int().nonnegative() }),
+  z.object({
+    kind: z.literal("host"),
+    host: z.string(),
+    port: z.int().nonnegative(),
+    always: z.array(ruleMatch).optional(),
+  }),
 ]);
 export type QuestionAbout = z.infer<typeof questionAbout>;
 

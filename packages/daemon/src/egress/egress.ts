@@ -4,7 +4,9 @@ import type { Server } from "node:http";
 import { join } from "node:path";
 import { environmentState, networkContact, type NetworkView } from "@corral/protocol";
 import type { Log } from "../log/index.ts";
+import { HostQuestions } from "./host-questions.ts";
 import { isShell, Ledger, type Place } from "./ledger.ts";
+import type { Target } from "./names.ts";
 import { type Deadlines, openProxy } from "./proxy.ts";
 import { openResolver, type Resolve } from "./resolve.ts";
 
@@ -34,6 +36,8 @@ export interface EgressParts {
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** What a session may reach. */
   readonly list: (session: Place) => Promise<readonly string[]>;
+  /** Asks about a host that is on no list, for as long as the signal says that somebody waits. Without: it is refused. */
+  readonly ask?: (place: Place, target: Target, signal: AbortSignal) => Promise<boolean>;
   readonly onDefect: (what: string, error?: unknown) => void;
   readonly resolve?: Resolve;
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
@@ -125,9 +129,12 @@ export function openEgress(parts: EgressParts): Egress {
 
   async function listen(session: Place, folder: string): Promise<OpenWay> {
     const ledger = new Ledger(log, session, { pauseMs: parts.pauseMs ?? 10_000, hosts: toldApart, onDefect });
+    const { ask } = parts;
+    const hosts = ask && new HostQuestions((target, signal) => ask(session, target, signal));
     const judge = {
       list: () => listOf(session),
       resolve,
+      ...(hosts && { mayReach: (target: Target, leaving: AbortSignal) => hosts.mayReach(target, leaving) }),
       ...(parts.exceptions === undefined ? {} : { exceptions: parts.exceptions }),
     };
     const server = openProxy({

@@ -6,12 +6,17 @@ import type { Resolve } from "./resolve.ts";
 
 export type Judgement =
   /** `address` is what the name led to now, and the only one to be used: asked again, it might lead elsewhere. */
-  | { readonly verdict: "allowed"; readonly reason: "listed"; readonly target: Target; readonly address: string }
+  | {
+      readonly verdict: "allowed";
+      readonly reason: "listed" | "answered";
+      readonly target: Target;
+      readonly address: string;
+    }
   | Refusal;
 
 export interface Refusal {
   readonly verdict: "refused";
-  readonly reason: Exclude<NetworkReason, "listed">;
+  readonly reason: Exclude<NetworkReason, "listed" | "answered">;
   /** What was asked for, fit for the record. */
   readonly target: Target;
   /** For whoever asked. */
@@ -22,25 +27,39 @@ export interface Judge {
   /** What may be reached at this moment. */
   list(): Promise<readonly string[]>;
   resolve: Resolve;
+  /** Asks whether one on no list may be reached all the same. Without: none may. */
+  mayReach?(target: Target, leaving: AbortSignal): Promise<boolean>;
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
   readonly exceptions?: ReadonlySet<string>;
 }
 
 /** Decides about `HOST[:PORT]`. The name is looked for on the list before anybody is asked where it leads. */
-export async function judge(authority: string, defaultPort: number, by: Judge): Promise<Judgement> {
+export async function judge(
+  authority: string,
+  defaultPort: number,
+  by: Judge,
+  leaving: AbortSignal = new AbortController().signal,
+): Promise<Judgement> {
   const target = readAuthority(authority, defaultPort);
   if (target === undefined) return oddName(authority);
   const { host, port } = target;
   const found = lookUp(await by.list(), target);
-  if (found === "unlisted") return refuse("unlisted", `host ${host} is not on the list: corral network allow ${ask()}`);
-  if (found === "port")
+  const isAnswered = found !== "listed" && ((await by.mayReach?.(target, leaving)) ?? false);
+  if (found === "unlisted" && !isAnswered)
+    return refuse("unlisted", `host ${host} is not on the list: corral network allow ${ask()}`);
+  if (found === "port" && !isAnswered)
     return refuse("port", `host ${host} is on the list, port ${port} is not: corral network allow ${ask()}`);
   const addresses = await by.resolve(host);
   const [address] = addresses;
   if (address === undefined) return refuse("unresolved", `host ${host} was not found`);
   if (!addresses.every((each) => mayBeReached(each, by)))
     return refuse("address", `host ${host} leads to this machine or a private network, which is never reached`);
-  return { verdict: "allowed", reason: "listed", target, address: ipv4First(addresses) ?? address };
+  return {
+    verdict: "allowed",
+    reason: isAnswered ? "answered" : "listed",
+    target,
+    address: ipv4First(addresses) ?? address,
+  };
 
   function ask(): string {
     return port === 80 || port === 443 ? host : `${host}:${port}`;

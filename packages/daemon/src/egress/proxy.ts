@@ -60,7 +60,9 @@ export function openProxy(parts: ProxyParts): Server {
     const [, authority = "", rest = ""] = url ?? [];
     const path = rest.startsWith("/") ? rest : `/${rest}`;
     const doubt = url === null ? notForProxies(request) : (doubtAbout(request, authority, 80) ?? bodyDoubt(request));
-    const way = await wayTo(doubt ?? authority, 80);
+    const leaving = new AbortController();
+    response.once("close", () => leaving.abort());
+    const way = await wayTo(doubt ?? authority, 80, leaving.signal);
     if (way.kind === "none") return answer(response, way.answer);
     if (response.destroyed) return way.outside.destroy() && undefined;
     try {
@@ -74,7 +76,9 @@ export function openProxy(parts: ProxyParts): Server {
   async function tunnel(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
     const authority = request.url ?? "";
-    const way = await wayTo(doubtAbout(request, authority, 443) ?? authority, 443);
+    const leaving = new AbortController();
+    socket.once("close", () => leaving.abort());
+    const way = await wayTo(doubtAbout(request, authority, 443) ?? authority, 443, leaving.signal);
     if (way.kind === "none") return answerRaw(socket, way.answer);
     if (socket.destroyed) return way.outside.destroy() && undefined;
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -82,11 +86,11 @@ export function openProxy(parts: ProxyParts): Server {
   }
 
   /** Judges, records, and connects where that is allowed. */
-  async function wayTo(authority: string | Refusal, defaultPort: number): Promise<Way> {
+  async function wayTo(authority: string | Refusal, defaultPort: number, leaving: AbortSignal): Promise<Way> {
     let judgement: Judgement;
     let connection: Connection;
     try {
-      judgement = typeof authority === "string" ? await judge(authority, defaultPort, parts.judge) : authority;
+      judgement = typeof authority === "string" ? await judge(authority, defaultPort, parts.judge, leaving) : authority;
       if (judgement.verdict === "refused") {
         await parts.ledger.refuse(judgement);
         return { kind: "none", answer: answerTo(judgement) };
