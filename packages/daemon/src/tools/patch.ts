@@ -6,6 +6,7 @@ import { applyHunks } from "./hunks.ts";
 import { hasChanged, hasChangedSince } from "./known-file.ts";
 import { type PatchStep, readPatch } from "./patch-text.ts";
 import { pathIn } from "./path.ts";
+import { previewOf } from "./preview.ts";
 import type { SeenFiles } from "./seen.ts";
 import type { Tool } from "./tool.ts";
 
@@ -37,6 +38,7 @@ export const patchTool: Tool<z.infer<typeof parameters>, Patched> = {
 Move to is only for files that move. Give two or three lines that stay around each change; @@ names a line above it where these are not enough.`,
   parameters,
   effect: "writes",
+  preview: ({ patch }) => previewOf(patch.split("\n")),
   touches: ({ patch }) => ({ paths: writtenBy(patch).map((path) => ({ path, access: "write" })) }),
 
   async intend({ patch }, { surroundings, seen }) {

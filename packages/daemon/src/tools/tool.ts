@@ -22,6 +22,8 @@ export interface Tool<Arguments = unknown, Result = unknown> {
   intend?(call: Arguments, context: ToolContext): Promise<readonly CallChange[]>;
   /** What a call would run, read, write or reach, for the rules to judge; paths from the workspace's folder on. Without: they judge the tool alone. */
   touches?(call: Arguments): Pick<RuleCall, "command" | "paths" | "hosts">;
+  /** What a call would change, for a person to read before it is allowed: lines that go with a minus, those that come with a plus. */
+  preview?(call: Arguments): string;
   /** Of one that the operator answers: it is never run, and what comes of the question is its result. */
   readonly operator?: {
     question(call: Arguments): Pick<AskedQuestion, "text" | "choices" | "takesText" | "default" | "timeLimitMs">;

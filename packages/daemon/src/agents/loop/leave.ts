@@ -39,7 +39,7 @@ export async function leaveFor(
   if (verdict === "deny") return declinedByRules(why);
   // Whoever chose to run it again has allowed it.
   if (verdict === "allow" || call.retryDecided) return { kind: "given" };
-  const about = approvalOf(desk, call, turn, { why, always });
+  const about = approvalOf(desk, call, turn, { why, always, diff: tool.preview?.(call.arguments) });
   const { question } = call;
   if (question === undefined || !isFor(question, about)) return asked(desk, approvalQuestion(about));
   return question.end === undefined ? { kind: "asked", events: [] } : decided(question.end);
@@ -98,14 +98,19 @@ function approvalOf(
   desk: Desk,
   call: Call,
   turn: Turn,
-  { why, always }: { readonly why: string; readonly always: readonly RuleMatch[] },
+  {
+    why,
+    always,
+    diff,
+  }: { readonly why: string; readonly always: readonly RuleMatch[]; readonly diff: string | undefined },
 ): Approval {
   const { id: callId, tool, arguments: args } = call;
   const shown = { kind: "approval", callId, turnId: turn.id, tool, arguments: args } as const;
   const hash = createHash("sha256")
     .update(JSON.stringify([desk.session, turn.id, callId, tool, args]))
     .digest("base64url");
-  return { ...shown, hash, because: why, ...(always.length === 0 ? {} : { always: [...always] }) };
+  const more = { ...(always.length === 0 ? {} : { always: [...always] }), ...(diff === undefined ? {} : { diff }) };
+  return { ...shown, hash, because: why, ...more };
 }
 
 /** An approval is for the very call that was shown. */
