@@ -36,6 +36,8 @@ const load: Record<CommandName, () => Promise<Command>> = {
   rules: async () => (await import("./commands/rules.ts")).rules,
   network: async () => (await import("./commands/network.ts")).network,
   audit: async () => (await import("./commands/audit.ts")).audit,
+  models: async () => (await import("./commands/models.ts")).models,
+  usage: async () => (await import("./commands/usage.ts")).usage,
   auth: async () => (await import("./commands/auth.ts")).auth,
   token: async () => (await import("./commands/token.ts")).token,
   status: async () => (await import("./commands/status.ts")).status,

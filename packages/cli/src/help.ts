@@ -102,6 +102,12 @@ export const commands = {
     summary: "show each command that was run, by whom, and whether the record is as it was written",
     example: "corral audit --since 2h --failed",
   },
+  models: { group: "settings", summary: "list the models that can be asked, with context and prices" },
+  usage: {
+    group: "settings",
+    summary: "sum up what models were asked, in tokens and dollars",
+    example: "corral usage --by day",
+  },
   auth: {
     group: "settings",
     summary: "keep, list, forget and try the keys that providers are asked with",

@@ -66,7 +66,7 @@ export class Transcript {
         if (event.data.kind === "text") this.#finish(event.data.part, event.data.text, event.data.cut === true);
         return;
       case "turn.attempt-failed":
-        return this.#line(dim(`request failed: ${shown(event.data.error.message)}`, this.#out));
+        return this.#line(dim(`request failed: ${shown(event.data.error.message)}${againIn(event.data)}`, this.#out));
       case "place.awaited": {
         const words = this.#exitCodes === "all" ? "waited for a free place" : lineWords(event.data);
         return this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));
@@ -229,4 +229,8 @@ function commandText(
     .map((text) => bounded(text, { lines: 8, characters: 1_800 }))
     .filter((text) => text !== "");
   return [...output, ...notes].join("\n");
+}
+
+function againIn({ againInMs }: { readonly againInMs?: number | undefined }): string {
+  return againInMs === undefined ? "" : ` (asked again in ${Math.max(1, Math.round(againInMs / 1000))} s)`;
 }

@@ -15,6 +15,8 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.CommandView>().toEqualTypeOf<protocol.CommandView>();
   expectTypeOf<api.AnswerOf<"POST /api/shells/{id}/commands">>().toEqualTypeOf<protocol.CommandView>();
   expectTypeOf<api.ConfigView>().toEqualTypeOf<protocol.ConfigView>();
+  expectTypeOf<api.ModelView>().toEqualTypeOf<protocol.ModelView>();
+  expectTypeOf<api.UsageView>().toEqualTypeOf<protocol.UsageView>();
   expectTypeOf<api.CredentialAnswer>().toEqualTypeOf<protocol.CredentialAnswer>();
   expectTypeOf<api.CredentialTest>().toEqualTypeOf<protocol.CredentialTest>();
   expectTypeOf<api.CredentialView>().toEqualTypeOf<protocol.CredentialView>();

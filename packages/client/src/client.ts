@@ -47,6 +47,7 @@ import type {
   LoginAnswer,
   LoginCode,
   LogoutAnswer,
+  ModelView,
   NetworkView,
   OpenShellWish,
   OpenTerminalWish,
@@ -91,6 +92,7 @@ import type {
   TrustFiles,
   TrustView,
   UpgradeAnswer,
+  UsageView,
   WorkspaceDiff,
 } from "./api.ts";
 import { type FollowCommand, followCommand } from "./command.ts";
@@ -261,6 +263,10 @@ export interface Client {
   };
   /** Which hosts sessions have reached, or were refused. */
   network(of?: { readonly session?: SessionId | undefined }, waiting?: Waiting): Promise<NetworkView>;
+  /** Models with what is known of them. */
+  models(waiting?: Waiting): Promise<readonly ModelView[]>;
+  /** What models were asked and what it cost. */
+  usage(by?: UsageView["by"], waiting?: Waiting): Promise<UsageView>;
   /** Keys of providers: they go in and never come out. */
   readonly credentials: {
     list(waiting?: Waiting): Promise<readonly CredentialView[]>;
@@ -444,6 +450,8 @@ export function createClient({
       view: (query = {}, waiting) => ask("GET /api/rules", { ...waiting, query }),
       check: (body, waiting) => ask("POST /api/rules/check", { ...waiting, body }),
     },
+    models: async (waiting) => (await ask("GET /api/models", { ...waiting })).models,
+    usage: (by = "model", waiting) => ask("GET /api/usage", { ...waiting, query: { by } }),
     credentials: {
       list: async (waiting) => (await ask("GET /api/credentials", { ...waiting })).credentials,
       put: (provider, body, waiting) =>

@@ -182,6 +182,7 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "models"
           | "providers.openai.api"
           | "providers.openai.store"
           | "providers.compatible"
@@ -261,6 +262,7 @@ export interface Api {
         | "limits.outputMb"
         | "container.image"
         | "container.volumes"
+        | "models"
         | "providers.openai.api"
         | "providers.openai.store"
         | "providers.compatible"
@@ -316,6 +318,7 @@ export interface Api {
           | "limits.outputMb"
           | "container.image"
           | "container.volumes"
+          | "models"
           | "providers.openai.api"
           | "providers.openai.store"
           | "providers.compatible"
@@ -396,6 +399,65 @@ export interface Api {
       outcome: "accepted" | "refused" | "unavailable";
       message: string;
       hint?: string | undefined;
+    };
+  };
+  /** Lists models with what is known of them; providers that list theirs are asked */
+  "GET /api/models": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      models: {
+        name: string;
+        facts: {
+          context?: number | undefined;
+          prices?:
+            | {
+                input?: number | { base: number; tiers: { above: number; price: number }[] } | undefined;
+                output?: number | { base: number; tiers: { above: number; price: number }[] } | undefined;
+                cacheRead?: number | { base: number; tiers: { above: number; price: number }[] } | undefined;
+                cacheWrite?: number | { base: number; tiers: { above: number; price: number }[] } | undefined;
+              }
+            | undefined;
+          images?: boolean | undefined;
+          reasoning?: boolean | undefined;
+          tools?: boolean | undefined;
+        };
+        source: "built-in" | "settings" | "provider";
+        isReachable: boolean;
+      }[];
+      seq: number;
+    };
+  };
+  /** Sums up what models were asked and what it cost */
+  "GET /api/usage": {
+    path: Record<string, never>;
+    query: { by?: "model" | "session" | "project" | "day" | undefined };
+    body: undefined;
+    answer: {
+      by: "model" | "session" | "project" | "day";
+      groups: {
+        requests: number;
+        inputTokens: number;
+        outputTokens: number;
+        cachedInputTokens: number;
+        cacheWriteTokens: number;
+        reasoningTokens: number;
+        costUsd: number;
+        unpriced: number;
+        name: string;
+      }[];
+      total: {
+        requests: number;
+        inputTokens: number;
+        outputTokens: number;
+        cachedInputTokens: number;
+        cacheWriteTokens: number;
+        reasoningTokens: number;
+        costUsd: number;
+        unpriced: number;
+      };
+      seq: number;
     };
   };
   "POST /api/projects": {
@@ -2197,6 +2259,8 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "PUT /api/credentials/{provider}": ["provider", "kind"],
   "DELETE /api/credentials/{provider}": ["provider", "kind"],
   "POST /api/credentials/{provider}/test": ["provider", "outcome", "message"],
+  "GET /api/models": ["models", "seq"],
+  "GET /api/usage": ["by", "groups", "total", "seq"],
   "POST /api/projects": ["id", "path", "name", "present", "seq", "worktree"],
   "GET /api/projects": ["projects"],
   "POST /api/projects/{id}/forget": ["kind"],

@@ -5,6 +5,7 @@ import {
   type AnswerGiven,
   type AskedQuestion,
   CorralError,
+  type CredentialView,
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
@@ -34,7 +35,8 @@ import type { By, Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
 import { openQuestions, questionProjections } from "./questions/index.ts";
 import { foundRules, judge, openRules, projectRulesFile, ruleProjections, userRulesFile } from "./rules/index.ts";
-import type { FindReach, ProviderSettings } from "./providers/index.ts";
+import { modelProjections, openModels } from "./models/index.ts";
+import { type FindReach, listAll, type ProviderSettings } from "./providers/index.ts";
 import { openRetention } from "./retention/index.ts";
 import {
   cutPartsFolder,
@@ -48,11 +50,12 @@ import {
   type RunnerHost,
   sweepEnvironments,
 } from "./runner/index.ts";
-import { openSessions, sessionProjections } from "./sessions/index.ts";
+import { openSessions, sessionProjections, type Sessions } from "./sessions/index.ts";
 import { openShells, shellProjections } from "./shells/index.ts";
 import { keepScrollbacks, openSessionTerminals, terminalProjections } from "./terminals/index.ts";
 import type { Store } from "./storage/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
+import { openUsage, usageProjections } from "./usage/index.ts";
 import {
   openRoom,
   openSnapshots,
@@ -121,6 +124,8 @@ const projections = [
   ...workspaceProjections,
   ...snapshotProjections,
   ...tokenProjections,
+  ...modelProjections,
+  ...usageProjections,
   ...requestProjections,
   ...egressProjections,
   ...artifactProjections,
@@ -171,17 +176,32 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     settings: () => providerSettings(config.values),
     hide: parts.hide,
   });
+  const models = await openModels({
+    log,
+    own: () => config.values.models,
+    reachable: async () => reachable(await credentials.list()),
+    listed: () => listAll(["ollama", ...Object.keys(config.values["providers.compatible"])], credentials.reach),
+  });
+  const onModelDefect = complainingTo(parts.logger.child({ component: "models" }));
+  const lookAtModels = () =>
+    void models.look().catch((error: unknown) => onModelDefect("models could not be looked at", error));
   const host = parts.openHost({
     size: config.values.runners,
     level: config.values["logs.level"],
     rehearsals: config.values["rehearsal.scripts"],
-    reach: credentials.reach,
+    reach: async (model) => {
+      const { prices } = models.facts(model);
+      return { ...(await credentials.reach(model)), ...(prices === undefined ? {} : { prices }) };
+    },
     usualProvider: config.values.model.split("/")[0] ?? "",
     hidden: credentials.variables(),
     onEnded: () => void endLeftJails(home.folder),
   });
   credentials.onChange(() => host.forgetReaches());
-  config.onChange(() => host.forgetReaches());
+  config.onChange(() => {
+    host.forgetReaches();
+    lookAtModels();
+  });
   followLevel(config, (level) => {
     parts.setLevel(level);
     host.setLevel(level);
@@ -348,6 +368,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     questions,
     rules,
     credentials,
+    models,
+    usage: openUsage({ log, projects: () => projectsOf(sessions) }),
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(home.folder, "backups") }),
     runners: () => host.runners().length,
@@ -378,6 +400,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     removal.sweep(enough.signal),
   ]).then(() => undefined);
   retention.begin();
+  lookAtModels();
   await workspaces.begin();
   void cleanUp();
   return { info, token, stop, stopped: stopped.promise };
@@ -508,6 +531,17 @@ function rulesFinding([problem]: readonly RulesProblem[]): Finding {
     found: `${file}:${line}:${column}: ${message}`,
     fix: "mend the file; until then everything is asked",
   };
+}
+
+/** Providers that can be asked. */
+function reachable(credentials: readonly CredentialView[]): ReadonlySet<string> {
+  return new Set(
+    credentials.filter(({ source, isNeeded }) => source !== null || !isNeeded).map((each) => each.provider),
+  );
+}
+
+async function projectsOf(sessions: Sessions): Promise<ReadonlyMap<string, string>> {
+  return new Map((await sessions.list()).map(({ id, projectId }) => [id, projectId]));
 }
 
 function providerSettings(values: SettingValues): ProviderSettings {

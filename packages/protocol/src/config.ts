@@ -2,12 +2,17 @@ import * as z from "zod";
 import { providerName, reservedProviders } from "./credential.ts";
 import { containerVolumes, imageName } from "./environment.ts";
 import { projectId } from "./id.ts";
+import { modelFacts } from "./model.ts";
 import { hostPattern } from "./network.ts";
 import { modelName, turnLimit } from "./session.ts";
 import { toolPatterns } from "./tool.ts";
 
 /** The version that files are written in today. Older ones are lifted when they are read. */
 export const configVersion = 1;
+
+const ownModels = z
+  .record(modelName, modelFacts)
+  .refine((models) => Object.keys(models).length <= 500, "expected at most 500 models");
 
 const compatibleServers = z
   .record(
@@ -229,6 +234,11 @@ export const settings = {
     containerVolumes,
     "Volumes of the container engine by the path where each one is seen in every container.",
     { default: {}, scope: "machine", takesEffect: "next-session" },
+  ),
+  models: setting(
+    ownModels,
+    "Models of your own and changes to those that are built in, by their names: context, prices (US dollars for a million tokens), images, reasoning, tools.",
+    { default: {}, scope: "machine", takesEffect: "now" },
   ),
   "providers.openai.api": setting(
     z.enum(["responses", "chat"]),

@@ -23,13 +23,14 @@ import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { answerGiven, askedQuestion } from "./question.ts";
 import { alwaysFor, ruleMatch } from "./rule.ts";
-import { interruptAt, mode } from "./session.ts";
+import { interruptAt, mode, modelName } from "./session.ts";
 import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
 import { snapshotTaken } from "./snapshot.ts";
 import { credentialKind, providerName } from "./credential.ts";
+import { registeredModel } from "./model.ts";
 import { tokenFacts } from "./token.ts";
 import { todoItem } from "./todo.ts";
 import { toolChoice, toolOffer } from "./tool.ts";
@@ -244,7 +245,15 @@ export const eventData = {
     providerMetadata: z.record(z.string(), z.unknown()).optional(),
   }),
   /** The reply is whole; its calls may still run. */
-  "turn.replied": z.object({ id: turnId, finish: z.string(), usage }),
+  "turn.replied": z.object({
+    id: turnId,
+    finish: z.string(),
+    usage,
+    /** Which model was asked, as provider/model. */
+    model: z.string().optional(),
+    /** What the request cost, by the prices of that time; without: nobody knows them. */
+    costUsd: z.number().nonnegative().optional(),
+  }),
   /** All its calls have ended. `cut`: the reply ended early and what came is kept; `failed`: no attempt got a reply. */
   "turn.settled": z.object({ id: turnId, outcome: z.enum(["replied", "cut", "failed"]) }),
 
@@ -303,6 +312,11 @@ export const eventData = {
   "terminal.opened": openedTerminal,
   /** Its program ended, was ended, or could not begin. */
   "terminal.closed": closedTerminal,
+
+  /** A model that is not built in is known from now on, or one that is built in is other than that. */
+  "model.added": registeredModel,
+  "model.changed": registeredModel,
+  "model.removed": z.object({ name: modelName }),
 
   /** A provider's key is kept, itself or by a command that prints it; what it is, no event tells. */
   "credential.stored": z.object({ provider: providerName, kind: credentialKind }),

@@ -437,7 +437,28 @@ export { type TodoItem, todoItem, todoLines } from "./todo.ts";
 export { type ToolChoice, toolChoice, type ToolOffer, toolOffer, toolPatterns } from "./tool.ts";
 export { resultWords, toolWords } from "./tool-words.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
-export { type Usage, usage } from "./usage.ts";
+export {
+  type Usage,
+  usage,
+  type UsageBy,
+  usageBy,
+  type UsageGroup,
+  usageGroup,
+  type UsageSum,
+  type UsageView,
+  usageView,
+} from "./usage.ts";
+export {
+  costOf,
+  type ModelFacts,
+  modelFacts,
+  type ModelList,
+  modelList,
+  type ModelPrices,
+  type ModelSource,
+  type ModelView,
+  modelView,
+} from "./model.ts";
 export {
   type BringBackAnswer,
   bringBackAnswer,

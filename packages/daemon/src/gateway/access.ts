@@ -47,6 +47,8 @@ export const access: Readonly<Record<string, Access>> = {
   "PUT /api/config": ["admin", "whole"],
   "POST /api/config/upgrade": ["admin", "whole"],
 
+  "GET /api/models": ["read", "whole"],
+  "GET /api/usage": ["read", "whole"],
   "GET /api/credentials": ["read", "whole"],
   "PUT /api/credentials/:provider": ["admin", "whole"],
   "DELETE /api/credentials/:provider": ["admin", "whole"],

@@ -12,6 +12,8 @@ import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Credentials } from "../credentials/index.ts";
+import type { Models } from "../models/index.ts";
+import type { Usage } from "../usage/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Projects } from "../projects/index.ts";
@@ -54,6 +56,8 @@ export interface RouteParts {
   readonly rules: Pick<Rules, "view" | "check">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly credentials: Credentials;
+  readonly models: Pick<Models, "list" | "look">;
+  readonly usage: Usage;
   readonly backups: Backups;
   readonly visits: Visits;
   readonly pages: Pages;

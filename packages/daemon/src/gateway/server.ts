@@ -14,6 +14,8 @@ import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Credentials } from "../credentials/index.ts";
+import type { Models } from "../models/index.ts";
+import type { Usage } from "../usage/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Questions } from "../questions/index.ts";
@@ -43,6 +45,7 @@ import { openRequests } from "./idempotency.ts";
 import { takeJson } from "./json.ts";
 import { loginRoutes } from "./login.ts";
 import type { Meter } from "./meter.ts";
+import { modelRoutes } from "./models.ts";
 import { metricRoutes } from "./metrics.ts";
 import { completeDocument } from "./openapi.ts";
 import { refuseStrangers, requireJson } from "./origin.ts";
@@ -85,6 +88,8 @@ export interface GatewayParts {
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly rules: Pick<Rules, "view" | "check">;
   readonly credentials: Credentials;
+  readonly models: Pick<Models, "list" | "look">;
+  readonly usage: Usage;
   readonly backups: Backups;
   /** How many runner processes are alive. */
   readonly runners: () => number;
@@ -192,6 +197,7 @@ const nouns = [
   tokenRoutes,
   configRoutes,
   credentialRoutes,
+  modelRoutes,
   projectRoutes,
   sessionRoutes,
   inputRoutes,

@@ -21,6 +21,8 @@ import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index
 import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
+import { modelProjections, openModels } from "../models/index.ts";
+import { openUsage, usageProjections } from "../usage/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openQuestions, questionProjections } from "../questions/index.ts";
 import { foundRules, openRules, projectRulesFile, ruleProjections } from "../rules/index.ts";
@@ -98,6 +100,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...workspaceProjections,
       ...snapshotProjections,
       ...tokenProjections,
+      ...modelProjections,
+      ...usageProjections,
       ...requestProjections,
       ...egressProjections,
       ...artifactProjections,
@@ -208,6 +212,13 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       userFile: join(folder, "rules.json"),
       projectFile: async () => foundRules(projectRulesFile, { kind: "absent" }),
     }),
+    models: await openModels({
+      log,
+      own: () => ({}),
+      reachable: async () => new Set(["anthropic"]),
+      listed: async () => new Map(),
+    }),
+    usage: openUsage({ log, projects: async () => new Map() }),
     credentials: openCredentials({
       log,
       file: join(folder, "credentials.json"),

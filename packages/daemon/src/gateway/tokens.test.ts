@@ -130,6 +130,8 @@ describe("scopes", () => {
     "GET /api/network": { path: "/api/network" },
     "GET /api/rules": { path: "/api/rules" },
     "POST /api/rules/check": { path: "/api/rules/check", body: { command: "ls" } },
+    "GET /api/models": { path: "/api/models" },
+    "GET /api/usage": { path: "/api/usage?by=day" },
     "GET /api/credentials": { path: "/api/credentials" },
     "PUT /api/credentials/:provider": { path: "/api/credentials/openai", method: "PUT", body: { key: "k" } },
     "DELETE /api/credentials/:provider": { path: "/api/credentials/openai", method: "DELETE" },

@@ -1,11 +1,11 @@
 import { versioned } from "./asking.ts";
-import type { Reach } from "./choice.ts";
+import type { FindReach, Reach } from "./choice.ts";
 import { refused, unavailable } from "./failure.ts";
 import { ollamaAddress } from "./ollama-address.ts";
 import type { Access } from "./port.ts";
 
 /** A model as its provider lists it. */
-export interface ListedModel {
+interface ListedModel {
   readonly id: string;
   /** Tokens that it can read, where the provider tells. */
   readonly context?: number;
@@ -37,6 +37,23 @@ export async function listModels({ driver, access }: Reach, signal?: AbortSignal
     throw refused(`The provider ${name} refuses the key (status ${status}).`, `Run \`corral auth login ${name}\`.`);
   if (!response.ok) throw unavailable(`The provider ${name} answered with status ${status}.`);
   return listed(await response.json().catch(() => undefined));
+}
+
+/** Models of all these providers, at once. Those that cannot be asked, or take long, are left out. */
+export async function listAll(
+  names: readonly string[],
+  reach: FindReach,
+  { withinMs = 2_000 }: { readonly withinMs?: number } = {},
+): Promise<ReadonlyMap<string, readonly ListedModel[]>> {
+  const limit = AbortSignal.timeout(withinMs);
+  const lists = names.map(async (name) => {
+    try {
+      return [[name, await listModels(await reach(`${name}/any`), limit)] as const];
+    } catch {
+      return [];
+    }
+  });
+  return new Map((await Promise.all(lists)).flat());
 }
 
 interface Question {

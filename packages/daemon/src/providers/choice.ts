@@ -1,4 +1,4 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError, type ModelPrices } from "@corral/protocol";
 import { ProviderFailure } from "./failure.ts";
 import type { Access, ModelRequest, Provider, ProviderDriver, ReplyPiece } from "./port.ts";
 
@@ -6,10 +6,19 @@ import type { Access, ModelRequest, Provider, ProviderDriver, ReplyPiece } from 
 export interface Reach {
   readonly driver: string;
   readonly access: Access;
+  /** What the model costs, where that is known. */
+  readonly prices?: ModelPrices;
 }
 
 /** How the provider of the model of this name is reached. Rejects with what a person can act on. */
 export type FindReach = (model: string) => Promise<Reach>;
+
+export interface Found {
+  readonly provider: Provider;
+  /** The model's name without its provider's. */
+  readonly model: string;
+  readonly prices?: ModelPrices;
+}
 
 /**
  * Finds providers by the names of their models.
@@ -23,32 +32,33 @@ export interface Providers {
    * The provider of a model named `provider/model`. Rejects with `model.unknown` for a provider that Corral does not have,
    * and with `provider.refused` and what to set for one without its key.
    */
-  find(model: string): Promise<{ readonly provider: Provider; readonly model: string }>;
+  find(model: string): Promise<Found>;
   /** What is known of how providers are reached is old. */
   forget(): void;
 }
 
 export function openProviders(drivers: readonly ProviderDriver[], reach: FindReach): Providers {
-  let opened = new Map<string, Promise<Provider>>();
+  let opened = new Map<string, Promise<Omit<Found, "model">>>();
   return {
     async find(named) {
       const { model } = parseModel(named);
       const known = opened;
-      const provider = known.get(named) ?? open(named);
-      known.set(named, provider);
-      const drop = () => void (known.get(named) === provider && known.delete(named));
-      return { provider: droppedWhenRefused(await provider.catch(rethrowAfter(drop)), drop), model };
+      const opening = known.get(named) ?? open(named);
+      known.set(named, opening);
+      const drop = () => void (known.get(named) === opening && known.delete(named));
+      const found = await opening.catch(rethrowAfter(drop));
+      return { ...found, provider: droppedWhenRefused(found.provider, drop), model };
     },
     forget() {
       opened = new Map();
     },
   };
 
-  async function open(named: string): Promise<Provider> {
-    const { driver: kind, access } = await reach(named);
+  async function open(named: string): Promise<Omit<Found, "model">> {
+    const { driver: kind, access, prices } = await reach(named);
     const driver = drivers.find((each) => each.name === kind);
     if (driver === undefined) throw unknownProvider(kind);
-    return driver.open(access);
+    return { provider: await driver.open(access), ...(prices === undefined ? {} : { prices }) };
   }
 }
 

@@ -1,5 +1,5 @@
-export { listModels } from "./catalogue.ts";
-export { type FindReach, openProviders, type Reach, unknownProvider } from "./choice.ts";
+export { listAll, listModels } from "./catalogue.ts";
+export { type FindReach, type Found, openProviders, type Reach, unknownProvider } from "./choice.ts";
 export { ProviderFailure } from "./failure.ts";
 export {
   builtIn,

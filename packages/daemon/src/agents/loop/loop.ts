@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CorralError, event, newId, type PartId } from "@corral/protocol";
+import { CorralError, costOf, event, newId, type PartId } from "@corral/protocol";
 import { fault } from "../../faults/index.ts";
 import {
+  type Found,
   type ModelRequest,
-  type Provider,
   ProviderFailure,
   type ProviderMetadata,
   type ReplyPiece,
@@ -18,7 +18,7 @@ import { TurnCalls } from "./turn-calls.ts";
 
 export interface LoopParts extends Omit<CallTerms, "toolbox"> {
   /** The provider of a model named `provider/model`; throws what a person can act on. */
-  findModel(named: string): Promise<{ readonly provider: Provider; readonly model: string }>;
+  findModel(named: string): Promise<Found>;
   readonly tools: ToolRegistry;
   /** What is told besides what is said. */
   readonly context: Context;
@@ -104,7 +104,7 @@ async function ask(
     desk.record(event("turn.dispatched", { id: turn.id, attempt }));
     await desk.durable();
     try {
-      await listen(desk, turn, target.provider, { ...request, place: { turn: number, attempt } }, calls);
+      await listen(desk, turn, target, { ...request, place: { turn: number, attempt } }, calls);
       return undefined;
     } catch (error) {
       if (error instanceof RunOver) throw error;
@@ -140,7 +140,7 @@ function pauseAfter(failure: CorralError, usualMs: number): number {
 async function listen(
   desk: Desk,
   turn: Turn,
-  provider: Provider,
+  { provider, prices }: Found,
   request: ModelRequest,
   calls: TurnCalls,
 ): Promise<void> {
@@ -149,7 +149,11 @@ async function listen(
     for await (const piece of provider.ask(request, desk.signal)) {
       if (piece.kind === "call") calls.take(piece);
       else if (piece.kind === "finish") {
-        desk.record(event("turn.replied", { id: turn.id, finish: piece.reason, usage: piece.usage }));
+        const { reason: finish, usage } = piece;
+        const costUsd = costOf(usage, prices);
+        const model = desk.history.settings?.model ?? "";
+        const price = costUsd === undefined ? {} : { costUsd };
+        desk.record(event("turn.replied", { id: turn.id, finish, usage, model, ...price }));
       } else grow(desk, turn, open, piece);
     }
   } finally {

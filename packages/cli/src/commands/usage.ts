@@ -1,0 +1,55 @@
+import { usageBy, type UsageSum } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon.ts";
+import { UsageError } from "../flags.ts";
+import { jsonLine, shown } from "../terminal.ts";
+import { table } from "../wrap.ts";
+
+export const usage = defineCommand({
+  name: "usage",
+  usage: "usage [--by model|session|project|day] [--json]",
+  summary: "Sums up what models were asked, in tokens and dollars.",
+  details: `Costs are by the prices of the time of each request; those whose price nobody knows are counted and told. What is removed
+with a session is not counted any more.`,
+  examples: [
+    ["corral usage", "by model"],
+    ["corral usage --by day", "day by day, in UTC"],
+  ],
+  args: {
+    by: { type: "string", valueHint: "WHAT", description: `${usageBy.options.join(", ")} (default: model)` },
+    json: { type: "boolean", description: "print JSON" },
+  },
+  words: "none",
+  async run({ by = "model", json }, world) {
+    const wish = usageBy.safeParse(by);
+    if (!wish.success) throw new UsageError(`--by needs ${usageBy.options.join(", ")}, not ${JSON.stringify(by)}`);
+    const client = await connectDaemon(world);
+    const view = await client.usage(wish.data);
+    if (json === true) {
+      world.out.write(jsonLine(view));
+      return 0;
+    }
+    const rows = [
+      ...view.groups.map((each) => [shown(each.name), wordsOf(each)] as const),
+      ["total", wordsOf(view.total)] as const,
+    ];
+    world.out.write(`${table(rows, world.out.columns)}\n`);
+    return 0;
+  },
+});
+
+function wordsOf(sum: UsageSum): string {
+  const { requests, inputTokens, cachedInputTokens, outputTokens, unpriced } = sum;
+  const cached = cachedInputTokens === 0 ? "" : ` (${count(cachedInputTokens)} from the cache)`;
+  const unknown = unpriced === 0 ? "" : `, ${unpriced} without a known price`;
+  return `$${dollars(sum.costUsd)}  ${requests} requests${unknown}  ${count(inputTokens)} in${cached}  ${count(outputTokens)} out`;
+}
+
+function dollars(amount: number): string {
+  return amount === 0 || amount >= 0.01 ? amount.toFixed(2) : amount.toPrecision(2);
+}
+
+function count(tokens: number): string {
+  if (tokens < 10_000) return String(tokens);
+  return tokens < 10_000_000 ? `${Math.round(tokens / 1000)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
+}

@@ -1,0 +1,2 @@
+export { type Models, openModels } from "./models.ts";
+export { modelProjections } from "./projection.ts";
