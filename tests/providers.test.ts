@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
-import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest } from "@corral/daemon/testing";
+import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest, stops } from "@corral/daemon/testing";
 import { newId, type WireEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
@@ -129,6 +129,39 @@ test("a key in the daemon's environment is in none below it", async () => {
   expect(below.filter((pid) => pid !== daemon.info.pid)).toEqual([]);
   expect(placesWith(["sk-story-of-the-environment"], stage.home)).toEqual([]);
   expect(stage.model.requests[0]?.headers["x-api-key"]).toBe("sk-story-of-the-environment");
+});
+
+test("what was asked is told in tokens and dollars, and models with what is known of them", async () => {
+  await using stage = await setStage();
+  const told = async (...args: readonly string[]) => {
+    const command = stage.corral(...args, "--json");
+    expect(await command.exit).toBe(0);
+    const lines = command.stdout().trim().split("\n");
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  stage.model.script([[says("hello"), stops("end_turn", { input: 1000, cacheRead: 2000, output: 100 })]]);
+  await told("run", "--model", "anthropic/claude-sonnet-4-5", "hi");
+  const [used] = await told("usage", "--by", "model");
+  expect(used).toMatchObject({
+    by: "model",
+    groups: [
+      {
+        name: "anthropic/claude-sonnet-4-5",
+        requests: 1,
+        inputTokens: 3000,
+        cachedInputTokens: 2000,
+        outputTokens: 100,
+      },
+    ],
+    total: { costUsd: 0.0051, unpriced: 0 },
+  });
+  const models = await told("models");
+  expect(models.find(({ name }) => name === "anthropic/claude-sonnet-4-5")).toMatchObject({
+    facts: { context: 200_000, images: true, reasoning: true, tools: true },
+    source: "built-in",
+    isReachable: true,
+  });
+  expect(models.filter(({ name }) => String(name).startsWith("openai/"))).toEqual([]);
 });
 
 /** Until the stage is gone. */

@@ -109,8 +109,8 @@ describe("registered models", () => {
     const again = await openModels(parts());
     expect(again.facts("ollama/llama3:8b")).toEqual({ context: 4096 });
     expect((await again.list()).models.filter(({ source }) => source !== "built-in")).toEqual([
-      { name: "ollama/llama3:8b", facts: { context: 4096 }, source: "provider", isReachable: true },
       { name: "mine/big", facts: { context: 1000 }, source: "settings", isReachable: false },
+      { name: "ollama/llama3:8b", facts: { context: 4096 }, source: "provider", isReachable: true },
     ]);
   });
 

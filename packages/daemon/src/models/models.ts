@@ -55,7 +55,7 @@ export async function openModels({ log, own, reachable, listed }: ModelParts): P
       for (const provider of built)
         for (const { model, facts } of builtInModels(provider)) add(`${provider}/${model}`, facts, "built-in");
       for (const [name, { facts, source }] of registered) add(name, { ...ofTable(name), ...facts }, source);
-      return { models: [...known.values()], seq };
+      return { models: [...known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)), seq };
     },
     look() {
       const look = looking.then(register);

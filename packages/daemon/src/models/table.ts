@@ -2,7 +2,7 @@ import type { ModelFacts, ModelPrices } from "@corral/protocol";
 import table from "./table.json" with { type: "json" };
 
 /** How names of a model are told from others: `claude-sonnet-4-5-20250929` is `claude-sonnet-4-5`. */
-export type Match =
+type Match =
   | { readonly or: readonly Match[] }
   | { readonly and: readonly Match[] }
   | { readonly equals: string }
@@ -66,7 +66,7 @@ const capabilities: Readonly<Record<string, Record<"images" | "reasoning" | "noT
   deepseek: { images: never, reasoning: /reasoner|r1/, noTools: never },
 };
 
-export function matches(match: Match, name: string): boolean {
+function matches(match: Match, name: string): boolean {
   if ("or" in match) return match.or.some((each) => matches(each, name));
   if ("and" in match) return match.and.every((each) => matches(each, name));
   if ("equals" in match) return name === match.equals;

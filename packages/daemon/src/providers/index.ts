@@ -14,7 +14,6 @@ export type {
   AssistantPart,
   Message,
   ModelRequest,
-  Provider,
   ProviderMetadata,
   ReplyPiece,
   ToolResult,
