@@ -37,7 +37,7 @@ describe("corral doctor", () => {
     const env = { ...stage.variables, ANTHROPIC_API_KEY: "sk-only-here", COLUMNS: "40" };
     const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli.js"), "doctor"], { env });
     expect(stdout).toContain("! provider keys: none\n");
-    expect(stdout).toContain("→ export ANTHROPIC_API_KEY=…");
+    expect(stdout).toContain("→ `corral auth login anthropic`");
     // What is wider is one word, which nobody can break.
     expect(stdout.split("\n").filter((line) => line.length > 40 && line.trim().includes(" "))).toEqual([]);
   });

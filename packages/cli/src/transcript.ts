@@ -1,3 +1,4 @@
+import { Countdown } from "./countdown.ts";
 import {
   type CommandResult,
   commandResult,
@@ -36,6 +37,7 @@ export class Transcript {
   readonly #headings = new Map<string, string>();
   readonly #tools = new Map<string, string>();
   #lastHeading = "";
+  #countdown: Countdown | undefined;
   #atLineStart = true;
   #speaking = "";
 
@@ -66,7 +68,8 @@ export class Transcript {
         if (event.data.kind === "text") this.#finish(event.data.part, event.data.text, event.data.cut === true);
         return;
       case "turn.attempt-failed":
-        return this.#line(dim(`request failed: ${shown(event.data.error.message)}${againIn(event.data)}`, this.#out));
+        this.#line(dim(`request failed: ${shown(event.data.error.message)}${againIn(event.data)}`, this.#out));
+        return this.#countDown(event.data.againInMs);
       case "place.awaited": {
         const words = this.#exitCodes === "all" ? "waited for a free place" : lineWords(event.data);
         return this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));
@@ -172,12 +175,20 @@ export class Transcript {
     this.#print(`${text}\n`);
   }
 
+  /** Where somebody watches what happens now. */
+  #countDown(ms: number | undefined): void {
+    if (ms === undefined || this.#out.isTerminal !== true || this.#exitCodes === "all") return;
+    this.#countdown = new Countdown(this.#out, ms);
+  }
+
   #freshLine(): void {
     if (!this.#atLineStart) this.#print("\n");
     this.#speaking = "";
   }
 
   #print(text: string): void {
+    this.#countdown?.end();
+    this.#countdown = undefined;
     this.#out.write(text);
     this.#atLineStart = text.endsWith("\n");
   }

@@ -381,7 +381,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
     status,
-    doctor: async () => ({ findings: [...(await parts.doctor()).findings, rulesFinding(await rules.problems())] }),
+    doctor: async () => {
+      const { findings } = await parts.doctor();
+      const keys = await credentials.list().then(keysFinding, (error: unknown) => unreadableKeys(error));
+      const known = keys === undefined ? findings : findings.map((each) => (each.name === keys.name ? keys : each));
+      return { findings: [...known, rulesFinding(await rules.problems())] };
+    },
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
@@ -532,6 +537,22 @@ function rulesFinding([problem]: readonly RulesProblem[]): Finding {
     fix: "mend the file; until then everything is asked",
   };
 }
+
+/** Those that are kept, too, and never what they are. Undefined: there are none. */
+function keysFinding(credentials: readonly CredentialView[]): Finding | undefined {
+  const found = credentials.flatMap(({ provider, source, variable }) => {
+    if (source === null) return [];
+    return [source === "variable" ? variable : `${provider} (corral auth)`];
+  });
+  return found.length === 0 ? undefined : { ...aboutKeys, state: "ok", found: found.join(", ") };
+}
+
+function unreadableKeys(error: unknown): Finding {
+  const { message, hint } = error as CorralError;
+  return { ...aboutKeys, state: "failed", found: message, fix: hint ?? "look at the file" };
+}
+
+const aboutKeys = { name: "provider keys", why: "a model is asked with them" };
 
 /** Providers that can be asked. */
 function reachable(credentials: readonly CredentialView[]): ReadonlySet<string> {

@@ -46,6 +46,7 @@ function keys(providers: Patient["providers"], variables: Patient["variables"]):
   const names = providers.filter(isSet).map(({ keyVariable }) => keyVariable);
   const about = { name: "provider keys", why: "a model is asked with them" };
   if (names.length > 0) return { ...about, state: "ok", found: names.join(", ") };
-  const fix = `export ${providers[0]?.keyVariable ?? "KEY"}=… where the daemon is started, then \`corral stop\``;
+  const { name = "PROVIDER", keyVariable = "KEY" } = providers[0] ?? {};
+  const fix = `\`corral auth login ${name}\`, or export ${keyVariable}=… where the daemon is started, then \`corral stop\``;
   return { ...about, state: "warning", found: "none", fix };
 }
