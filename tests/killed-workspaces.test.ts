@@ -55,8 +55,6 @@ test("killed at any point of preparing a copy, the next runner makes it whole, a
     if (session === undefined) {
       session = await begin(stage);
       before = pictureOf(stage);
-      const command = "echo two >>README.md; git status --short";
-      (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
     }
     // Runners are nobody's affair but the daemon's; its log tells that one died.
     await expect.poll(() => brokenRuns(stage), { timeout: 30_000 }).toBeGreaterThan(earlier);
@@ -70,6 +68,8 @@ test("killed at any point of preparing a copy, the next runner makes it whole, a
     });
   }
   let daemon = await stage.serve();
+  const command = "echo two >>README.md; git status --short";
+  (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
   const answered = await stage.model.nextRequest();
   expect(JSON.stringify(answered.toolResults)).toContain(" M README.md");
   answered.answer(says("done"));
