@@ -8,6 +8,7 @@ import type { World } from "./world.ts";
 
 /** Each command's code is loaded when it is used: help and mistakes are quick. */
 const load: Record<CommandName, () => Promise<Command>> = {
+  demo: async () => (await import("./commands/demo.ts")).demo,
   run: async () => (await import("./commands/run.ts")).run,
   shell: async () => (await import("./commands/shell.ts")).shell,
   attach: async () => (await import("./commands/attach.ts")).attach,

@@ -18,6 +18,7 @@ const groups = {
 
 /** Every command, in the order in which the help has them. */
 export const commands = {
+  demo: { group: "work", summary: "see an agent mend a failing test, without a key; nothing of it is left" },
   run: {
     group: "work",
     summary: "give an agent a task in this repository and watch it work",

@@ -10,7 +10,7 @@ const erase = new Set(["\u007f", "\b"]);
 
 /**
  * Asks whoever watches a session what the session asks, one question at a time, by keys: a number chooses at once, words are sent with
- * Enter. Whoever else answers first ends the asking.
+ * Enter, and Enter alone takes what is taken without an answer. Whoever else answers first ends the asking.
  */
 export class InlineQuestions {
   readonly #client: Client;
@@ -120,7 +120,7 @@ export class InlineQuestions {
   #send(question: QuestionView, said: string): void {
     let given: ReturnType<typeof answerMeant>;
     try {
-      given = answerMeant(question, said);
+      given = said.trim() === "" && question.default !== undefined ? question.default : answerMeant(question, said);
     } catch {
       this.#typed = "";
       this.#world.err.write(`\n${answerHint(question)}> `);

@@ -27,4 +27,8 @@ process.exitCode = await dispatch(process.argv.slice(2), {
     process.on("SIGINT", listener);
     return () => process.off("SIGINT", listener);
   },
+  onEnd(listener) {
+    process.on("SIGTERM", listener).on("SIGHUP", listener);
+    return () => process.off("SIGTERM", listener).off("SIGHUP", listener);
+  },
 });

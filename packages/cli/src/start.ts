@@ -42,6 +42,8 @@ const patienceMs = 30_000;
 
 export interface StartOptions {
   readonly entry?: string;
+  /** The variables it gets; without: those of this process. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Gets what the daemon has to say although it serves. */
   readonly tell?: (words: string) => void;
 }
@@ -52,13 +54,13 @@ export interface StartOptions {
  */
 export async function startDaemon(
   home: string,
-  { entry = daemonEntry(), tell }: StartOptions = {},
+  { entry = daemonEntry(), variables = process.env, tell }: StartOptions = {},
 ): Promise<"ready" | "taken"> {
   const words = openWords(home);
   const child = spawn(process.execPath, [...daemonFlags, entry, "--home", home, "--json"], {
     detached: true,
     cwd: home,
-    env: daemonEnvironment(home, process.env),
+    env: daemonEnvironment(home, variables),
     stdio: ["ignore", "pipe", words.descriptor],
   });
   try {

@@ -74,6 +74,13 @@ export function bold(text: string, output: Output): string {
   return output.colour ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
+const colours = { red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+export type Colour = keyof typeof colours;
+
+export function coloured(text: string, colour: Colour, output: Output): string {
+  return output.colour ? `\u001b[${colours[colour]}m${text}\u001b[39m` : text;
+}
+
 /** At most so many lines and characters, with a note of what was left out. */
 export function bounded(text: string, { lines, characters }: { lines: number; characters: number }): string {
   const all = text.replaceAll("\r\n", "\n").replace(/\n+$/, "").split("\n");

@@ -79,7 +79,8 @@ export class Transcript {
         return;
       case "call.requested":
         this.#tools.set(event.data.id, event.data.tool);
-        return this.#call(event.data.id, callHeading(event.data.tool, event.data.arguments));
+        this.#headings.set(event.data.id, callHeading(event.data.tool, event.data.arguments));
+        return isToldAtItsEnd(event.data.tool) ? undefined : this.#heading(event.data.id);
       case "call.settled":
         return this.#result(
           event.data.id,
@@ -151,22 +152,21 @@ export class Transcript {
     if (cut) this.#line(dim("(the reply was cut here)", this.#out));
   }
 
-  #call(id: string, heading: string): void {
-    this.#headings.set(id, heading);
-    this.#heading(id);
-  }
-
   #heading(id: string): void {
     this.#line(bold(shown(this.#headings.get(id) ?? id), this.#out));
     this.#lastHeading = id;
   }
 
-  /** Below its call; the call is repeated when another came in between. */
+  /** Beside its call where both are short, else below it; the call is repeated when another came in between. */
   #result(id: string, text: string): void {
-    if (this.#lastHeading !== id) this.#heading(id);
+    const body = bounded(text, { lines: 20, characters: 4_000 });
+    const heading = this.#headings.get(id) ?? id;
+    const isShort = !`${heading}${body}`.includes("\n") && heading.length + body.length + 2 <= this.#out.columns;
+    const isBeside = isShort && isToldAtItsEnd(this.#tools.get(id) ?? "");
+    if (this.#lastHeading !== id && !isBeside) this.#heading(id);
     this.#headings.delete(id);
     this.#tools.delete(id);
-    const body = bounded(text, { lines: 20, characters: 4_000 });
+    if (isBeside) return this.#line(`${bold(shown(heading), this.#out)}  ${dim(shown(body), this.#out)}`.trimEnd());
     if (body !== "") for (const line of body.split("\n")) this.#line(dim(`  ${shown(line)}`, this.#out));
   }
 
@@ -215,6 +215,11 @@ export function callHeading(tool: string, args: Readonly<Record<string, unknown>
   if (tool === "shell" && typeof command === "string") return `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`;
   const words = toolWords(tool, args) ?? JSON.stringify(args);
   return `${tool} ${bounded(words, { lines: 1, characters: 200 })}`.trimEnd();
+}
+
+/** Those are quick, and their results are short: one line tells both. What the operator is asked is shown by whoever asks. */
+function isToldAtItsEnd(tool: string): boolean {
+  return ["read", "write", "edit", "list", "search", "ask"].includes(tool);
 }
 
 function resultText(result: unknown, exitCodes: "all" | "bad", tool: string | undefined): string {

@@ -28,4 +28,6 @@ export interface World {
   readonly screen?: Screen | undefined;
   /** Calls back for each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
+  /** Calls back when this program is told to end, as when its terminal is closed, until the returned function is called. */
+  onEnd?(listener: () => void): () => void;
 }

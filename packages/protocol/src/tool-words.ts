@@ -45,6 +45,8 @@ export function resultWords(tool: string, result: unknown): string | undefined {
       return `${String(facts["matches"])} lines in ${String(facts["files"])} files`;
     case "list":
       return `${String(facts["count"])} entries`;
+    case "ask":
+      return typeof facts["answer"] === "string" ? facts["answer"] : "no answer";
     case "todo":
       return todoLines(list("items") as TodoItem[]).join("\n");
     default:

@@ -2,6 +2,7 @@ import type { WorkspaceDiff } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { flaggedLine } from "../flagged.ts";
+import { colouredPatch } from "../patch-colours.ts";
 import { jsonLine, shown, shownInLine } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
 
@@ -27,7 +28,10 @@ export const diff = defineCommand({
     const found = await client.sessions.diff(await whichSession(client, words, world));
     if (json === true) world.out.write(jsonLine(found));
     else if (found.files.length === 0) world.err.write("nothing was changed\n");
-    else world.out.write(stat === true ? summary(found) : world.out.isTerminal ? shown(found.patch) : found.patch);
+    else
+      world.out.write(
+        stat === true ? summary(found) : world.out.isTerminal ? colouredPatch(found.patch, world.out) : found.patch,
+      );
     if (json !== true && found.flagged !== undefined) world.err.write(shown(`! ${flaggedLine(found.flagged)}\n`));
     if (json !== true && found.skipped !== undefined) world.err.write(`left out: ${leftOut(found.skipped)}\n`);
     if (found.truncated && stat !== true)

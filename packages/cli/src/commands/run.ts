@@ -1,28 +1,16 @@
 import type { AdmitInput, Client } from "@corral/client";
-import {
-  type Delta,
-  type Gap,
-  isKnown,
-  type Mode,
-  newId,
-  type SessionView,
-  type SnapshotId,
-  snapshotId,
-  type WireEvent,
-} from "@corral/protocol";
+import { type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { environmentIn, unsafe } from "../environment.ts";
 import { InlineQuestions } from "../inline-questions.ts";
-import { lostOutcome } from "../lost-outcome.ts";
-import { type Outcome, OutcomeOf } from "../outcome.ts";
+import type { Outcome } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
 import { modelNamed } from "../rehearsal/model.ts";
 import { UsageError } from "../flags.ts";
-import { persistently } from "../resume.ts";
-import { Silence } from "../silence.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
+import { type Show, watchInput } from "../watch.ts";
 import type { World } from "../world.ts";
 
 export const run = defineCommand({
@@ -132,12 +120,6 @@ function workspaceNamed(word: string | undefined): "copy" | "in-place" | undefin
   throw new UsageError("--workspace needs copy or in-place");
 }
 
-interface Show {
-  event(event: WireEvent): void;
-  delta(delta: Delta): void;
-  gap(gap: Gap): void;
-}
-
 async function watch(
   client: Client,
   session: SessionView,
@@ -150,50 +132,20 @@ async function watch(
   const leaving = new AbortController();
   const interrupt = interrupter(client, session, world, leaving);
   const forget = world.onInterrupt(() => interrupt.press());
-  const outcomeOf = new OutcomeOf(input.id);
-  const silence = new Silence(
-    () => client.daemon.status(),
-    (line) => err.write(shown(line)),
-  );
   const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
-  let workspace: string | undefined;
   try {
-    const wanted = { session: session.id, after: session.seq - 1, signal: leaving.signal };
-    for await (const news of client.follow({
-      ...wanted,
-      onBreak: persistently(client, world, { session: session.id }),
-    })) {
-      silence.broken();
-      if (news.kind === "delta") {
-        show.delta(news.delta);
-        continue;
-      }
-      if (news.kind === "gap") {
-        show.gap(news);
-        const outcome = await lostOutcome(client, session.id, input, news, outcomeOf);
-        if (outcome !== undefined) return conclude(outcome, session, workspace, world);
-        continue;
-      }
-      show.event(news.event);
-      asking?.event(news.event);
-      if (news.event.type === "activity.opened") interrupt.repeat();
-      if (isKnown(news.event) && news.event.type === "workspace.prepared") workspace = news.event.data.path;
-      const outcome = outcomeOf.after(news.event);
-      if (outcome !== undefined && !(asking?.canAsk === true && isQuestion(outcome)))
-        return conclude(outcome, session, workspace, world);
-    }
+    const { outcome, workspace } = await watchInput(client, session, input, world, {
+      show,
+      asking,
+      signal: leaving.signal,
+      onOpened: () => interrupt.repeat(),
+    });
+    if (outcome !== undefined) return conclude(outcome, session, workspace, world);
     err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
     return 130;
   } finally {
-    silence.over();
-    asking?.close();
     forget();
   }
-}
-
-/** Whoever sits there answers, and it goes on. */
-function isQuestion(outcome: Outcome): boolean {
-  return outcome.kind === "waiting" && outcome.on === "question";
 }
 
 /**

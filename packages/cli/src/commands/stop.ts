@@ -25,7 +25,7 @@ already stops hurries, and one that does not answer is killed.`,
   },
   words: "none",
   async run({ now, json }, world) {
-    const kind = await end(world, now === true);
+    const kind = await endDaemon(world, now === true);
     if (json === true) world.out.write(jsonLine({ kind }));
     else world.err.write(`${outcomes[kind]}\n`);
     return 0;
@@ -38,7 +38,11 @@ const outcomes = {
   killed: "it did not answer and was killed",
 } as const;
 
-async function end({ home, traceId }: World, now: boolean): Promise<keyof typeof outcomes> {
+/** Asks the daemon of this home to end, and waits until it has. */
+export async function endDaemon(
+  { home, traceId }: Pick<World, "home" | "traceId">,
+  now: boolean,
+): Promise<keyof typeof outcomes> {
   const daemon = recordedDaemon(home);
   if (daemon === undefined) return "not-running";
   const { pid } = daemon;

@@ -1,0 +1,27 @@
+import type { Client, SessionId } from "@corral/client";
+import { isKnown, newId, type WireEvent } from "@corral/protocol";
+import { answerWords } from "@corral/protocol";
+import { questionLines } from "../question-words.ts";
+import { bold, shown } from "../terminal.ts";
+import type { Asking } from "../watch.ts";
+import type { World } from "../world.ts";
+
+/** Where nobody sits: shows what is asked and gives the answer that is taken without one, at once. */
+export function defaultAnswers(client: Client, session: SessionId, { err }: World): Asking {
+  return {
+    canAsk: true,
+    event(event: WireEvent) {
+      if (event.stream !== session || !isKnown(event) || event.type !== "question.asked") return;
+      const question = event.data;
+      const [heading = "", ...lines] = questionLines(question).map(shown);
+      err.write(`\n${bold(heading, err)}\n${lines.map((line) => `${line}\n`).join("")}`);
+      if (question.default === undefined) return;
+      err.write(`> ${shown(answerWords(question, question.default))}\n\n`);
+      // Its own time limit gives the same answer, later.
+      client.questions
+        .answer(question.id, { id: newId("answer"), ...question.default })
+        .catch(() => err.write("(the answer did not arrive; it is taken when its time is over)\n"));
+    },
+    close() {},
+  };
+}
