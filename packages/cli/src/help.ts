@@ -164,7 +164,7 @@ export function rootHelp(version: string, out: Output): string {
 
 Usage: corral COMMAND [FLAGS]
 
-${wrap("`corral` alone, in a git repository, makes it known and says where things are.", out.columns)}
+${wrap("`corral` alone, in a git repository, makes it known, says where things are and what can be done now.", out.columns)}
 
 ${sections.join("\n\n")}
 

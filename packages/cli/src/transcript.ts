@@ -11,6 +11,8 @@ import {
   toolWords,
   type WireEvent,
 } from "@corral/protocol";
+import { Markdown } from "./markdown.ts";
+import { spent, StatusLine } from "./status-line.ts";
 import { lineWords } from "./state-words.ts";
 import { bold, bounded, dim, type Output, shown } from "./terminal.ts";
 import { listed as inWidth } from "./wrap.ts";
@@ -36,6 +38,9 @@ export class Transcript {
   readonly #shown = new Map<string, number>();
   readonly #headings = new Map<string, string>();
   readonly #tools = new Map<string, string>();
+  readonly #status: StatusLine;
+  /** Undefined where text stays as it was said: for programs, and where nothing can be set off. */
+  readonly #markdown: Markdown | undefined;
   #lastHeading = "";
   #countdown: Countdown | undefined;
   #atLineStart = true;
@@ -46,6 +51,16 @@ export class Transcript {
     this.#isWatching = watching !== undefined;
     this.#exitCodes = watching?.exitCodes ?? "bad";
     this.#inputs = new Map(watching?.inputs);
+    const isLive = out.isTerminal === true;
+    this.#status = new StatusLine(out, { isAlive: isLive && this.#exitCodes === "bad" });
+    this.#markdown = isLive && out.colour ? new Markdown(() => out.columns) : undefined;
+  }
+
+  /** Nothing more comes: the terminal is somebody else's. */
+  close(): void {
+    this.#endCountdown();
+    this.#status.close();
+    this.#freshLine();
   }
 
   delta(delta: Delta): void {
@@ -54,6 +69,7 @@ export class Transcript {
 
   event(event: WireEvent): void {
     if (!isKnown(event)) return;
+    this.#tellStatus(event);
     this.#tell(event);
     if (this.#isWatching) this.#tellMore(event);
   }
@@ -99,6 +115,34 @@ export class Transcript {
     }
   }
 
+  /** What is under way: the model's reply, calls that run; nothing while the operator is asked. */
+  #tellStatus(event: StoredEvent): void {
+    switch (event.type) {
+      case "turn.dispatched":
+        this.#endCountdown();
+        return this.#status.begin("reply", "thinking");
+      case "turn.attempt-failed":
+      case "turn.replied":
+      case "turn.settled":
+        return void this.#status.end("reply");
+      case "call.started": {
+        const { id } = event.data;
+        return this.#status.begin(id, this.#lastHeading === id ? "running" : (this.#headings.get(id) ?? id));
+      }
+      case "question.asked":
+        return this.#status.hide();
+      case "question.answered":
+      case "question.defaulted":
+      case "question.expired":
+      case "question.cancelled":
+        return this.#status.show();
+      case "activity.settled":
+      case "activity.waiting":
+        return this.#status.close();
+      default:
+    }
+  }
+
   #tellMore(event: StoredEvent): void {
     const note = (text: string) => this.#line(dim(shown(text), this.#out));
     switch (event.type) {
@@ -140,9 +184,10 @@ export class Transcript {
     const fresh = offset >= end ? text : text.slice(end - offset);
     if (fresh === "") return;
     if (this.#speaking !== part) this.#freshLine();
+    this.#status.end("reply");
     this.#speaking = part;
     this.#shown.set(part, Math.max(end, offset + text.length));
-    this.#print(shown(fresh));
+    this.#print(this.#markdown === undefined ? shown(fresh) : this.#markdown.push(fresh));
   }
 
   #finish(part: string, text: string, cut: boolean): void {
@@ -159,13 +204,18 @@ export class Transcript {
 
   /** Beside its call where both are short, else below it; the call is repeated when another came in between. */
   #result(id: string, text: string): void {
-    const body = bounded(text, { lines: 20, characters: 4_000 });
+    const took = this.#status.end(id) ?? 0;
+    const time = took < worthTelling ? "" : `(${spent(took)})`;
+    const body = bounded([text, time].filter((each) => each !== "").join("\n"), { lines: 20, characters: 4_000 });
     const heading = this.#headings.get(id) ?? id;
     const isShort = !`${heading}${body}`.includes("\n") && heading.length + body.length + 2 <= this.#out.columns;
     const isBeside = isShort && isToldAtItsEnd(this.#tools.get(id) ?? "");
-    if (this.#lastHeading !== id && !isBeside) this.#heading(id);
+    // The question itself stands above, where it was asked.
+    const isAnswer = this.#tools.get(id) === "ask" && this.#exitCodes === "bad";
+    if (this.#lastHeading !== id && !isBeside && !isAnswer) this.#heading(id);
     this.#headings.delete(id);
     this.#tools.delete(id);
+    if (isAnswer) return this.#line(dim(inWidth(`→ ${shown(body)}`, this.#out), this.#out));
     if (isBeside) return this.#line(`${bold(shown(heading), this.#out)}  ${dim(shown(body), this.#out)}`.trimEnd());
     if (body !== "") for (const line of body.split("\n")) this.#line(dim(`  ${shown(line)}`, this.#out));
   }
@@ -181,18 +231,27 @@ export class Transcript {
     this.#countdown = new Countdown(this.#out, ms);
   }
 
+  #endCountdown(): void {
+    this.#countdown?.end();
+    this.#countdown = undefined;
+  }
+
   #freshLine(): void {
+    if (this.#speaking !== "" && this.#markdown !== undefined) this.#print(this.#markdown.end());
     if (!this.#atLineStart) this.#print("\n");
     this.#speaking = "";
   }
 
   #print(text: string): void {
-    this.#countdown?.end();
-    this.#countdown = undefined;
-    this.#out.write(text);
+    if (text === "") return;
+    this.#endCountdown();
+    this.#status.print(text);
     this.#atLineStart = text.endsWith("\n");
   }
 }
+
+/** Whoever watched knows about shorter times. */
+const worthTelling = 2_000;
 
 /** What the user has and the agent does not: better known before the work than after it. */
 function lackings({ lacks, skipped = [] }: EventData<"workspace.prepared">): string[] {

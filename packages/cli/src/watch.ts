@@ -12,6 +12,8 @@ export interface Show {
   event(event: WireEvent): void;
   delta(delta: Delta): void;
   gap(gap: Gap): void;
+  /** Nothing more comes. */
+  close?(): void;
 }
 
 /** Gets what the session asks, and may see to an answer. */
@@ -75,6 +77,7 @@ export async function watchInput(
     return { outcome: undefined, workspace };
   } finally {
     silence.over();
+    show.close?.();
     asking?.close();
   }
 }

@@ -1,5 +1,5 @@
 import type { Client } from "@corral/client";
-import { type Delta, type Gap, isKnown, type SessionId, type WireEvent } from "@corral/protocol";
+import { isKnown, type SessionId } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
@@ -7,6 +7,7 @@ import { InlineQuestions } from "../inline-questions.ts";
 import { persistently } from "../resume.ts";
 import { jsonLine } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
+import type { Show } from "../watch.ts";
 import { sessionWords, whichSession } from "../which-session.ts";
 import type { World } from "../world.ts";
 import { attachTerminal } from "./attach-terminal.ts";
@@ -46,13 +47,6 @@ Exit code: that of the terminal's shell; 0 when it was left.`,
   },
 });
 
-/** What a person watches with. */
-interface Show {
-  event(event: WireEvent): void;
-  delta(delta: Delta): void;
-  gap(gap: Gap): void;
-}
-
 async function watch(
   client: Client,
   session: SessionId,
@@ -81,6 +75,7 @@ async function watch(
     world.err.write(`detached; it goes on, and \`corral attach ${session}\` comes back to it\n`);
     return 0;
   } finally {
+    show.close?.();
     asking?.close();
     forget();
   }

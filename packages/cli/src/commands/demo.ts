@@ -10,7 +10,6 @@ import { colouredPatch } from "../patch-colours.ts";
 import { bold, coloured, dim, type Output, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import { watchInput } from "../watch.ts";
-import type { World } from "../world.ts";
 import { wrap } from "../wrap.ts";
 
 export const demo = defineCommand({

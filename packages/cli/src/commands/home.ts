@@ -1,19 +1,22 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Client } from "@corral/client";
-import { CorralError, type RegisteredProject } from "@corral/protocol";
+import { CorralError, type ProjectId, type RegisteredProject } from "@corral/protocol";
 import { configComplaints } from "../complaints.ts";
 import { defineCommand } from "../command.ts";
-import { canAsk, confirm } from "../confirm.ts";
+import { canAsk, confirm, typedLine } from "../confirm.ts";
 import { connectDaemon } from "../daemon.ts";
+import { choicesIn, choose } from "../menu.ts";
+import { providerHints } from "../provider-hints.ts";
 import { jsonLine, shown } from "../terminal.ts";
-import type { World } from "../world.ts";
+import type { Screen, World } from "../world.ts";
 
 /** What `corral` does without a command. */
 export const home = defineCommand({
   name: "home",
   usage: "[--json]",
-  summary: "Makes this repository known, starts the daemon if none runs, and says where things are.",
+  summary:
+    "Makes this repository known, starts the daemon if none runs, says where things are and, at a terminal, what can be done now.",
   examples: [["corral", "in a repository, to begin with"]],
   args: { json: { type: "boolean", description: "print the project as a line of JSON" } },
   words: "none",
@@ -23,9 +26,25 @@ export const home = defineCommand({
     const config = await client.config.get({ project: project.id });
     world.out.write(json === true ? jsonLine(project) : shown(summary(project, client)));
     world.err.write(configComplaints(config));
-    return 0;
+    if (json === true) return 0;
+    const hints = await providerHints(client, world);
+    if (hints !== "") world.err.write(`\n${shown(hints)}`);
+    return world.screen === undefined ? 0 : menu(client, project.id, world.screen, world);
   },
 });
+
+async function menu(client: Client, project: ProjectId, screen: Screen, world: World): Promise<number> {
+  const chosen = await choose(await choicesIn(client, project, world.now()), screen, world);
+  if (chosen === undefined) return 0;
+  const words = chosen.words === "prompt" ? await newTask(world) : chosen.words;
+  // Loaded late, for the commands load this one.
+  return words === undefined ? 0 : (await import("../dispatch.ts")).dispatch(words, world);
+}
+
+async function newTask(world: World): Promise<readonly string[] | undefined> {
+  const task = (await typedLine("What should be done? ", world)).trim();
+  return task === "" ? undefined : ["run", "--", task];
+}
 
 async function registerHere(client: Client, world: World): Promise<RegisteredProject> {
   const register = () => client.projects.register({ path: world.cwd });

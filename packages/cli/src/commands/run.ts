@@ -1,5 +1,6 @@
 import type { AdmitInput, Client } from "@corral/client";
 import { type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
+import { closingWords, Tally } from "../closing.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { environmentIn, unsafe } from "../environment.ts";
@@ -133,19 +134,37 @@ async function watch(
   const interrupt = interrupter(client, session, world, leaving);
   const forget = world.onInterrupt(() => interrupt.press());
   const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
+  const tally = new Tally();
+  const begun = world.now();
   try {
     const { outcome, workspace } = await watchInput(client, session, input, world, {
-      show,
+      show: isJson ? show : counting(show, tally),
       asking,
       signal: leaving.signal,
       onOpened: () => interrupt.repeat(),
     });
+    if (outcome?.kind === "done" && !isJson && err.isTerminal === true) {
+      err.write(await closingWords(client, session.id, { tally, ms: world.now() - begun }, err));
+      return 0;
+    }
     if (outcome !== undefined) return conclude(outcome, session, workspace, world);
     err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
     return 130;
   } finally {
     forget();
   }
+}
+
+function counting(show: Show, tally: Tally): Show {
+  return {
+    event(event) {
+      tally.event(event);
+      show.event(event);
+    },
+    delta: (delta) => show.delta(delta),
+    gap: (gap) => show.gap(gap),
+    close: () => show.close?.(),
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import { usageBy, type UsageSum } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
+import { dollars, tokens } from "../figures.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { table } from "../wrap.ts";
 
@@ -40,16 +41,7 @@ with a session is not counted any more.`,
 
 function wordsOf(sum: UsageSum): string {
   const { requests, inputTokens, cachedInputTokens, outputTokens, unpriced } = sum;
-  const cached = cachedInputTokens === 0 ? "" : ` (${count(cachedInputTokens)} from the cache)`;
+  const cached = cachedInputTokens === 0 ? "" : ` (${tokens(cachedInputTokens)} from the cache)`;
   const unknown = unpriced === 0 ? "" : `, ${unpriced} without a known price`;
-  return `$${dollars(sum.costUsd)}  ${requests} requests${unknown}  ${count(inputTokens)} in${cached}  ${count(outputTokens)} out`;
-}
-
-function dollars(amount: number): string {
-  return amount === 0 || amount >= 0.01 ? amount.toFixed(2) : amount.toPrecision(2);
-}
-
-function count(tokens: number): string {
-  if (tokens < 10_000) return String(tokens);
-  return tokens < 10_000_000 ? `${Math.round(tokens / 1000)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
+  return `${dollars(sum.costUsd)}  ${requests} requests${unknown}  ${tokens(inputTokens)} in${cached}  ${tokens(outputTokens)} out`;
 }
