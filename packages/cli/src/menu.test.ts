@@ -8,15 +8,17 @@ import type { Screen } from "./world.ts";
 const since = "2026-01-01T00:00:00.000Z";
 const now = Date.parse("2026-01-01T00:03:00.000Z");
 
-function clientWith(...states: readonly (readonly [title: string, state: SessionState, projectId?: `prj_${string}`])[]) {
+function clientWith(
+  ...states: readonly (readonly [title: string, state: SessionState, projectId?: `prj_${string}`])[]
+) {
   const list = states.map(([title, state, projectId = "prj_1"]) => ({ id: `ses_${title}`, title, state, projectId }));
   return { sessions: { list: () => Promise.resolve(list as unknown as SessionView[]) } } as unknown as Client;
 }
 
 test("first comes what waits for a person, then what runs, the latest that is done, and what can be begun", async () => {
   const client = clientWith(
-    ["done", { state: "idle", since }],
-    ["older", { state: "idle", since }],
+    ["2-done", { state: "idle", since }],
+    ["1-older", { state: "idle", since }],
     ["busy", { state: "thinking", since, activityId: "act_1" }],
     ["asks", { state: "waiting", since, on: "question", activityId: "act_2", questions: ["que_1"], calls: [] }],
     ["elsewhere", { state: "idle", since }, "prj_2"],
@@ -25,7 +27,7 @@ test("first comes what waits for a person, then what runs, the latest that is do
   expect(found.map(({ label, words }) => [label, words])).toEqual([
     ["Answer: asks", ["attach", "ses_asks"]],
     ["Watch: busy", ["attach", "ses_busy"]],
-    ["See what it changed: done", ["diff", "ses_done"]],
+    ["See what it changed: 2-done", ["diff", "ses_2-done"]],
     ["Begin something new", "prompt"],
     ["See the demo", ["demo"]],
   ]);

@@ -18,7 +18,9 @@ const mostSessions = 6;
 /** What can be done now in a project: first what waits for a person, then what runs, what is to be looked at, and what can be begun. */
 export async function choicesIn(client: Client, project: ProjectId, now: number): Promise<readonly Choice[]> {
   const sessions = (await client.sessions.list()).filter(({ projectId }) => projectId === project);
-  const found = sessions.flatMap((each) => choiceOf(each, now)).toSorted((one, other) => one.rank - other.rank);
+  // Ids grow with time.
+  const latestFirst = sessions.toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  const found = latestFirst.flatMap((each) => choiceOf(each, now)).toSorted((one, other) => one.rank - other.rank);
   const finished = found.filter(({ rank }) => rank === ranks.look).slice(0, 1);
   return [
     ...[...found.filter(({ rank }) => rank < ranks.look), ...finished].slice(0, mostSessions),

@@ -2,9 +2,9 @@ import { type EventData, type EventType, type PartId } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { Transcript } from "./transcript.ts";
 
-function stage() {
+function stage(more: { colour?: boolean; isTerminal?: boolean } = {}) {
   let text = "";
-  const transcript = new Transcript({ write: (piece) => void (text += piece), colour: false, columns: 80 });
+  const transcript = new Transcript({ write: (piece) => void (text += piece), colour: false, columns: 80, ...more });
   const event = <T extends EventType>(type: T, data: EventData<T>) =>
     transcript.event({
       seq: 1,
@@ -107,4 +107,31 @@ test("events that are no longer kept are told of on a line of their own", () => 
   say("prt_a", 0, "Hel");
   transcript.gap({ kind: "gap", from: 2, to: 3 });
   expect(text()).toBe("Hel\n(events 2 to 3 are no longer kept)\n");
+});
+
+test("what reads and edits is told in one line, when it has ended", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "read", { path: "a.ts" });
+  call("cal_b", "edit", { path: "b.ts" });
+  expect(text()).toBe("");
+  event("call.settled", { id: "cal_a", result: { text: ["x"], of: 3 } });
+  event("call.failed", { id: "cal_b", error: { code: "x", message: "it is not there\nlook again" } });
+  expect(text()).toBe("read a.ts  1 of 3 lines\nedit b.ts\n  failed: it is not there\n  look again\n");
+});
+
+test("of what the operator was asked only the answer is told: the question stands above it", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "ask", { question: "Which?" });
+  event("call.settled", { id: "cal_a", result: { how: "answered", answer: "This one" } });
+  expect(text()).toBe("→ This one\n");
+});
+
+test("at a terminal words are set off as their marks say, and a colourless one keeps the marks", () => {
+  const live = stage({ colour: true, isTerminal: true });
+  live.say("prt_a", 0, "a **bo");
+  live.said("prt_a", "a **bold** word");
+  expect(live.text()).toBe("a \u001b[1mbold\u001b[22m word\n");
+  const plain = stage({ isTerminal: true });
+  plain.said("prt_a", "a **bold** word");
+  expect(plain.text()).toBe("a **bold** word\n");
 });
