@@ -96,7 +96,8 @@ function nestedIn({ covered }: Odd): readonly string[] {
 /** Programs that run as whoever they belong to. Trees know nothing of that. */
 function raised(taken: readonly string[], facts: readonly string[]): FlaggedChange[] {
   const paths = new Set(taken);
-  return facts.flatMap((line) => {
+  // A second attempt tells of what the first one told.
+  return [...new Set(facts)].flatMap((line) => {
     const [, mode = "0", name = ""] = /^(\w+) \d+ \.\/(.*)$/s.exec(line) ?? [];
     const bits = Number.parseInt(mode, 16);
     const isRaised = (bits & 0o170000) === 0o100000 && (bits & 0o6000) !== 0;
