@@ -42,7 +42,9 @@ describe("corral run", () => {
     expect(all.filter((each) => each.type === "call.settled")).toHaveLength(2);
     const middle = all[5];
     if (middle === undefined) throw new Error("there are too few events");
-    expect((await client.sessions.events(session.id, { after: middle.seq })).events).toEqual(all.slice(6));
+    // What is done after an activity comes in the meantime.
+    const { events: rest } = await client.sessions.events(session.id, { after: middle.seq });
+    expect(rest.slice(0, all.length - 6)).toEqual(all.slice(6));
   });
 
   test("prints the stored events as JSON lines with --json", async () => {
