@@ -2,6 +2,7 @@ import type { Client, QuestionId, QuestionView, SessionId } from "@corral/client
 import { CorralError, isKnown, newId, type WireEvent } from "@corral/protocol";
 import { answerHint, answerMeant, endWords, questionLines } from "./question-words.ts";
 import { bold, dim, shown } from "./terminal.ts";
+import { wrap } from "./wrap.ts";
 import type { World } from "./world.ts";
 
 const ctrlC = "\u0003";
@@ -81,7 +82,9 @@ export class InlineQuestions {
     const [question] = this.#open;
     const { screen, err } = this.#world;
     if (question === undefined || screen === undefined || this.#letGo !== undefined) return;
-    const [heading = "", ...lines] = questionLines(question, question.remainingMs).map(shown);
+    const [heading = "", ...lines] = questionLines(question, question.remainingMs).map((line) =>
+      wrap(shown(line), err.columns),
+    );
     err.write(`\n${bold(heading, err)}\n${lines.map((line) => `${line}\n`).join("")}${answerHint(question)}> `);
     this.#typed = "";
     this.#letGo = screen.takeKeys(

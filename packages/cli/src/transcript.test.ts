@@ -131,6 +131,10 @@ test("at a terminal words are set off as their marks say, and a colourless one k
   live.say("prt_a", 0, "a **bo");
   live.said("prt_a", "a **bold** word");
   expect(live.text()).toBe("a \u001b[1mbold\u001b[22m word\n");
+  live.call("cal_a", "list", { path: "." });
+  live.event("call.settled", { id: "cal_a", result: { count: 3 } });
+  live.said("prt_b", "Three.");
+  expect(live.text()).toContain("3 entries\u001b[22m\n\nThree.\n");
   const plain = stage({ isTerminal: true });
   plain.said("prt_a", "a **bold** word");
   expect(plain.text()).toBe("a **bold** word\n");

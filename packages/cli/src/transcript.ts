@@ -44,6 +44,8 @@ export class Transcript {
   #lastHeading = "";
   #countdown: Countdown | undefined;
   #atLineStart = true;
+  /** A person finds the agent's words more easily with a blank line above them. */
+  #isBelowCall = false;
   #speaking = "";
 
   constructor(out: Output, watching?: Watching) {
@@ -184,6 +186,8 @@ export class Transcript {
     const fresh = offset >= end ? text : text.slice(end - offset);
     if (fresh === "") return;
     if (this.#speaking !== part) this.#freshLine();
+    if (this.#isBelowCall && this.#out.isTerminal === true) this.#print("\n");
+    this.#isBelowCall = false;
     this.#status.end("reply");
     this.#speaking = part;
     this.#shown.set(part, Math.max(end, offset + text.length));
@@ -204,6 +208,7 @@ export class Transcript {
 
   /** Beside its call where both are short, else below it; the call is repeated when another came in between. */
   #result(id: string, text: string): void {
+    this.#isBelowCall = true;
     const took = this.#status.end(id) ?? 0;
     const time = took < worthTelling ? "" : `(${spent(took)})`;
     const body = bounded([text, time].filter((each) => each !== "").join("\n"), { lines: 20, characters: 4_000 });

@@ -5,6 +5,7 @@ import { questionLines } from "../question-words.ts";
 import { bold, shown } from "../terminal.ts";
 import type { Asking } from "../watch.ts";
 import type { World } from "../world.ts";
+import { wrap } from "../wrap.ts";
 
 /** Where nobody sits: shows what is asked and gives the answer that is taken without one, at once. */
 export function defaultAnswers(client: Client, session: SessionId, { err }: World): Asking {
@@ -13,7 +14,7 @@ export function defaultAnswers(client: Client, session: SessionId, { err }: Worl
     event(event: WireEvent) {
       if (event.stream !== session || !isKnown(event) || event.type !== "question.asked") return;
       const question = event.data;
-      const [heading = "", ...lines] = questionLines(question).map(shown);
+      const [heading = "", ...lines] = questionLines(question).map((line) => wrap(shown(line), err.columns));
       err.write(`\n${bold(heading, err)}\n${lines.map((line) => `${line}\n`).join("")}`);
       if (question.default === undefined) return;
       err.write(`> ${shown(answerWords(question, question.default))}\n\n`);
