@@ -82,7 +82,7 @@ test(
       "ok    2100 common",
       "\n  +check 2100 common\n",
       "is merged into main",
-      "corral run",
+      "in a repository of yours",
     ];
     const at = steps.map((step) => demo.text().indexOf(step));
     expect(at).toEqual(at.toSorted((one, other) => one - other));
