@@ -3,6 +3,7 @@ import { isKnown, type SessionId, type WireEvent } from "@corral/protocol";
 import { counted, dollars, tokens } from "./figures.ts";
 import { spent } from "./status-line.ts";
 import { bold, coloured, dim, type Output, shownInLine } from "./terminal.ts";
+import { wrap } from "./wrap.ts";
 
 /** Sums up what a session's requests took, as its events tell. */
 export class Tally {
@@ -31,6 +32,7 @@ export class Tally {
 }
 
 const mostFiles = 8;
+const next = "look: `corral diff`, take it over: `corral merge`, away with it: `corral discard`";
 
 /** What a person wants to know when an agent is done: what it took, what it changed, and what to do with that. */
 export async function closingWords(
@@ -55,5 +57,5 @@ function changes({ files }: WorkspaceDiff, out: Output): string {
     return `  ${shownInLine(path)}  ${figures}\n`;
   });
   const more = files.length > mostFiles ? dim(`  and ${counted(files.length - mostFiles, "more file")}\n`, out) : "";
-  return `${lines.join("")}${more}${dim("  look: `corral diff`, take it over: `corral merge`, away with it: `corral discard`\n", out)}`;
+  return `${lines.join("")}${more}${dim(wrap(next, out.columns, "  "), out)}\n`;
 }

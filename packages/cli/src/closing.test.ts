@@ -1,0 +1,44 @@
+import type { Client } from "@corral/client";
+import type { WireEvent } from "@corral/protocol";
+import { expect, test } from "vitest";
+import { closingWords, Tally } from "./closing.ts";
+
+function replied(costUsd?: number): WireEvent {
+  const data = { id: "trn_a", finish: "stop", usage: { inputTokens: 6_000, outputTokens: 50 }, costUsd };
+  const envelope = { seq: 1, stream: "ses_a", version: 1, typeVersion: 1, actor: "x", approximateCreationTime: "" };
+  return { ...envelope, type: "turn.replied", data };
+}
+
+const out = { write: () => undefined, colour: false, columns: 40 };
+const asked = (diff: () => Promise<unknown>) => ({ sessions: { diff } }) as unknown as Client;
+
+test("who watched is told what it took, what was changed, and what can be done with it", async () => {
+  const tally = new Tally();
+  for (const event of [replied(0.02), replied(0.01)]) tally.event(event);
+  const files = [
+    { path: "a.ts", insertions: 3, deletions: 1 },
+    { path: "b.png", insertions: null, deletions: null },
+  ];
+  expect(
+    await closingWords(
+      asked(() => Promise.resolve({ files })),
+      "ses_a",
+      { tally, ms: 4_200 },
+      out,
+    ),
+  ).toBe(
+    "\n✓ done in 4.2 s, $0.03, 2 requests, 12k in, 100 out\n  a.ts  +3 -1\n  b.png  binary\n" +
+      "  look: `corral diff`, take it over:\n  `corral merge`, away with it: `corral\n  discard`\n",
+  );
+});
+
+test("prices that nobody knows are not made up, and a diff that cannot be had is left out", async () => {
+  const tally = new Tally();
+  expect(tally.words()).toBe("");
+  tally.event(replied());
+  expect(tally.words()).toBe("1 request, 6000 in, 50 out");
+  tally.event(replied(0.02));
+  expect(tally.words()).toBe("$0.02 at least, 2 requests, 12k in, 100 out");
+  const none = asked(() => Promise.reject(new Error("away")));
+  expect(await closingWords(none, "ses_a", { tally: new Tally(), ms: 500 }, out)).toBe("\n✓ done in 0.5 s\n");
+});
