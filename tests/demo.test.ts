@@ -92,7 +92,7 @@ test(
   },
 );
 
-test("at a terminal the agent does as it is told, in colours, and fits forty columns", patience, async () => {
+test("at a narrow terminal the agent does as it is told, in colours", patience, async () => {
   const machine = bareMachine();
   const demo = machine.sit(40);
   await demo.shows("> ");
