@@ -164,7 +164,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     userFile: userRulesFile(userConfigFile(parts.variables, homedir())),
     async projectFile(id) {
-      const folder = (await projects.get(id))?.path;
+      const folder = await projects.folder(id);
       if (folder === undefined) return foundRules(projectRulesFile, { kind: "absent" });
       return foundRules(join(folder, projectRulesFile), await readSettingsFile(folder, projectRulesFile));
     },
@@ -425,11 +425,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 
   /** What a session may do follows from its mode and where it works. */
   async function rulebookOf(session: SessionId): Promise<Rulebook> {
-    const view = await sessions.get(session);
-    if (view === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
-    const { mode, environment, workspace } = view;
-    const situation = { environment: environment.kind, workspace, folder: await folderOf(view) };
-    return rules.rulebook({ project: view.projectId, session, mode, situation });
+    const terms = await sessions.terms(session);
+    if (terms === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
+    const { projectId, mode, environment, workspace } = terms;
+    const situation = { environment: environment.kind, workspace, folder: await folderOf(terms) };
+    return rules.rulebook({ project: projectId, session, mode, situation });
   }
 
   /** What was said "always" to counts from the next call on. */
@@ -459,7 +459,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   }
 
   /** Where the session works, or will. */
-  async function folderOf({ id, projectId, workspace }: SessionView): Promise<string> {
+  async function folderOf({
+    id,
+    projectId,
+    workspace,
+  }: Pick<SessionView, "id" | "projectId" | "workspace">): Promise<string> {
     const row = await log.row("workspaces", id);
     const prepared = row?.["prepared"] as string | null | undefined;
     if (prepared !== null && prepared !== undefined) return (JSON.parse(prepared) as { path: string }).path;

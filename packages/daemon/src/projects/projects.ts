@@ -34,6 +34,8 @@ export interface Projects {
   /** The project that the folder belongs to, if it is registered. Nothing is changed. */
   find(path: string): Promise<ProjectView | undefined>;
   get(id: ProjectId): Promise<ProjectView | undefined>;
+  /** Where it was when it was last seen. */
+  folder(id: ProjectId): Promise<string | undefined>;
   list(): Promise<readonly ProjectView[]>;
   /** Takes it off the list; it comes back with the same id when it is registered again. Throws `not-found`. */
   forget(id: ProjectId, by: By): Promise<void>;
@@ -69,6 +71,7 @@ export function openProjects(log: Log): Projects {
       const row = await known(id);
       return row === undefined ? undefined : view(row);
     },
+    folder: async (id) => (await known(id))?.["path"] as string | undefined,
     list: async () => Promise.all((await log.rows("projects", { where: { forgotten: 0 } })).map(view)),
     forget: (id, by) =>
       inTurn(async () => {

@@ -77,8 +77,7 @@ export function openRules({ log, userFile, projectFile }: RulesWorld): Rules {
   };
 
   async function rulebook({ project, session, agent, mode, situation }: RulebookOf): Promise<Rulebook> {
-    const layers = await layersFor(project);
-    const kept = await alwaysRules(log, { session, agent, project });
+    const [layers, kept] = await Promise.all([layersFor(project), alwaysRules(log, { session, agent, project })]);
     const rules = [...layers.flatMap((layer) => layer.rulesFor(agent)), ...kept];
     return { mode, situation, rules, problems: layers.flatMap(({ problems }) => problems) };
   }
@@ -114,8 +113,12 @@ export function openRules({ log, userFile, projectFile }: RulesWorld): Rules {
   }
 
   async function layersFor(project: ProjectId | undefined): Promise<readonly Layer[]> {
-    const user = layerOf(await readUserRules(userFile), "user");
-    return project === undefined ? [user] : [user, layerOf(await projectFile(project), "project")];
+    // Calls wait for it: side by side.
+    const [user, own] = await Promise.all([
+      readUserRules(userFile),
+      project === undefined ? undefined : projectFile(project),
+    ]);
+    return [layerOf(user, "user"), ...(own === undefined ? [] : [layerOf(own, "project")])];
   }
 
   function layerOf({ file, found }: FoundRules, layer: RulesLayer): Layer {

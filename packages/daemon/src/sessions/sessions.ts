@@ -49,6 +49,8 @@ export interface Sessions {
    */
   create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
   get(id: SessionId): Promise<SessionView | undefined>;
+  /** What it was made with, without what has become of it. */
+  terms(id: SessionId): Promise<SessionMadeWith | undefined>;
   /** All of them, archived ones too. */
   list(): Promise<readonly SessionView[]>;
   /** How many are in each state. */
@@ -81,6 +83,8 @@ export interface Sessions {
   /** A person's word on a call whose end nobody knows. The first one counts. */
   decide(id: SessionId, decision: DecideRecovery, by: By): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
 }
+
+type SessionMadeWith = Pick<SessionView, "id" | "projectId" | "mode" | "environment" | "workspace">;
 
 export type SessionDefaults = Pick<SettingValues, "model" | "turnLimit"> &
   Partial<Pick<SettingValues, "workspace.copy" | "workspace.setup" | "workspace.setupFailure" | "tools" | "callLimit">>;
@@ -130,6 +134,11 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const seq = await log.head();
       const row = await log.row("sessions", id);
       return row === undefined ? undefined : viewOf(row, seq);
+    },
+
+    terms: async (id) => {
+      const row = await log.row("sessions", id);
+      return row === undefined ? undefined : madeWith(row);
     },
 
     async list() {
@@ -407,15 +416,21 @@ interface More {
   readonly todo: Row | undefined;
 }
 
-function toView(row: Row, more: More, seq: number): SessionView {
+function madeWith(row: Row): SessionMadeWith {
   return {
     id: row["key"] as SessionId,
     projectId: row["project"] as ProjectId,
-    title: row["title"] as string,
-    model: row["model"] as string,
     mode: row["mode"] as SessionView["mode"],
     environment: JSON.parse(row["environment"] as string) as SessionView["environment"],
     workspace: row["workspace"] as SessionView["workspace"],
+  };
+}
+
+function toView(row: Row, more: More, seq: number): SessionView {
+  return {
+    ...madeWith(row),
+    title: row["title"] as string,
+    model: row["model"] as string,
     state: stateIn(row, more),
     inbox: { waiting: more.inputs.length, isParked: isParked(row) },
     isArchived: row["archived"] === 1,
