@@ -48,7 +48,7 @@ export async function openRepository(
 ): Promise<Repository> {
   const { folder, owner, signal } = place;
   await make(source, place);
-  for (const left of ["index.lock", "new.pack", "odd", "early"]) await rm(join(folder, left), { force: true });
+  for (const left of ["index.lock", "new.pack", "early", "late"]) await rm(join(folder, left), { force: true });
   const workspace = (await isFolder(place.workspace)) ? place.workspace : join(folder, "nothing");
   const jail: GitJail = { workspace, readable: place.readable, depot: folder, user: owner };
   const own = { GIT_WORK_TREE: insideGitJail.workspace, GIT_INDEX_FILE: `${insideGitJail.depot}/index` };

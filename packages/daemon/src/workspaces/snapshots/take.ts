@@ -1,5 +1,5 @@
 import type { FlaggedChange } from "@corral/protocol";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { insideGitJail, type JailedAnswer, type Reply } from "../../git/index.ts";
 import { flagged, rawChanges, utf8 } from "../changes.ts";
@@ -41,8 +41,9 @@ export interface TakenTree {
  * name, the rest is taken without it.
  */
 export async function takeTree(repository: Repository, wish: TakeWish): Promise<TakenTree> {
+  await rm(join(repository.folder, "odd"), { force: true });
   const quick = await attempt(repository, wish, lookFirst);
-  const odd = await oddIn(repository);
+  const odd = await oddIn(repository, quick.answer);
   if (quick.seen !== undefined && quick.answer.ok) return taken(repository, wish, { ...quick.seen, odd }, quick.said);
   const { seen, answer, said } = await attempt(repository, wish, lookCovered, odd);
   if (seen === undefined) throw new Error(answer.stderr.trim());
@@ -56,7 +57,7 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
     run: ([script = "", ...args]: readonly string[], input?: Uint8Array) =>
       repository.run(script, args, { covered: odd.covered, ...(input && { input }) }),
   };
-  const { stdout, refused } = await take(at, seen.taken, [write, wish.before]);
+  const { stdout, refused } = await take(at, seen.taken, [`${takeNamed} || exit 1\n${write}`, wish.before]);
   return taken(repository, wish, { ...seen, ...all, odd, skipped: [...seen.skipped, ...refused] }, Buffer.from(stdout));
 }
 
@@ -139,7 +140,10 @@ async function attempt(
     seen = judged(odd === undefined ? names : names.filter((name) => !odd.isLeftOut(name)), facts, bounds);
     return Buffer.from(seen.taken.map((path) => `${path}\0`).join(""), "latin1");
   };
-  const answer = await repository.run(`${look}${write}`, args, { reply, covered: odd?.covered });
+  const answer = await repository.run(`${look}\nwait $taking || exit 1\n${write}`, args, {
+    reply,
+    covered: odd?.covered,
+  });
   return { seen, answer, said: answer.stdout.subarray(until) };
 }
 
@@ -162,9 +166,11 @@ function judged(all: readonly string[], facts: readonly string[], bounds: Stagin
   };
 }
 
-/** What the search of the first attempt found. */
-async function oddIn({ folder }: Repository): Promise<Odd> {
-  const found = await readFile(join(folder, "odd"), "latin1").catch(() => "");
+/** What the search of the first attempt found. It is there in one piece, or something ended it that nothing is known of. */
+async function oddIn({ folder }: Repository, { stderr }: JailedAnswer): Promise<Odd> {
+  const found = await readFile(join(folder, "odd"), "latin1").catch((cause: unknown) => {
+    throw new Error(`the search for what git must not meet did not end: ${stderr.trim()}`, { cause });
+  });
   return oddOf(found.split("\0").slice(0, -1));
 }
 
@@ -187,8 +193,15 @@ git diff-files --name-only --ignore-submodules=all -z >/tmp/changed & changed=$!
 git ls-files --others --exclude-standard -z "$@" >/tmp/others & others=$!
 wait $changed && wait $others`;
 
-/** Says what differs from the index, and kind and size of each; then it is told what to write. */
+const takeNamed = updateIndex.join(" ");
+
+/**
+ * Says what differs from the index, and kind and size of each; then it is told what to take. Whoever takes it has read the index by
+ * then. Of a shell's input nothing in the background sees anything, but for a copy.
+ */
 const tell = `
+exec 4<&0
+${takeNamed} <&4 & taking=$!
 cat /tmp/changed /tmp/others
 printf '\\0'
 if [ -s /tmp/changed ] || [ -s /tmp/others ]; then
@@ -198,10 +211,13 @@ fi
 printf '\\0'
 set -- "$before"`;
 
-const [found, early] = ["odd", "early"].map(inDepot) as [string, string];
+const found = inDepot("odd");
 
-/** The search has its own time: one that is not through by then has seen enough to tell. */
-const search = (file: string) => `timeout 20 ${findOdd} >${file} 2>/dev/null`;
+/**
+ * The search has its own time: one that is not through by then has seen enough to tell. Two of them may be at it, and each may end the
+ * other at any moment, so what one found is put in its place as a whole.
+ */
+const search = (name: string) => `timeout 20 ${findOdd} >${inDepot(name)} 2>/dev/null; mv ${inDepot(name)} ${found}`;
 
 /** In seconds; longer than it takes to list most workspaces. */
 const patience = 2;
@@ -213,12 +229,12 @@ const patience = 2;
 const lookFirst = `
 {
   sleep ${patience}
-  ${search(early)}
-  if ${meetsHazard(early)}; then mv ${early} ${found}; kill -9 -1; fi
+  ${search("early")}
+  if ${meetsHazard(found)}; then kill -9 -1; fi
 } &
-${list} || { ${search(found)}; exit 1; }
+${list} || { ${search("late")}; exit 1; }
 {
-  ${search(found)}
+  ${search("late")}
   if ${meetsHazard(found)}; then kill -9 -1; fi
 } & odd=$!
 trap 'wait $odd' EXIT
@@ -236,15 +252,19 @@ const newObjects = String.raw`/^:/{
 n
 }`;
 
-/** Says the tree, and how each file differs from the tree before; leaves the objects that are new as a pack. */
+const difference = "-r -t --raw --numstat --no-renames --no-abbrev --no-ext-diff --no-textconv -z";
+
+/**
+ * Says the tree, and how each file differs from the tree before; leaves the objects that are new as a pack. For a difference of trees
+ * git would read the index, too, which takes it longer than all the rest: it is shown none.
+ */
 const write = `
-${updateIndex.join(" ")} || exit 1
 tree=$(git write-tree) || exit 1
 printf '%s\\0' "$tree"
 [ "$tree" = "$1" ] && exit 0
 {
   echo "$tree"
-  { git diff-tree -r -t --raw --numstat --no-renames --no-abbrev --no-ext-diff --no-textconv -z "$1" "$tree" || : >/tmp/failed; } |
+  { GIT_INDEX_FILE=/tmp/none git diff-tree ${difference} "$1" "$tree" || : >/tmp/failed; } |
     tee /tmp/difference | sed -z -n '${newObjects}' | tr '\\0' '\\n'
 } | git pack-objects --local --delta-base-offset -q --stdout >${inDepot("new.pack")} || exit 1
 [ ! -e /tmp/failed ] && cat /tmp/difference`;
