@@ -47,7 +47,7 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
   if (quick.seen !== undefined && quick.answer.ok) return taken(repository, wish, { ...quick.seen, odd }, quick.said);
   const { seen, answer, said } = await attempt(repository, wish, lookCovered, odd);
   if (seen === undefined) throw new Error(answer.stderr.trim());
-  // What the first one got to take does not differ any more.
+  // What the first one got to take does not differ any more; what it was told to take and did not get to, both saw.
   const all = {
     taken: [...(quick.seen?.taken ?? []), ...seen.taken],
     facts: [...(quick.seen?.facts ?? []), ...seen.facts],
@@ -94,18 +94,19 @@ function nestedIn({ covered }: Odd): readonly string[] {
   return covered.filter((path) => /(^|\/)\.git$/.test(path)).map(utf8);
 }
 
-/** Programs that run as whoever they belong to. Trees know nothing of that. */
+/** Programs that run as whoever they belong to. Trees know nothing of that. Either attempt may have seen one, or both. */
 function raised(taken: readonly string[], facts: readonly string[]): FlaggedChange[] {
   const paths = new Set(taken);
-  // A second attempt tells of what the first one told.
-  return [...new Set(facts)].flatMap((line) => {
+  const found = facts.flatMap((line) => {
     const [, mode = "0", name = ""] = /^(\w+) \d+ \.\/(.*)$/s.exec(line) ?? [];
     const bits = Number.parseInt(mode, 16);
     const isRaised = (bits & 0o170000) === 0o100000 && (bits & 0o6000) !== 0;
-    return isRaised && paths.has(name)
-      ? [{ path: utf8(name), why: "it runs as its owner or group, whoever starts it" }]
-      : [];
+    return isRaised && paths.has(name) ? [name] : [];
   });
+  return [...new Set(found)].map((name) => ({
+    path: utf8(name),
+    why: "it runs as its owner or group, whoever starts it",
+  }));
 }
 
 interface Seen {
