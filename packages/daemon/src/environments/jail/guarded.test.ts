@@ -263,6 +263,40 @@ exec bwrap "$@" 3<${options} <>${hold} 6<&-
   });
 });
 
+describe("a jail beside another one in the same workspace", () => {
+  test("is refused while the other could make a link of a file that it has to mount on", async () => {
+    const other = await place.open();
+    // The other can replace it: it was not there when that was opened.
+    expect(await other.run("echo {} >crush.json && ln -s /x y && mv y crush.json && rm crush.json")).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await other.run("echo {} >crush.json")).toMatchObject({ exitCode: 0 });
+    const before = tree(place.workspace);
+    await expect(place.open()).rejects.toMatchObject({
+      code: "jail.unavailable",
+      message: expect.stringContaining("crush.json") as string,
+      retry: "later",
+    });
+    expect(tree(place.workspace)).toEqual(before);
+    await other.environment.end();
+    // Now it is held by the first, too.
+    const [first, second] = [await place.open(), await place.open()];
+    for (const { run } of [first, second])
+      expect((await run("echo x >crush.json || mv crush.json y")).exitCode).not.toBe(0);
+  });
+
+  test("is refused where the other works in a folder above it and could do the same", async () => {
+    const below = join(place.workspace, "below");
+    mkdirSync(below);
+    writeFileSync(join(below, ".mcp.json"), "{}");
+    place.give(place.workspace);
+    const { environment } = await place.open();
+    await expect(place.open({ workspace: below })).rejects.toMatchObject({ code: "jail.unavailable", retry: "later" });
+    await environment.end();
+    await place.open({ workspace: below });
+  });
+});
+
 describe("a workspace that is the user's own folder", () => {
   test.skipIf(!isRoot)(
     "is worked on as its owner, with what is there protected and the rest left alone (needs root)",

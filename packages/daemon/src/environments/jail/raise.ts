@@ -1,5 +1,5 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
-import { fstatSync, lstatSync, readlinkSync } from "node:fs";
+import { fstatSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { EnvironmentPlan } from "../port.ts";
 import {
@@ -105,12 +105,19 @@ function wallsAround({ plan, folder, user, made, systemFolders }: Raising, { gua
 
 function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean {
   const inside = (path: string) => lstatSync(`/proc/${pid}/root${path}`, { throwIfNoEntry: false });
+  // What is bound over itself looks the same when it is not.
+  const mounted = new Set(mountPoints(pid));
   const isBound = binds.every(({ fd, inside: path }) => {
     const [seen, opened] = [inside(path), fstatSync(fd)];
-    return seen?.ino === opened.ino && seen.dev === opened.dev;
+    return mounted.has(path) && seen?.ino === opened.ino && seen.dev === opened.dev;
   });
   // A cover is a file system of its own.
   const workspace = fstatSync(guard.binds[0]!.fd).dev;
   const isCovered = guard.covered.every((path) => (inside(path)?.dev ?? workspace) !== workspace);
   return isBound && isCovered && guard.isIntact();
+}
+
+function mountPoints(pid: number): string[] {
+  const lines = readFileSync(`/proc/${pid}/mountinfo`, "latin1").split("\n");
+  return lines.map((line) => line.split(" ", 5)[4] ?? "");
 }

@@ -11,6 +11,7 @@ import {
   makeStubFolder,
   markStubFolder,
   recordStubs,
+  replaceableByOthers,
   startStubFolder,
 } from "./stubs.ts";
 
@@ -23,6 +24,8 @@ import {
  * 2. Mount points that are missing are on file before they are made.
  * 3. A mount is gone with its mount point. So whoever starts a jail asks, before anything of the agent runs in it,
  *    whether all mount points are still the ones that were opened, and, of those made later, whether they are covered inside.
+ * 4. Whoever mounts makes a file that is missing, and goes where a link leads, outside of any jail. So no file is mounted on, and nothing
+ *    in a folder, that another open jail could make a link of meanwhile: then there is no jail.
  */
 export class Guard {
   readonly binds: Bind[] = [];
@@ -48,7 +51,9 @@ export class Guard {
       const files = missing.flatMap((point) =>
         isContent(point.otherwise) ? [[pathOf(point), point.otherwise.content] as const] : [],
       );
-      recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files) });
+      const held = points.filter(isHeld).map(pathOf);
+      recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files), held });
+      refuseReplaceable(points, replaceableByOthers(jailFolder, workspace));
       for (const point of points) if (!absent.includes(point)) this.#mount(point);
       if (when === "later") {
         this.#missing.push(...absent);
@@ -226,6 +231,26 @@ function isMissing({ place, name, entry, otherwise }: Point): boolean {
   if (entry === undefined) return true;
   if (isContent(otherwise)) return entry.kind === "file" && isStubFile(place.fd, name, otherwise.content);
   return entry.kind === "folder" && isStubFolder(entry.fd);
+}
+
+/** What gets a mount. */
+function isHeld(point: Point): boolean {
+  return isMissing(point) ? point.otherwise !== "leave" : point.entry!.kind !== "other";
+}
+
+/** A folder is made without following a link, unless something in it is mounted on, too. */
+function refuseReplaceable(points: readonly Point[], canBeReplaced: (path: string) => boolean): void {
+  const held = points.filter(isHeld);
+  const followsLinks = (point: Point) =>
+    isContent(point.otherwise) ||
+    point.entry?.kind === "file" ||
+    held.some(({ place }) => place.path === pathOf(point));
+  const found = held.filter(followsLinks).map(pathOf).find(canBeReplaced);
+  if (found === undefined) return;
+  throw new CorralError("jail.unavailable", `${found} can be replaced by another agent who works in the same folder.`, {
+    hint: "Wait until that agent's environment has ended, or work on a copy.",
+    retry: "later",
+  });
 }
 
 function isContent(otherwise: Rule["otherwise"]): otherwise is { readonly content: string } {

@@ -11,8 +11,9 @@ import {
 } from "node:fs";
 import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { openEntry, openFolder } from "./entries.ts";
+import { isWithin } from "./workspace.ts";
 
 /**
  * Mount points of a jail that would be missing in its workspace. They lie in the workspace while the jail lives.
@@ -27,6 +28,8 @@ export interface Stubs {
   /** Relative to the workspace. */
   readonly folders: readonly string[];
   readonly files: Readonly<Record<string, string>>;
+  /** What the jail has a mount on, and so cannot replace; relative to the workspace. */
+  readonly held?: readonly string[];
 }
 
 /** Nobody makes such a folder by chance, and its owner can write in it. */
@@ -159,13 +162,28 @@ function within(workspace: number, path: string, act: (parent: number, name: str
 }
 
 function neededByOthers(jailFolder: string, workspace: string): Set<string> {
+  const same = stubsOfOthers(jailFolder).filter((each) => each.workspace === workspace);
+  return new Set(same.flatMap(({ folders, files }) => [...folders, ...Object.keys(files)]));
+}
+
+/** Tells whether another jail that is open can put something else at a path in the workspace. */
+export function replaceableByOthers(jailFolder: string, workspace: string): (path: string) => boolean {
+  const others = stubsOfOthers(jailFolder).filter((other) => isWithin(workspace, other.workspace));
+  return (path) => others.some((other) => !isHeld(other, relative(other.workspace, join(workspace, path))));
+}
+
+/** In a folder that is covered there it cannot reach anything. */
+function isHeld({ held = [], folders }: Stubs, path: string): boolean {
+  return held.includes(path) || folders.some((folder) => path.startsWith(`${folder}/`));
+}
+
+function stubsOfOthers(jailFolder: string): Stubs[] {
   const parent = dirname(jailFolder);
   // The folders of containers lie one below those of jails.
   const places = [parent, dirname(parent), join(parent, containersFolder)];
   const others = places.flatMap((place) => entriesOf(place).map((name) => join(place, name)));
   const stubs = others.filter((path) => path !== jailFolder).map((path) => read(join(path, onFile)));
-  const same = stubs.filter((each) => each !== undefined).filter((each) => each.workspace === workspace);
-  return new Set(same.flatMap(({ folders, files }) => [...folders, ...Object.keys(files)]));
+  return stubs.filter((each) => each !== undefined);
 }
 
 /** Where the folders of containers are, below those of jails. */
