@@ -4,6 +4,11 @@ import { inMemory } from "./scripts/in-memory.ts";
 /** About the sources, not about what is shipped. */
 const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
 
+/** What takes more than its share of a quarter of an hour on two processors. */
+const long = ["tests/killed-workspaces.test.ts", "tests/recovery.test.ts"];
+const isLong = process.env["CORRAL_LONG"] === "1";
+if (!isLong) console.warn(`SKIPPED: ${long.join(", ")}, which take minutes. CORRAL_LONG=1 runs them, too.`);
+
 export default defineConfig({
   test: {
     reporters: ["default"],
@@ -25,7 +30,7 @@ export default defineConfig({
         test: {
           name: "stories",
           include: ["tests/**/*.test.ts"],
-          exclude: ofSources,
+          exclude: isLong ? ofSources : [...ofSources, ...long],
           globalSetup: ["tests/build-once.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -116,11 +116,18 @@ describe("corral in a folder that is no repository", () => {
     const terminal = spawn("script", ["-qec", program, "/dev/null"], { cwd: folder, env });
     let text = "";
     let answered = false;
+    let left = false;
     terminal.stdout.on("data", (piece) => {
       text += String(piece);
-      if (answered || !text.includes("[y/N]")) return;
-      answered = true;
-      terminal.stdin.write(`${answer}\n`);
+      if (!answered && text.includes("[y/N]")) {
+        answered = true;
+        terminal.stdin.write(`${answer}\n`);
+      }
+      // In a repository there is a menu then.
+      if (!left && text.includes("anything else leaves")) {
+        left = true;
+        terminal.stdin.write("q");
+      }
     });
     expect(await once(terminal, "exit")).toEqual([code, null]);
     expect({ asked: answered, isRepository: existsSync(join(folder, ".git")) }).toEqual({ asked: true, isRepository });
