@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, lstatSync } from "node:fs";
 import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CorralError, projectConfigFiles } from "@corral/protocol";
@@ -17,6 +17,8 @@ export type ReadFile =
 /** Reads a file of the folder itself: no link is followed, nothing but a plain file of a sensible size is opened. */
 export async function readSettingsFile(worktree: string, path: string): Promise<ReadFile> {
   try {
+    // Most have none, and calls of agents wait for this: asked at once, it takes a tenth of the time.
+    if (lstatSync(dirname(join(worktree, path)), { throwIfNoEntry: false }) === undefined) return { kind: "absent" };
     await mustBeOwnFolder(dirname(join(worktree, path)));
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using file = await open(join(worktree, path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

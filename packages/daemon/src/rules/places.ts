@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** A file of rules as it was found. */
@@ -34,7 +35,9 @@ const largest = 1024 * 1024;
 /** The user's own file, so a link is followed. */
 export async function readUserRules(file: string): Promise<FoundRules> {
   try {
-    const found = await stat(file);
+    // Most have none, and calls of agents wait for this.
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return { file, found: { kind: "absent" } };
     // A pipe would hold up whoever reads it.
     if (!found.isFile() || found.size > largest)
       return { file, found: { kind: "unreadable", reason: "it is no plain file of a sensible size" } };
