@@ -3,18 +3,13 @@ import { join } from "node:path";
 import {
   alwaysFor,
   type AnswerGiven,
-  type AskedQuestion,
   CorralError,
-  type CredentialView,
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
   type EnvironmentWish,
-  type Finding,
-  type Judgement,
   type QuestionView,
   type Rulebook,
-  type RulesProblem,
   type SessionId,
   type SessionView,
   type ShellId,
@@ -25,7 +20,7 @@ import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
 import { openAudit } from "./audit/index.ts";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
-import { openCredentials } from "./credentials/index.ts";
+import { keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
 import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
@@ -33,8 +28,16 @@ import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { By, Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
-import { openQuestions, questionProjections } from "./questions/index.ts";
-import { foundRules, judge, openRules, projectRulesFile, ruleProjections, userRulesFile } from "./rules/index.ts";
+import { hostQuestion, openQuestions, questionProjections } from "./questions/index.ts";
+import {
+  foundRules,
+  judge,
+  openRules,
+  projectRulesFile,
+  ruleProjections,
+  rulesFinding,
+  userRulesFile,
+} from "./rules/index.ts";
 import { modelProjections, openModels } from "./models/index.ts";
 import { type FindReach, listAll, type ProviderSettings } from "./providers/index.ts";
 import { openRetention } from "./retention/index.ts";
@@ -530,41 +533,6 @@ function isSession(place: SessionId | ShellId): place is SessionId {
   return place.startsWith("ses_");
 }
 
-function rulesFinding([problem]: readonly RulesProblem[]): Finding {
-  const about = { name: "rules", why: "they say what agents may do without asking" };
-  if (problem === undefined) return { ...about, state: "ok", found: "good" };
-  const { file, line, column, message } = problem;
-  return {
-    ...about,
-    state: "warning",
-    found: `${file}:${line}:${column}: ${message}`,
-    fix: "mend the file; until then everything is asked",
-  };
-}
-
-/** Those that are kept, too, and never what they are. Undefined: there are none. */
-function keysFinding(credentials: readonly CredentialView[]): Finding | undefined {
-  const found = credentials.flatMap(({ provider, source, variable }) => {
-    if (source === null) return [];
-    return [source === "variable" ? variable : `${provider} (corral auth)`];
-  });
-  return found.length === 0 ? undefined : { ...aboutKeys, state: "ok", found: found.join(", ") };
-}
-
-function unreadableKeys(error: unknown): Finding {
-  const { message, hint } = error as CorralError;
-  return { ...aboutKeys, state: "failed", found: message, fix: hint ?? "look at the file" };
-}
-
-const aboutKeys = { name: "provider keys", why: "a model is asked with them" };
-
-/** Providers that can be asked. */
-function reachable(credentials: readonly CredentialView[]): ReadonlySet<string> {
-  return new Set(
-    credentials.filter(({ source, isNeeded }) => source !== null || !isNeeded).map((each) => each.provider),
-  );
-}
-
 async function projectsOf(sessions: Sessions): Promise<ReadonlyMap<string, string>> {
   return new Map((await sessions.list()).map(({ id, projectId }) => [id, projectId]));
 }
@@ -577,28 +545,6 @@ function providerSettings(values: SettingValues): ProviderSettings {
     },
     openai: { api: values["providers.openai.api"], stores: values["providers.openai.store"] },
     compatible: values["providers.compatible"],
-  };
-}
-
-function hostQuestion(asked: {
-  readonly named: string;
-  readonly host: string;
-  readonly port: number;
-  readonly always: Judgement["always"];
-  readonly seconds: number;
-}): Omit<AskedQuestion, "id"> {
-  const { named, host, port, always = [], seconds } = asked;
-  const more = always.length === 0 ? [] : (["session", "project"] as const);
-  return {
-    about: { kind: "host", host, port, ...(always.length === 0 ? {} : { always: [...always] }) },
-    text: `May the agent reach ${named}?`,
-    choices: [
-      { id: "once", label: "Allow once" },
-      ...more.map((scope) => ({ id: scope, label: `Always for this ${scope}`, note: named })),
-      { id: "deny", label: "Deny" },
-    ],
-    takesText: false,
-    timeLimitMs: seconds * 1000,
   };
 }
 
@@ -616,11 +562,11 @@ function complainingTo(logger: Logger): (what: string, error?: unknown) => void 
   return (what, error) => logger.error({ err: error }, what);
 }
 
-/** No session is made on a machine that cannot wall it in as it is to be. */
 function usualContainer(values: SettingValues): UsualContainer {
   return { image: values["container.image"], volumes: values["container.volumes"] };
 }
 
+/** No session is made on a machine that cannot wall it in as it is to be. */
 async function mustOpen(drivers: EnvironmentDrivers, wish: EnvironmentWish): Promise<void> {
   const probe = await drivers.of(wish.kind).probe(wish);
   if (!probe.ok) throw new CorralError("jail.unavailable", probe.reason, { hint: probe.fix });

@@ -1,1 +1,2 @@
 export { type Credentials, openCredentials } from "./credentials.ts";
+export { keysFinding, reachable, unreadableKeys } from "./finding.ts";

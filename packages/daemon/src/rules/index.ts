@@ -4,3 +4,4 @@ export { judge } from "./judge.ts";
 export { foundRules, projectRulesFile, userRulesFile } from "./places.ts";
 export type { Call } from "./port.ts";
 export { openRules, type Rules } from "./rules.ts";
+export { rulesFinding } from "./finding.ts";
