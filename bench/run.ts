@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME [args]` runs `bench/NAME.ts` on a fresh bundle; the exit code tells whether every bar was met. */
 import { readdirSync } from "node:fs";
 import { build } from "../scripts/build.ts";
+import { useSteadyDisk } from "./rig/disk.ts";
 
 interface Benchmark {
   /** Resolves with whether every bar was met. */
@@ -18,6 +19,8 @@ if (!names.includes(name)) {
   process.stderr.write(`${complaint} There are: ${names.join(", ")}\n`);
   process.exit(2);
 }
+const aboutDisk = useSteadyDisk();
+if (aboutDisk !== undefined) process.stdout.write(`${aboutDisk}\n`);
 await build();
 const { run } = (await import(`./${name}.ts`)) as Benchmark;
 process.exit((await run(args)) === "met" ? 0 : 1);

@@ -1,14 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A folder to measure in, on a disk as a user's state is (a temporary folder may be in memory), kept
- * until the end: ext4 creates files the slower the more were deleted nearby in the last minutes, so
+ * A folder to measure in, kept until the end: ext4 creates files the slower the more were deleted nearby in the last minutes, so
  * that clearing up after one round would slow down the next.
  */
 export function scratchFolder(name: string): string {
-  const folder = mkdtempSync(join(existsSync("/var/tmp") ? "/var/tmp" : tmpdir(), name));
+  const folder = mkdtempSync(join(tmpdir(), name));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
