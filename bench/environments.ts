@@ -7,32 +7,18 @@
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { jailsProgram } from "./rig/jails.ts";
+import { type Part, runParts } from "./rig/parts.ts";
 import { startNode } from "./rig/process.ts";
 import { scratchFolder } from "./rig/scratch.ts";
-
-/** A part of this benchmark: prints what it measured and says whether its bars were met. */
-type Part = (rounds: number) => Promise<boolean>;
+import { atMost, judge, median, type Outcome, say } from "./rig/verdict.ts";
 
 const parts: Readonly<Record<string, Part>> = { commands, starts, reads, memory };
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "5" },
-      only: { type: "string", default: Object.keys(parts).join(",") },
-    },
-  });
-  const met: boolean[] = [];
-  for (const name of values.only.split(",")) {
-    const part = parts[name];
-    if (part === undefined) throw new Error(`There is no part "${name}". There are: ${Object.keys(parts).join(", ")}`);
-    met.push(await part(Number(values.rounds)));
-  }
+export async function run(args: readonly string[]): Promise<Outcome> {
+  const outcome = await runParts(parts, args);
   await figuresOf(jailsProgram, ["sweep", "0", scratch]);
-  return met.every((each) => each) ? "met" : "missed";
+  return outcome;
 }
 
 async function commands(rounds: number): Promise<boolean> {
@@ -45,14 +31,8 @@ async function commands(rounds: number): Promise<boolean> {
   report("a bare sh that stays", bare!);
   report("a warm jail's shell", jailed!);
   return [
-    judge(
-      jailed! / spawned! <= 0.2,
-      `a command in a warm jail: ${(jailed! / spawned!).toFixed(2)}× a fresh bubblewrap (at most 0.2×)`,
-    ),
-    judge(
-      jailed! - bare! <= 0.3,
-      `a command in a warm jail: ${(jailed! - bare!).toFixed(2)} ms above a bare sh (at most 0.3 ms)`,
-    ),
+    atMost("a command in a warm jail against a fresh bubblewrap", jailed! / spawned!, 0.2),
+    atMost("a command in a warm jail above a bare sh", jailed! - bare!, 0.3, " ms"),
   ].every(Boolean);
 }
 
@@ -64,10 +44,7 @@ async function starts(rounds: number): Promise<boolean> {
   const [bare, jailed] = await inTurn(rounds, [() => floor("start", 30), () => jails("starts", 30)]);
   report("a bare bubblewrap until its program speaks", bare!);
   report("a jail until commands can be sent", jailed!);
-  return judge(
-    jailed! / bare! <= 2,
-    `the start of a jail: ${(jailed! / bare!).toFixed(2)}× a bare bubblewrap (at most 2×)`,
-  );
+  return atMost("the start of a jail against a bare bubblewrap", jailed! / bare!, 2);
 }
 
 async function reads(rounds: number): Promise<boolean> {
@@ -123,19 +100,4 @@ async function figuresOf(program: string, args: readonly string[]): Promise<unkn
 
 function report(what: string, value: number): void {
   say(`${what}: ${value.toFixed(2)} ms`);
-}
-
-function judge(met: boolean, sentence: string): boolean {
-  say(`${met ? "PASS" : "FAIL"}  ${sentence}\n`);
-  return met;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -7,31 +7,16 @@
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { logPort } from "./rig/log-port.ts";
+import { type Part, runParts } from "./rig/parts.ts";
 import { startNode } from "./rig/process.ts";
 import { scratchFolder } from "./rig/scratch.ts";
-
-/** A part of this benchmark: prints what it measured and says whether its bar was met. */
-type Part = (rounds: number) => Promise<boolean>;
+import { atLeast, atMost, median, type Outcome, say } from "./rig/verdict.ts";
 
 const parts: Readonly<Record<string, Part>> = { appends, lone, reads };
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "5" },
-      only: { type: "string", default: Object.keys(parts).join(",") },
-    },
-  });
-  const met: boolean[] = [];
-  for (const name of values.only.split(",")) {
-    const part = parts[name];
-    if (part === undefined) throw new Error(`There is no part "${name}". There are: ${Object.keys(parts).join(", ")}`);
-    met.push(await part(Number(values.rounds)));
-  }
-  return met.every((each) => each) ? "met" : "missed";
+export function run(args: readonly string[]): Promise<Outcome> {
+  return runParts(parts, args);
 }
 
 /** 64 that append one event at a time, against one writer that has its batches of ten at hand. */
@@ -100,29 +85,6 @@ function report(what: string, times: readonly number[], count: number): void {
   say(`  median ${each(median(times))} an event, ${rate(median(times))}; best ${each(best)}, ${rate(best)}`);
 }
 
-function atLeast(what: string, value: number, bar: number): boolean {
-  return judge(value >= bar, `${what}: ${value.toFixed(2)}× (at least ${bar}×)`);
-}
-
-function atMost(what: string, value: number, bar: number): boolean {
-  return judge(value <= bar, `${what}: ${value.toFixed(2)}× (at most ${bar}×)`);
-}
-
-function judge(met: boolean, sentence: string): boolean {
-  say(`${met ? "PASS" : "FAIL"}  ${sentence}\n`);
-  return met;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
 function ms(value: number | undefined): string {
   return value === undefined ? "-" : `${value.toFixed(0)} ms`;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import type { Rule, Rulebook } from "@corral/protocol";
 import { judge } from "@corral/daemon/testing";
+import { allMet, atMost, median, type Outcome, say } from "./rig/verdict.ts";
 
 const commands = [
   "ls -la src",
@@ -40,7 +41,7 @@ const rulebook: Rulebook = {
   problems: [],
 };
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+export async function run(args: readonly string[]): Promise<Outcome> {
   const { values } = parseArgs({
     args: [...args],
     options: { rounds: { type: "string", default: "9" }, times: { type: "string", default: "2000" } },
@@ -56,12 +57,11 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
     );
   }
   const [bare, whole] = [median(parsing), median(judging)];
-  process.stdout.write(`a verdict: ${whole.toFixed(1)} µs; bare parsing: ${bare.toFixed(1)} µs\n`);
-  const met = [
-    atMost("a verdict on a common command, in µs", whole, 50),
+  say(`a verdict: ${whole.toFixed(1)} µs; bare parsing: ${bare.toFixed(1)} µs`);
+  return allMet([
+    atMost("a verdict on a common command", whole, 50, " µs"),
     atMost("a verdict against bare parsing", whole / bare, 20),
-  ];
-  return met.every((each) => each) ? "met" : "missed";
+  ]);
 }
 
 /** The parser that the daemon uses, without the daemon. */
@@ -75,14 +75,4 @@ function eachMicroseconds(times: number, work: (command: string) => unknown): nu
   const start = performance.now();
   for (let time = 0; time < times; time++) for (const command of commands) work(command);
   return (1000 * (performance.now() - start)) / (times * commands.length);
-}
-
-function median(list: readonly number[]): number {
-  return list.toSorted((one, other) => one - other)[Math.floor(list.length / 2)] ?? Number.NaN;
-}
-
-function atMost(what: string, figure: number, bar: number): boolean {
-  const met = figure <= bar;
-  process.stdout.write(`${met ? "✓" : "✗"} ${what}: ${figure.toFixed(2)} (at most ${bar})\n`);
-  return met;
 }

@@ -2,10 +2,11 @@
 import { readdirSync } from "node:fs";
 import { build } from "../scripts/build.ts";
 import { useSteadyDisk } from "./rig/disk.ts";
+import { type Outcome, say } from "./rig/verdict.ts";
 
 interface Benchmark {
   /** Resolves with whether every bar was met. */
-  readonly run: (args: readonly string[]) => Promise<"met" | "missed">;
+  readonly run: (args: readonly string[]) => Promise<Outcome>;
 }
 
 const names = readdirSync(import.meta.dirname)
@@ -20,7 +21,7 @@ if (!names.includes(name)) {
   process.exit(2);
 }
 const aboutDisk = useSteadyDisk();
-if (aboutDisk !== undefined) process.stdout.write(`${aboutDisk}\n`);
+if (aboutDisk !== undefined) say(aboutDisk);
 await build();
 const { run } = (await import(`./${name}.ts`)) as Benchmark;
 process.exit((await run(args)) === "met" ? 0 : 1);

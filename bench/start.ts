@@ -10,10 +10,11 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, startNode, stop } from "./rig/process.ts";
 import { scratchFolder } from "./rig/scratch.ts";
+import { allMet, atMost, median, type Outcome, say } from "./rig/verdict.ts";
 
 const cli = join(root, "dist", "cli.js");
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+export async function run(args: readonly string[]): Promise<Outcome> {
   const { values } = parseArgs({ args: [...args], options: { rounds: { type: "string", default: "21" } } });
   if (!existsSync(cli)) throw new Error("There is no bundle yet: npm run build");
   const folder = scratchFolder("corral-start-");
@@ -56,7 +57,7 @@ function timed(program: string, args: readonly string[], env: NodeJS.ProcessEnv)
   return ms;
 }
 
-function report(seen: Seen): "met" | "missed" {
+function report(seen: Seen): Outcome {
   const bare = median(seen.get("node -e 0") ?? []);
   for (const [name, times] of seen) {
     const middle = median(times);
@@ -66,24 +67,8 @@ function report(seen: Seen): "met" | "missed" {
   }
   const status = median(seen.get("corral status (bundle)") ?? []);
   const bars = [
-    bar("a warm status against a bare start", status / bare, 2.5, "×"),
-    bar("a warm status", status, 120, " ms"),
+    atMost("a warm status against a bare start", status / bare, 2.5, "×"),
+    atMost("a warm status", status, 120, " ms"),
   ];
-  return bars.every((met) => met) ? "met" : "missed";
-}
-
-function bar(what: string, value: number, limit: number, unit: string): boolean {
-  const met = value <= limit;
-  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(2)}${unit} (at most ${limit}${unit})`);
-  return met;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  return allMet(bars);
 }

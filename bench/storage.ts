@@ -12,12 +12,13 @@ import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { openFolderStore } from "@corral/daemon/testing";
 import { scratchFolder } from "./rig/scratch.ts";
+import { allMet, atLeast, median, type Outcome, say } from "./rig/verdict.ts";
 
 const scratch = scratchFolder("corral-bench-storage-");
 const pieceBytes = 64 * 1024;
 let files = 0;
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+export async function run(args: readonly string[]): Promise<Outcome> {
   const { values } = parseArgs({
     args: [...args],
     options: { rounds: { type: "string", default: "7" }, mb: { type: "string", default: "64" } },
@@ -39,11 +40,10 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   const rate = (list: readonly number[]) => `${((1000 * megabytes) / median(list)).toFixed(0)} MB a second`;
   say(`put: ${rate(times.put)}; bare copy with SHA-256 and sync: ${rate(times.barePut)}`);
   say(`get: ${rate(times.get)}; bare read with SHA-256: ${rate(times.bareGet)}`);
-  const met = [
+  return allMet([
     atLeast("throughput of put against the bare copy", median(times.barePut) / median(times.put), 0.8),
     atLeast("throughput of get against the bare read", median(times.bareGet) / median(times.get), 0.8),
-  ];
-  return met.every((each) => each) ? "met" : "missed";
+  ]);
 }
 
 async function bareCopy(bytes: Buffer, path: string): Promise<void> {
@@ -82,17 +82,4 @@ async function timed(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
-}
-
-function atLeast(what: string, value: number, bar: number): boolean {
-  say(`${value >= bar ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(2)}× (at least ${bar}×)`);
-  return value >= bar;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -11,6 +11,7 @@ import { get } from "./rig/follow.ts";
 import { startModel } from "./rig/model.ts";
 import { startNode, stop } from "./rig/process.ts";
 import { residentBytes } from "./rig/tree.ts";
+import { allMet, atMost, median, type Outcome, say } from "./rig/verdict.ts";
 
 interface Round {
   readonly ms: number;
@@ -18,7 +19,7 @@ interface Round {
   readonly grown: number;
 }
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+export async function run(args: readonly string[]): Promise<Outcome> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -50,15 +51,15 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
     }
     say(`\n${readers} readers of ${count} events, ${(bytes / 1e6).toFixed(1)} MB each`);
     const grown = (rounds: readonly Round[]) => Math.max(...rounds.map((round) => round.grown)) / 1e6;
-    const ratio = (rounds: readonly Round[]) => median(rounds) / median(seen.bare);
+    const ratio = (rounds: readonly Round[]) => timeOf(rounds) / timeOf(seen.bare);
     const met = [
-      bar("memory that readers cost the daemon", grown(seen.together), 100, " MB"),
-      bar("the same, of readers who begin at different places", grown(seen.apart), 100, " MB"),
+      atMost("memory that readers cost the daemon", grown(seen.together), 100, " MB"),
+      atMost("the same, of readers who begin at different places", grown(seen.apart), 100, " MB"),
     ];
     say(
       `      readers against a bare server: ${ratio(seen.together).toFixed(2)}× and ${ratio(seen.apart).toFixed(2)}×`,
     );
-    return met.includes(false) ? "missed" : "met";
+    return allMet(met);
   } finally {
     await corral.stop();
     await model.stop();
@@ -133,21 +134,10 @@ async function measure(pid: number, readers: number, read: (reader: number) => P
   return { ms, grown: Math.max(highest, resident()) - before };
 }
 
+function timeOf(rounds: readonly Round[]): number {
+  return median(rounds.map(({ ms }) => ms));
+}
+
 function described(round: Round | undefined): string {
   return round === undefined ? "-" : `${round.ms.toFixed(0)} ms, grew by ${(round.grown / 1e6).toFixed(0)} MB`;
-}
-
-function bar(what: string, value: number, limit: number, unit: string): boolean {
-  const met = value <= limit;
-  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(2)}${unit} (at most ${limit}${unit})`);
-  return met;
-}
-
-function median(rounds: readonly Round[]): number {
-  const sorted = rounds.map(({ ms }) => ms).toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)]!;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

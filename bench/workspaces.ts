@@ -16,8 +16,9 @@ import { startCorral } from "./rig/corral.ts";
 import { startModel } from "./rig/model.ts";
 import { scratchFolder } from "./rig/scratch.ts";
 import { startedBy } from "./rig/spawns.ts";
+import { allMet, atMost, median, type Outcome, say } from "./rig/verdict.ts";
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+export async function run(args: readonly string[]): Promise<Outcome> {
   const { values } = parseArgs({
     args: [...args],
     options: { files: { type: "string", default: "50000" }, rounds: { type: "string", default: "5" } },
@@ -40,9 +41,9 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   }
   const kept = await snapshotsIn(folder, repo, 3 * Number(values.rounds));
   const isReady = report(seen);
-  const isCheap = bar("a snapshot after touching ten files, against git status", kept, 2);
+  const isCheap = atMost("a snapshot after touching ten files, against git status", kept, 2);
   const isQuiet = await readsAlone();
-  return isReady && isCheap && isQuiet ? "met" : "missed";
+  return allMet([isReady, isCheap, isQuiet]);
 
   async function prepare(name: string, way: "shared objects" | "spare", from?: "dirty"): Promise<void> {
     const workspace = await prepareWorkspace({
@@ -102,7 +103,7 @@ async function readsAlone(): Promise<boolean> {
     const started = await startedBy(corral.pid, () => corral.prompt([session], "[[repeat 5 shell: cat README.md]]"));
     if (started === undefined) say("SKIPPED  what a turn that only reads starts: there is no strace here");
     for (const line of started ?? []) say(line);
-    return started === undefined || bar("programs that a turn starts which only reads", started.length, 0, "");
+    return started === undefined || atMost("programs that a turn starts which only reads", started.length, 0, "");
   } finally {
     await corral.stop();
     await model.stop();
@@ -130,23 +131,8 @@ function report({ worktree, first, spare, late }: Record<"worktree" | "first" | 
       `${name}: ${median(times).toFixed(0)} ms, best ${Math.min(...times).toFixed(0)} ms, ${(median(times) / floor).toFixed(3)}×`,
     );
   const bars = [
-    bar("a workspace, the first time, against git worktree add", median(first) / floor, 1.2),
-    bar("a workspace from the spare, against git worktree add", median(spare) / floor, 0.1),
+    atMost("a workspace, the first time, against git worktree add", median(first) / floor, 1.2),
+    atMost("a workspace from the spare, against git worktree add", median(spare) / floor, 0.1),
   ];
   return bars.every((met) => met);
-}
-
-function bar(what: string, value: number, limit: number, unit = "×"): boolean {
-  const met = value <= limit;
-  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(unit === "" ? 0 : 3)}${unit} (at most ${limit}${unit})`);
-  return met;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)]!;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
