@@ -1,9 +1,9 @@
 import { CorralError, type Delta, type StoredEvent, type StreamMessage, streamRequest } from "@corral/protocol";
 import type { WebSocket } from "ws";
 import type { Principal } from "../tokens/index.ts";
-import { type EncodedPage, socketDelta, socketEvent } from "./encoding.ts";
+import { socketDelta, socketEvent } from "./encoding.ts";
 import { carry, type FeedSource, isTooSlow, type Outlet, type StreamLimits, TooSlow, usualLimits } from "./feed.ts";
-import { problemOf } from "./problem.ts";
+import { goingAway, Peer, Peers, stopping } from "./peer.ts";
 import type { Sight } from "./sight.ts";
 import { type Subscription, subscriptionFor, type SubscriptionWish } from "./subscription.ts";
 
@@ -12,9 +12,7 @@ import { type Subscription, subscriptionFor, type SubscriptionWish } from "./sub
  *
  * 1. A socket carries one subscription at a time. Another takes its place once the one before has let go, and nothing of
  *    the old one follows the word `subscribed`; of many asked for meanwhile only the last is begun.
- * 2. Whoever does not answer a ping by the next one is taken for gone.
- * 3. What a client says is small and of a known shape, or the socket is closed.
- * 4. A socket ends with what let its client in, at once.
+ * 2. What a client says is small and of a known shape, or the socket is closed.
  */
 export interface Sockets {
   open(socket: WebSocket, who: Principal, wish: SubscriptionWish): void;
@@ -33,74 +31,51 @@ export interface SocketParts {
 export const socketMessageLimit = 4096;
 
 export function openSockets(parts: SocketParts): Sockets {
-  const open = new Set<Client>();
-  let ended = false;
+  const peers = new Peers();
   return {
     get count() {
-      return open.size;
+      return peers.count;
     },
     open(socket, who, wish) {
       const client = new Client(socket, who, parts);
-      if (ended || who.over?.aborted === true) return client.close(goingAway, "the daemon stops");
-      open.add(client);
-      socket.once("close", () => open.delete(client));
-      client.subscribe(wish);
+      if (peers.admit(client.peer, who.over)) client.subscribe(wish);
     },
-    end() {
-      ended = true;
-      for (const client of open) client.close(goingAway, "the daemon stops");
-    },
+    end: () => peers.end(),
   };
 }
 
-const goingAway = 1001;
-const refused = 1008;
-const closingMs = 1_000;
 /** Unread bytes with which more history is written. */
 const comfortable = 64 * 1024;
 
 class Client {
-  readonly #socket: WebSocket;
+  readonly peer: Peer<StreamMessage>;
   readonly #who: Principal;
   readonly #parts: SocketParts;
   readonly #limits: StreamLimits;
-  readonly #gone = new AbortController();
-  readonly #heartbeat: NodeJS.Timeout;
-  #isAlive = true;
   #waiting: Subscription | undefined;
   #current: AbortController | undefined;
   /** When the last page of history was taken. */
   #flushed: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, who: Principal, parts: SocketParts) {
-    this.#socket = socket;
     this.#who = who;
     this.#parts = parts;
     this.#limits = parts.limits ?? usualLimits;
-    this.#heartbeat = setInterval(() => this.#beat(), this.#limits.heartbeatMs);
-    this.#heartbeat.unref();
-    socket.on("close", () => this.#stop());
-    socket.on("error", () => this.#stop());
-    socket.on("pong", () => (this.#isAlive = true));
-    socket.on("message", (data) => this.#hear(data as Buffer));
-    const { signal } = this.#gone;
-    who.over?.addEventListener("abort", () => this.close(refused, "what let you in is over"), { once: true, signal });
+    this.peer = new Peer(socket, {
+      limits: this.#limits,
+      over: who.over,
+      onMessage: (message) => this.#hear(message),
+    });
   }
 
   subscribe(wish: SubscriptionWish): void {
     try {
       this.#waiting = subscriptionFor(this.#who, wish, this.#parts.sight);
     } catch (error) {
-      return this.#refuse(error);
+      return this.peer.refuse(error);
     }
     if (this.#current === undefined) void this.#carryOn();
     else this.#current.abort();
-  }
-
-  close(code: number, reason: string): void {
-    this.#stop();
-    this.#socket.close(code, reason);
-    setTimeout(() => this.#socket.terminate(), closingMs).unref();
   }
 
   /** One subscription after the other, until there is none left or the client is. */
@@ -108,15 +83,15 @@ class Client {
     try {
       for (let next = this.#next(); next !== undefined; next = this.#next()) {
         this.#current = new AbortController();
-        const signal = AbortSignal.any([this.#current.signal, this.#gone.signal]);
-        this.#say({ kind: "subscribed", after: next.after });
+        const signal = AbortSignal.any([this.#current.signal, this.peer.gone]);
+        this.peer.say({ kind: "subscribed", after: next.after });
         await carry(this.#parts.source, this.#outlet(signal), next);
       }
       // The log ended; a subscription otherwise ends for another, or with the client.
-      if (!this.#gone.signal.aborted) this.close(goingAway, "the daemon stops");
+      if (!this.peer.gone.aborted) this.peer.close(goingAway, stopping);
     } catch (error) {
-      if (isOfAnotherLog(error)) return this.#refuse(error);
-      this.#drop();
+      if (isOfAnotherLog(error)) return this.peer.refuse(error);
+      this.peer.drop();
       if (!isTooSlow(error)) this.#parts.onError(error);
     } finally {
       this.#current = undefined;
@@ -124,7 +99,7 @@ class Client {
   }
 
   #next(): Subscription | undefined {
-    const next = this.#gone.signal.aborted ? undefined : this.#waiting;
+    const next = this.peer.gone.aborted ? undefined : this.#waiting;
     this.#waiting = undefined;
     return next;
   }
@@ -132,9 +107,11 @@ class Client {
   #outlet(signal: AbortSignal): Outlet {
     return {
       signal,
-      writeHistory: (page) => this.#writeAll(page),
+      writeHistory: (page) => {
+        this.#flushed = this.peer.writeAll(page.socket(), page.events.length);
+      },
       room: async () => {
-        if (this.#socket.bufferedAmount > comfortable) await this.#inTime(this.#flushed, signal);
+        if (this.peer.unread > comfortable) await this.#inTime(this.#flushed, signal);
       },
       writeEvents: (events: readonly StoredEvent[]) => {
         for (const event of events) this.#write(socketEvent(event), signal);
@@ -146,16 +123,6 @@ class Client {
     };
   }
 
-  #writeAll(page: EncodedPage): void {
-    const flushed = Promise.withResolvers<void>();
-    this.#flushed = flushed.promise;
-    let left = page.events.length;
-    for (const message of page.socket()) {
-      left -= 1;
-      this.#socket.send(message, { binary: false }, left === 0 ? () => flushed.resolve() : undefined);
-    }
-  }
-
   #inTime(flushed: Promise<void>, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => reject(new TooSlow()), this.#limits.stallMs);
@@ -164,52 +131,23 @@ class Client {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  #write(frame: Buffer | string, signal: AbortSignal = this.#gone.signal): void {
-    if (signal.aborted || this.#gone.signal.aborted) return;
-    if (this.#socket.bufferedAmount > this.#limits.bufferLimit) return this.#drop();
-    this.#socket.send(frame, { binary: false });
-  }
-
-  #say(message: StreamMessage): void {
-    this.#write(JSON.stringify(message));
+  #write(frame: Buffer | string, signal: AbortSignal): void {
+    if (!signal.aborted) this.peer.write(frame, { binary: false });
   }
 
   #hear(message: Buffer): void {
-    this.#isAlive = true;
     try {
       const said = streamRequest.parse(JSON.parse(message.toString()));
-      if (said.kind === "ping") this.#say({ kind: "pong" });
+      if (said.kind === "ping") this.peer.say({ kind: "pong" });
       else this.subscribe(said);
     } catch (cause) {
-      this.#refuse(
+      this.peer.refuse(
         new CorralError("request.invalid", "That is no message that this stream takes", {
           cause,
           hint: 'Send {"kind":"subscribe","after":SEQ} or {"kind":"ping"}',
         }),
       );
     }
-  }
-
-  #refuse(error: unknown): void {
-    this.#say({ kind: "problem", problem: problemOf(error) });
-    this.close(refused, "refused");
-  }
-
-  #beat(): void {
-    if (!this.#isAlive) return this.#drop();
-    this.#isAlive = false;
-    this.#socket.ping();
-    this.#say({ kind: "heartbeat" });
-  }
-
-  #drop(): void {
-    this.#stop();
-    this.#socket.terminate();
-  }
-
-  #stop(): void {
-    clearInterval(this.#heartbeat);
-    this.#gone.abort();
   }
 }
 

@@ -3,15 +3,13 @@ import type { WebSocket } from "ws";
 import type { TerminalViewer, WatchedTerminal } from "../terminals/index.ts";
 import type { Principal } from "../tokens/index.ts";
 import { type StreamLimits, usualLimits } from "./feed.ts";
-import { problemOf } from "./problem.ts";
+import { normal, Peer, Peers } from "./peer.ts";
 
 /**
  * Terminals to their viewers, over WebSockets: output and keys in binary frames, everything else as JSON in text frames.
  *
- * 1. A viewer that does not read is dropped, alone: nobody waits for it, and no more than a limit waits for it in memory.
- * 2. Keys that come before the terminal is there wait for it, in order.
- * 3. Whoever does not answer a ping by the next one is taken for gone; a socket ends with what let its client in, at once.
- * 4. Leaving ends nothing but the viewing.
+ * 1. Keys that come before the terminal is there wait for it, in order.
+ * 2. Leaving ends nothing but the viewing.
  */
 export interface TerminalSockets {
   open(socket: WebSocket, who: Principal, wish: TerminalWatch): void;
@@ -24,30 +22,20 @@ export interface TerminalWatch {
 }
 
 export function openTerminalSockets({ onError, limits = usualLimits }: TerminalSocketParts): TerminalSockets {
-  const open = new Set<ViewerSocket>();
-  let ended = false;
+  const peers = new Peers();
   return {
     get count() {
-      return open.size;
+      return peers.count;
     },
     open(socket, who, wish) {
-      const client = new ViewerSocket(socket, limits);
-      if (ended || who.over?.aborted === true) return client.close(goingAway, "the daemon stops");
-      who.over?.addEventListener("abort", () => client.close(refused, "what let you in is over"), {
-        once: true,
-        signal: client.gone,
-      });
-      open.add(client);
-      socket.once("close", () => open.delete(client));
-      client.begin(wish).catch((error: unknown) => {
-        client.refuse(error);
+      const viewer = new ViewerSocket(socket, { limits, over: who.over });
+      if (!peers.admit(viewer.peer, who.over)) return;
+      viewer.begin(wish).catch((error: unknown) => {
+        viewer.peer.refuse(error);
         if (!(error instanceof CorralError)) onError(error);
       });
     },
-    end() {
-      ended = true;
-      for (const client of open) client.close(goingAway, "the daemon stops");
-    },
+    end: () => peers.end(),
   };
 }
 
@@ -56,71 +44,41 @@ interface TerminalSocketParts {
   readonly limits?: StreamLimits | undefined;
 }
 
-const normal = 1000;
-const goingAway = 1001;
-const refused = 1008;
-const closingMs = 1_000;
-
 class ViewerSocket {
-  readonly #socket: WebSocket;
-  readonly #limits: StreamLimits;
-  readonly #gone = new AbortController();
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly peer: Peer<TerminalMessage>;
   readonly #early: ((terminal: WatchedTerminal) => void)[] = [];
   #terminal: WatchedTerminal | undefined;
-  #isAlive = true;
 
-  constructor(socket: WebSocket, limits: StreamLimits) {
-    this.#socket = socket;
-    this.#limits = limits;
-    this.#heartbeat = setInterval(() => this.#beat(), limits.heartbeatMs).unref();
-    socket.on("close", () => this.#stop());
-    socket.on("error", () => this.#stop());
-    socket.on("pong", () => (this.#isAlive = true));
-    socket.on("message", (data, isBinary) => this.#hear(data as Buffer, isBinary));
-  }
-
-  get gone(): AbortSignal {
-    return this.#gone.signal;
+  constructor(socket: WebSocket, { limits, over }: { limits: StreamLimits; over: AbortSignal | undefined }) {
+    this.peer = new Peer(socket, { limits, over, onMessage: (data, isBinary) => this.#hear(data, isBinary) });
+    this.peer.gone.addEventListener("abort", () => this.#leave());
   }
 
   async begin({ watch }: TerminalWatch): Promise<void> {
     const found = await watch({
-      onOutput: (bytes) => this.#write(bytes),
-      onSize: (other) => this.#say({ kind: "size", ...other }),
+      onOutput: (bytes) => this.peer.write(bytes, { binary: true }),
+      onSize: (other) => this.peer.say({ kind: "size", ...other }),
       onClosed: (closed) => this.#tellEnd(closed),
     });
     if (!("leave" in found)) return this.#tellEnd(found);
-    if (this.gone.aborted) return found.leave();
+    if (this.peer.gone.aborted) return found.leave();
     this.#terminal = found;
     for (const said of this.#early.splice(0)) said(found);
   }
 
-  refuse(error: unknown): void {
-    this.#say({ kind: "problem", problem: problemOf(error) });
-    this.close(refused, "refused");
-  }
-
-  close(code: number, reason: string): void {
-    this.#stop();
-    this.#socket.close(code, reason);
-    setTimeout(() => this.#socket.terminate(), closingMs).unref();
-  }
-
   #tellEnd(terminal: ClosedTerminal): void {
-    this.#say({ kind: "closed", terminal });
-    this.close(normal, "the terminal has ended");
+    this.peer.say({ kind: "closed", terminal });
+    this.peer.close(normal, "the terminal has ended");
   }
 
   #hear(data: Buffer, isBinary: boolean): void {
-    this.#isAlive = true;
     if (isBinary) return this.#pass((terminal) => terminal.write(data));
     try {
       const said = terminalRequest.parse(JSON.parse(data.toString()));
-      if (said.kind === "ping") this.#say({ kind: "pong" });
+      if (said.kind === "ping") this.peer.say({ kind: "pong" });
       else this.#pass((terminal) => terminal.resize({ columns: said.columns, rows: said.rows }));
     } catch (cause) {
-      this.refuse(
+      this.peer.refuse(
         new CorralError("request.invalid", "That is no message that a terminal takes", {
           cause,
           hint: 'Send keys in binary frames, or {"kind":"resize","columns":C,"rows":R} or {"kind":"ping"}',
@@ -130,38 +88,12 @@ class ViewerSocket {
   }
 
   #pass(said: (terminal: WatchedTerminal) => void): void {
-    if (this.gone.aborted) return;
+    if (this.peer.gone.aborted) return;
     if (this.#terminal !== undefined) said(this.#terminal);
-    else if (this.#early.push(said) > mostEarly) this.#drop();
+    else if (this.#early.push(said) > mostEarly) this.peer.drop();
   }
 
-  #write(bytes: Buffer): void {
-    if (this.gone.aborted) return;
-    if (this.#socket.bufferedAmount > this.#limits.bufferLimit) return this.#drop();
-    this.#socket.send(bytes, { binary: true });
-  }
-
-  #say(message: TerminalMessage): void {
-    if (this.gone.aborted) return;
-    if (this.#socket.bufferedAmount > this.#limits.bufferLimit) return this.#drop();
-    this.#socket.send(JSON.stringify(message), { binary: false });
-  }
-
-  #beat(): void {
-    if (!this.#isAlive) return this.#drop();
-    this.#isAlive = false;
-    this.#socket.ping();
-    this.#say({ kind: "heartbeat" });
-  }
-
-  #drop(): void {
-    this.#stop();
-    this.#socket.terminate();
-  }
-
-  #stop(): void {
-    clearInterval(this.#heartbeat);
-    this.#gone.abort();
+  #leave(): void {
     this.#terminal?.leave();
     this.#terminal = undefined;
   }
