@@ -92,3 +92,45 @@ describe("a question", () => {
     expect(marks(stage, session)).toBe("x\n");
   });
 });
+
+test('"always" for an agent counts in its next sessions and not in those of others, until it is taken back', async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  const client = stage.client();
+  const begin = async (agent: string) => {
+    const line = stage.corral("run", "--agent", agent, "--mode", "ask", "--detach", "go");
+    expect(await line.exit).toBe(0);
+    await called();
+    return line.stdout().trim() as SessionId;
+  };
+  const command = "touch made";
+  const called = async () => (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
+  const done = async (session: SessionId) => {
+    (await stage.model.nextRequest()).answer(says("done"));
+    await eventsUntil(client, "activity.settled", { session });
+  };
+  const asks = async (agent: string, choice: string) => {
+    const session = await begin(agent);
+    await client.questions.answer((await question(client, session)).id, { choice });
+    await done(session);
+  };
+  await asks("ada", "agent");
+  await done(await begin("ada"));
+  await asks("bob", "deny");
+  const listed = stage.corral("rules", "list");
+  expect(await listed.exit).toBe(0);
+  const [, id = ""] = /^(rul_\d+) {2}tool shell, command touch \* {2}\(for the agent ada, by person:owner\)/.exec(
+    listed.stdout(),
+  )!;
+  const forgotten = stage.corral("rules", "forget", id);
+  expect([await forgotten.exit, forgotten.stdout()]).toEqual([
+    0,
+    "asked again from now on: tool shell, command touch *  (for the agent ada, by person:owner)\n",
+  ]);
+  await asks("ada", "deny");
+  const again = stage.corral("rules", "forget", id);
+  expect([await again.exit, again.stderr()]).toEqual([
+    1,
+    expect.stringContaining(`There is no rule ${id} that was kept.`),
+  ]);
+});

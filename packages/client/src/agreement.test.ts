@@ -45,6 +45,8 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.AuditEntry>().toEqualTypeOf<protocol.AuditEntry>();
   expectTypeOf<api.AuditPage>().toEqualTypeOf<protocol.AuditPage>();
   expectTypeOf<api.ChainReport>().toEqualTypeOf<protocol.ChainReport>();
+  expectTypeOf<api.KeptRule>().toEqualTypeOf<protocol.KeptRule>();
+  expectTypeOf<api.RuleForgotten>().toEqualTypeOf<protocol.RuleForgotten>();
   expectTypeOf<api.RulesView>().toEqualTypeOf<protocol.RulesView>();
   expectTypeOf<api.Judgement>().toEqualTypeOf<protocol.Judgement>();
   expectTypeOf<api.NetworkView>().toEqualTypeOf<protocol.NetworkView>();

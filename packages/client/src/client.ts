@@ -1,4 +1,4 @@
-import type { StreamFilter, TraceId } from "@corral/protocol";
+import type { RuleId, StreamFilter, TraceId } from "@corral/protocol";
 import type {
   Admission,
   AdmitInput,
@@ -69,6 +69,8 @@ import type {
   RestoreSnapshot,
   RevokeAnswer,
   Route,
+  KeptRule,
+  RuleForgotten,
   RulesView,
   SessionId,
   SessionView,
@@ -240,6 +242,10 @@ export interface Client {
     ): Promise<RulesView>;
     /** Explains a verdict; nothing is done. */
     check(call: CheckRules, waiting?: Waiting): Promise<Judgement>;
+    /** What people said "always" to, the oldest first. */
+    kept(of?: { readonly project?: ProjectId | undefined }, waiting?: Waiting): Promise<KeptRule[]>;
+    /** Takes an "always" back, from the next call on; throws `not-found`. */
+    forget(id: RuleId, waiting?: Waiting): Promise<RuleForgotten>;
   };
   /** What agents and people ran, and whether the record of it is as it was written. */
   readonly audit: {
@@ -449,6 +455,8 @@ export function createClient({
     rules: {
       view: (query = {}, waiting) => ask("GET /api/rules", { ...waiting, query }),
       check: (body, waiting) => ask("POST /api/rules/check", { ...waiting, body }),
+      kept: async (query = {}, waiting) => (await ask("GET /api/rules/kept", { ...waiting, query })).rules,
+      forget: (id, waiting) => ask("DELETE /api/rules/kept/{id}", { ...waiting, path: { id } }),
     },
     models: async (waiting) => (await ask("GET /api/models", { ...waiting })).models,
     usage: (by = "model", waiting) => ask("GET /api/usage", { ...waiting, query: { by } }),

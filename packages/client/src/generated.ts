@@ -512,6 +512,7 @@ export interface Api {
     body: {
       projectId: `prj_${string}`;
       worktree?: string | undefined;
+      agent?: string | undefined;
       model?: string | undefined;
       mode?: "plan" | "ask" | "auto" | undefined;
       environment?:
@@ -532,6 +533,7 @@ export interface Api {
       id: `ses_${string}`;
       projectId: `prj_${string}`;
       title: string;
+      agent: string;
       model: string;
       mode: "plan" | "ask" | "auto";
       environment: {
@@ -584,6 +586,7 @@ export interface Api {
         id: `ses_${string}`;
         projectId: `prj_${string}`;
         title: string;
+        agent: string;
         model: string;
         mode: "plan" | "ask" | "auto";
         environment: {
@@ -654,6 +657,7 @@ export interface Api {
       id: `ses_${string}`;
       projectId: `prj_${string}`;
       title: string;
+      agent: string;
       model: string;
       mode: "plan" | "ask" | "auto";
       environment: {
@@ -1953,6 +1957,54 @@ export interface Api {
         | undefined;
     };
   };
+  /** Lists what people said "always" to: for sessions, agents and projects */
+  "GET /api/rules/kept": {
+    path: Record<string, never>;
+    query: { project?: `prj_${string}` | undefined };
+    body: undefined;
+    answer: {
+      rules: {
+        id: `rul_${string}`;
+        for: "session" | "agent" | "project";
+        of: string;
+        projectId?: `prj_${string}` | undefined;
+        match: {
+          tool?: string | undefined;
+          command?: string | undefined;
+          path?: string | undefined;
+          access?: "read" | "write" | undefined;
+          host?: string | undefined;
+        };
+        by: string;
+        at: string;
+      }[];
+      seq: number;
+    };
+  };
+  /** Takes an "always" back, from the next call on */
+  "DELETE /api/rules/kept/{id}": {
+    path: { id: `rul_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      kind: "forgotten";
+      rule: {
+        id: `rul_${string}`;
+        for: "session" | "agent" | "project";
+        of: string;
+        projectId?: `prj_${string}` | undefined;
+        match: {
+          tool?: string | undefined;
+          command?: string | undefined;
+          path?: string | undefined;
+          access?: "read" | "write" | undefined;
+          host?: string | undefined;
+        };
+        by: string;
+        at: string;
+      };
+    };
+  };
   /** Tells what agents and people ran, with the difference it made; without a cursor the newest */
   "GET /api/audit": {
     path: Record<string, never>;
@@ -2270,6 +2322,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
     "id",
     "projectId",
     "title",
+    "agent",
     "model",
     "mode",
     "environment",
@@ -2285,6 +2338,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
     "id",
     "projectId",
     "title",
+    "agent",
     "model",
     "mode",
     "environment",
@@ -2360,6 +2414,8 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "GET /api/network": ["contacts", "seq"],
   "GET /api/rules": ["mode", "situation", "rules", "problems", "files", "seq"],
   "POST /api/rules/check": ["verdict", "why", "parts"],
+  "GET /api/rules/kept": ["rules", "seq"],
+  "DELETE /api/rules/kept/{id}": ["kind", "rule"],
   "GET /api/audit": ["entries", "next", "hasEarlier", "head"],
   "GET /api/audit/entries/{id}": [
     "id",

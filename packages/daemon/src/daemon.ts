@@ -14,6 +14,7 @@ import {
   type SessionView,
   type ShellId,
   type SettingValues,
+  usualAgent,
 } from "@corral/protocol";
 import type { Logger } from "pino";
 import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
@@ -430,17 +431,18 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   async function rulebookOf(session: SessionId): Promise<Rulebook> {
     const terms = await sessions.terms(session);
     if (terms === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
-    const { projectId, mode, environment, workspace } = terms;
+    const { projectId, agent, mode, environment, workspace } = terms;
     const situation = { environment: environment.kind, workspace, folder: await folderOf(terms) };
-    return rules.rulebook({ project: projectId, session, mode, situation });
+    return rules.rulebook({ project: projectId, session, agent, mode, situation });
   }
 
   /** What was said "always" to counts from the next call on. */
   async function keepAlways({ about, session, projectId }: QuestionView, { choice }: AnswerGiven, by: By) {
     const scope = alwaysFor.safeParse(choice);
     if (about.kind === "agent" || !scope.success || projectId === undefined) return;
+    const agent = (await sessions.terms(session))?.agent;
     for (const match of about.always ?? [])
-      await rules.keepAlways({ for: scope.data, session, project: projectId, match }, by);
+      await rules.keepAlways({ for: scope.data, session, agent, project: projectId, match }, by);
   }
 
   /** A host on no list: the rules say, or the operator is asked while the connection waits. */
@@ -455,7 +457,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     if (verdict !== "ask" || seconds === 0) return verdict === "allow";
     const { state, ...end } = await questions.ask(
       session,
-      hostQuestion({ named, host, port, always, seconds }),
+      hostQuestion({ agent: view?.agent ?? usualAgent, named, host, port, always, seconds }),
       signal,
     );
     return state === "answered" && "answer" in end && end.answer.choice !== "deny";

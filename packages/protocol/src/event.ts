@@ -14,6 +14,7 @@ import {
   partId,
   projectId,
   questionId,
+  ruleId,
   snapshotId,
   tokenId,
   turnId,
@@ -23,7 +24,7 @@ import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { answerGiven, askedQuestion } from "./question.ts";
 import { alwaysFor, ruleMatch } from "./rule.ts";
-import { interruptAt, mode, modelName } from "./session.ts";
+import { agentName, interruptAt, mode, modelName } from "./session.ts";
 import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
@@ -73,6 +74,8 @@ export const eventData = {
     projectId,
     worktree: z.string().optional(),
     title: z.string(),
+    /** Without: `main`. */
+    agent: agentName.optional(),
     model: z.string(),
     mode,
     environment: environmentWish,
@@ -166,8 +169,13 @@ export const eventData = {
   /** Somebody in the session's environment reached a host, or tried to. In place of what was recorded of the same before. */
   "network.reached": networkContact,
 
-  /** A person said "always": what is named is allowed to the session, the agent or the project by that id or name. */
+  /**
+   * A person said "always": what is named is allowed to the session, the agent or the project by that id or name. Of an agent it is
+   * in the stream of the project in which it holds.
+   */
   "rule.kept": z.object({ for: alwaysFor, of: z.string(), match: ruleMatch }),
+  /** A person took it back; in the stream that it was kept in. */
+  "rule.forgotten": z.object({ id: ruleId }),
 
   "input.admitted": z.object({
     id: inputId,

@@ -19,6 +19,7 @@ const prefixes = {
   setup: "stp",
   question: "que",
   answer: "ans",
+  rule: "rul",
 } as const;
 
 export type IdKind = keyof typeof prefixes;
@@ -40,6 +41,7 @@ export type ArtifactId = Id<"artifact">;
 export type SetupId = Id<"setup">;
 export type QuestionId = Id<"question">;
 export type AnswerId = Id<"answer">;
+export type RuleId = Id<"rule">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -83,10 +85,16 @@ export const artifactId = idSchema("artifact");
 export const setupId = idSchema("setup");
 export const questionId = idSchema("question");
 export const answerId = idSchema("answer");
+export const ruleId = idSchema("rule");
 
 /** One run of what makes a session's copy ready. It has no id on record: session and attempt name it. */
 export function setupIdOf(session: SessionId, attempt: number): SetupId {
   return `stp_${session.slice("ses_".length)}u${attempt}`;
+}
+
+/** What a person said "always" to. It has no id on record: the seq of the event names it. */
+export function ruleIdOf(seq: number): RuleId {
+  return `rul_${seq}`;
 }
 
 export function sessionOfSetup(setup: SetupId): SessionId {

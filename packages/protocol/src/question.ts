@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { activityId, answerId, callId, projectId, questionId, sessionId, turnId } from "./id.ts";
-import { ruleMatch } from "./rule.ts";
+import { type AlwaysFor, ruleMatch } from "./rule.ts";
 
 /** One of the answers that are offered. */
 export const choice = z.object({
@@ -101,6 +101,15 @@ export type CancelQuestion = z.infer<typeof cancelQuestion>;
 
 export const questionCancelled = z.object({ kind: z.enum(["cancelled", "duplicate"]), question: questionView });
 export type QuestionCancelled = z.infer<typeof questionCancelled>;
+
+/** The choices that are for more than this once. `note`: what they allow. */
+export function alwaysChoices(agent: string, note: string): Choice[] {
+  return [
+    { id: "session", label: "Always for this session", note },
+    { id: "agent", label: `Always for the agent ${agent} in this project`, note },
+    { id: "project", label: "Always for this project", note },
+  ] satisfies (Choice & { readonly id: AlwaysFor })[];
+}
 
 /** The answer in words. */
 export function answerWords({ choices }: Pick<AskedQuestion, "choices">, { choice: id, text }: AnswerGiven): string {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { configProblem } from "./config.ts";
 import { environmentKind } from "./environment.ts";
-import { projectId, sessionId } from "./id.ts";
+import { projectId, ruleId, sessionId } from "./id.ts";
 import { mode } from "./session.ts";
 import { workspaceKind } from "./workspace.ts";
 
@@ -127,3 +127,25 @@ export const rulesView = rulebook.extend({
   seq: z.int().nonnegative(),
 });
 export type RulesView = z.infer<typeof rulesView>;
+
+/** What a person said "always" to, and has not taken back. */
+export const keptRule = z.object({
+  id: ruleId,
+  for: alwaysFor,
+  /** The session, the agent's name, or the project. */
+  of: z.string(),
+  /** Of an agent or a project. */
+  projectId: projectId.optional(),
+  match: ruleMatch,
+  by: z.string(),
+  /** By the clock of that time. */
+  at: z.string(),
+});
+export type KeptRule = z.infer<typeof keptRule>;
+
+/** The oldest first. */
+export const keptRules = z.object({ rules: z.array(keptRule), seq: z.int().nonnegative() });
+export type KeptRules = z.infer<typeof keptRules>;
+
+export const ruleForgotten = z.object({ kind: z.literal("forgotten"), rule: keptRule });
+export type RuleForgotten = z.infer<typeof ruleForgotten>;

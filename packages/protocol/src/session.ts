@@ -13,6 +13,12 @@ import { workspaceBase, workspaceKind } from "./workspace.ts";
 export const mode = z.enum(["plan", "ask", "auto"]);
 export type Mode = z.infer<typeof mode>;
 
+/** Sessions of one name in a project are one agent's: what is allowed "always" to it, and the rules that name it, count in all of them. */
+export const agentName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,62}$/, "expected a name of letters, digits, . _ and -");
+
+/** Of sessions that were begun without a name. */
+export const usualAgent = "main";
+
 export const modelName = z.string().regex(/^[^/]+\/.+$/, "expected provider/model");
 
 export const turnLimit = z.int().min(1).max(1000);
@@ -21,6 +27,8 @@ export const createSession = z.object({
   projectId,
   /** The folder of the project to start from; without: the project's own. */
   worktree: z.string().max(4096).optional(),
+  /** Without: `main`. */
+  agent: agentName.optional(),
   /** Without: what the project's settings say. */
   model: modelName.optional(),
   mode: mode.default("auto"),
@@ -40,6 +48,8 @@ export const sessionView = z.object({
   projectId,
   /** The first words said to it, until somebody renames it; empty before. */
   title: z.string(),
+  /** Whose session it is. */
+  agent: z.string(),
   model: z.string(),
   mode,
   environment: environmentWish,

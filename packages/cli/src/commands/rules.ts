@@ -1,11 +1,15 @@
 import {
   access,
+  agentName,
   type CheckRules,
   checkRules,
   environmentKind,
   type Judgement,
+  type KeptRule,
   mode,
   type Rule,
+  ruleId,
+  ruleIdOf,
   type RulesView,
   sessionId,
 } from "@corral/protocol";
@@ -14,22 +18,28 @@ import { rulesComplaints } from "../complaints.ts";
 import { connectDaemon } from "../daemon.ts";
 import { oneOf, UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
+import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 
 export const rules = defineCommand({
   name: "rules",
-  usage: "rules [--session ID] [--json] | rules check 'COMMAND' [--mode plan|ask|auto] [--env KIND] [--json]",
-  summary: "Shows which rules hold and where they are from, or explains what they say about a command.",
+  usage:
+    "rules [--session ID] [--agent NAME] [--json] | rules check 'COMMAND' [--mode plan|ask|auto] [--env KIND] [--json] | rules list [--json] | rules forget RULE… [--json]",
+  summary:
+    'Shows which rules hold and where they are from, explains what they say about a command, and takes an "always" back.',
   details: `Rules are yours in rules.json beside your settings, and a repository's in .corral/rules.json, which may only ask or deny:
 { "rules": [{ "deny": { "command": "rm *" }, "because": "use git" }, { "ask": { "path": "infra/**", "access": "write" } }] }
 A rule names a tool, a command, a path or a host. Commands are taken apart; the strictest rule on any part wins, and what is
-not plain is asked wherever something is asked or denied. A broken file has everything asked.
+not plain is asked wherever something is asked or denied. A broken file has everything asked. What you allowed "always", to a session, to
+an agent in this repository or to all of it, is listed with its id by list; forget takes it back, from the next call on.
 Exit code of check: 0 allowed, 3 asked, 1 denied.`,
   examples: [
     ["corral rules", "what holds in this repository"],
     ["corral rules check 'git push && make'", "which part is asked or denied, and why"],
     ["corral rules check --path src/a.ts --access write --mode plan", "may a file be written?"],
     ["corral rules check --host example.org", "may a host be reached?"],
+    ["corral rules list", 'what was allowed "always" here'],
+    ["corral rules forget rul_412", "ask again"],
   ],
   args: {
     session: { type: "string", valueHint: "ID", description: "of this session, with what was always allowed in it" },
@@ -45,12 +55,15 @@ Exit code of check: 0 allowed, 3 asked, 1 denied.`,
     json: { type: "boolean", description: "print one line of JSON" },
   },
   words: "any",
-  choices: ["check"],
+  choices: ["check", "list", "forget"],
   async run(args, world) {
     const [action, ...words] = args._;
-    if (action !== undefined && action !== "check")
+    if (action === "forget") return forget(words, world, args.json === true);
+    if (action !== undefined && action !== "check" && action !== "list")
       throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+    if (action === "list" && words.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`);
     const session = oneOf("session", args.session, sessionId, "the id of a session");
+    const agent = oneOf("agent", args.agent, agentName, "the name of an agent");
     const given = circumstances(args);
     const { path, host, tool } = args;
     const command = words.length === 0 ? undefined : words.join(" ");
@@ -58,7 +71,8 @@ Exit code of check: 0 allowed, 3 asked, 1 denied.`,
       throw new UsageError("which command?", usage);
     const client = await connectDaemon(world);
     const project = (await client.projects.find(args.project ?? world.cwd))?.id;
-    const of = { project, session, agent: args.agent };
+    if (action === "list") return listKept(await client.rules.kept({ project }), world, args.json === true);
+    const of = { project, session, agent };
     if (action === undefined) return list(await client.rules.view(of), world, args.json === true);
     const asked: CheckRules = { ...of, ...{ command, path, host, tool }, ...given };
     return explain(await client.rules.check(asked), world, args.json === true);
@@ -66,7 +80,7 @@ Exit code of check: 0 allowed, 3 asked, 1 denied.`,
 });
 
 const usage =
-  "One of: corral rules, corral rules check 'COMMAND', corral rules check --path FILE, corral rules check --host HOST";
+  "One of: corral rules, corral rules check 'COMMAND', corral rules check --path FILE, corral rules check --host HOST, corral rules list, corral rules forget RULE";
 
 /** The flags that say where and how, checked before anybody is asked. */
 function circumstances(flags: {
@@ -92,6 +106,40 @@ function list(view: RulesView, world: World, json: boolean): number {
     world.err.write(shown(`No rules so far. Yours go into ${view.files[0]?.file ?? "rules.json"}.\n`));
   world.err.write(rulesComplaints(view));
   return 0;
+}
+
+function listKept(kept: readonly KeptRule[], world: World, json: boolean): number {
+  for (const rule of kept)
+    world.out.write(
+      json ? jsonLine(rule) : `${listed(shown(`${rule.id}  ${keptWords(rule)}, since ${rule.at}`), world.out)}\n`,
+    );
+  if (!json && kept.length === 0) world.err.write('Nothing was allowed "always" here so far.\n');
+  return 0;
+}
+
+/** Each by itself: of several the first that there is not is told, and those before it are forgotten. */
+async function forget(words: readonly string[], world: World, json: boolean): Promise<number> {
+  if (words.length === 0) throw new UsageError("which rule?", "`corral rules list` shows them with their ids");
+  const ids = words.map((word) => {
+    const parsed = ruleId.safeParse(word);
+    if (!parsed.success)
+      throw new UsageError(
+        `${JSON.stringify(word)} is no id of a rule`,
+        "`corral rules list` shows them with their ids",
+      );
+    return parsed.data;
+  });
+  const client = await connectDaemon(world);
+  for (const id of ids) {
+    const { rule } = await client.rules.forget(id);
+    world.out.write(json ? jsonLine(rule) : shown(`asked again from now on: ${keptWords(rule)}\n`));
+  }
+  return 0;
+}
+
+function keptWords(rule: KeptRule): string {
+  const whose = { session: `for session ${rule.of}`, agent: `for the agent ${rule.of}`, project: "for this project" };
+  return `${subject(rule)}  (${whose[rule.for]}, by ${rule.by})`;
 }
 
 function explain(judged: Judgement, world: World, json: boolean): number {
@@ -122,5 +170,5 @@ function subject({ match: { tool, command, path, access, host } }: Pick<Rule, "m
 }
 
 function origin({ origin: from }: Rule): string {
-  return from.kind === "file" ? `${from.file}:${from.line}` : `always, for this ${from.for}`;
+  return from.kind === "file" ? `${from.file}:${from.line}` : `always, for this ${from.for}: ${ruleIdOf(from.seq)}`;
 }

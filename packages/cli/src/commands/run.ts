@@ -1,5 +1,5 @@
 import type { AdmitInput, Client } from "@corral/client";
-import { type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
+import { agentName, type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
 import { closingWords, Tally } from "../closing.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -8,7 +8,7 @@ import { InlineQuestions } from "../inline-questions.ts";
 import type { Outcome } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
 import { modelNamed } from "../rehearsal/model.ts";
-import { UsageError } from "../flags.ts";
+import { oneOf, UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import { type Show, watchInput } from "../watch.ts";
@@ -17,7 +17,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--model PROVIDER/MODEL] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
+    "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
@@ -34,6 +34,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
   args: {
     json: { type: "boolean", description: "print each event as a line of JSON" },
     deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
+    agent: {
+      type: "string",
+      valueHint: "NAME",
+      description: "as this agent: rules that name it count, and what was always allowed to it here (without: main)",
+    },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
     mode: {
       type: "string",
@@ -71,6 +76,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
     const environment = environmentIn(args);
     const workspace = workspaceNamed(args.workspace);
+    const agent = oneOf("agent", args.agent, agentName, "a name of letters, digits, . _ and -");
     const mode = modeNamed(args.mode);
     const base = baseIn(args, workspace);
     const prompt = await readPrompt(args._, world);
@@ -79,6 +85,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const session = await client.sessions.create({
       projectId: project.id,
       worktree: project.worktree,
+      agent,
       model: modelNamed(args.model, world.cwd),
       mode,
       environment,

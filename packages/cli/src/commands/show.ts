@@ -1,4 +1,4 @@
-import { isKnown, type SessionId, type SessionView, todoLines, type WireEvent } from "@corral/protocol";
+import { isKnown, type SessionId, type SessionView, todoLines, usualAgent, type WireEvent } from "@corral/protocol";
 import type { Client } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -60,10 +60,17 @@ async function* eventsOf(client: Client, session: SessionId) {
   }
 }
 
-function heading({ id, title, model, environment, workspace, isArchived }: SessionView, { out }: World): string {
+function heading({ id, title, agent, model, environment, workspace, isArchived }: SessionView, { out }: World): string {
   const walls =
     environment.kind === "local" ? "UNSAFE, no walls" : `${environment.kind}, network ${environment.network}`;
-  const facts = [id, model, walls, workspace, ...(isArchived ? ["archived"] : [])].join(" · ");
+  const facts = [
+    id,
+    ...(agent === usualAgent ? [] : [`agent ${agent}`]),
+    model,
+    walls,
+    workspace,
+    ...(isArchived ? ["archived"] : []),
+  ].join(" · ");
   return `${bold(shown(title || "untitled"), out)}\n${dim(listed(shown(facts), out), out)}\n\n`;
 }
 

@@ -217,6 +217,7 @@ export class Stage {
     const wish = {
       projectId: "prj_a",
       title: "",
+      agent: "main",
       model,
       mode: "auto",
       environment: { kind: "jail", network: "off" },

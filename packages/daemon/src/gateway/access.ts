@@ -58,6 +58,8 @@ export const access: Readonly<Record<string, Access>> = {
 
   "GET /api/rules": ["read", "whole"],
   "POST /api/rules/check": ["read", "whole"],
+  "GET /api/rules/kept": ["read", "whole"],
+  "DELETE /api/rules/kept/:id": ["operate", "whole"],
 
   "GET /api/audit": ["read", "route"],
   "GET /api/audit/entries/:id": ["read", "route"],

@@ -53,7 +53,7 @@ export interface RouteParts {
   readonly meter: Meter;
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
-  readonly rules: Pick<Rules, "view" | "check">;
+  readonly rules: Pick<Rules, "view" | "check" | "kept" | "forget">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly credentials: Credentials;
   readonly models: Pick<Models, "list" | "look">;

@@ -86,7 +86,7 @@ export interface GatewayParts {
   readonly audit: Audit;
   readonly egress: Pick<Egress, "view">;
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
-  readonly rules: Pick<Rules, "view" | "check">;
+  readonly rules: Pick<Rules, "view" | "check" | "kept" | "forget">;
   readonly credentials: Credentials;
   readonly models: Pick<Models, "list" | "look">;
   readonly usage: Usage;

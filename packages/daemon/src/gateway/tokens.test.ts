@@ -130,6 +130,8 @@ describe("scopes", () => {
     "GET /api/network": { path: "/api/network" },
     "GET /api/rules": { path: "/api/rules" },
     "POST /api/rules/check": { path: "/api/rules/check", body: { command: "ls" } },
+    "GET /api/rules/kept": { path: "/api/rules/kept" },
+    "DELETE /api/rules/kept/:id": { path: "/api/rules/kept/rul_1", method: "DELETE" },
     "GET /api/models": { path: "/api/models" },
     "GET /api/usage": { path: "/api/usage?by=day" },
     "GET /api/credentials": { path: "/api/credentials" },

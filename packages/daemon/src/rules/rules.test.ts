@@ -91,6 +91,41 @@ describe("rules in force", () => {
     expect(await verdictOn("npm test")).toBe("ask");
   });
 
+  test("remember an always for an agent in its project, in all its sessions and for no other", async () => {
+    const call = { tool: "shell", effect: "writes", command: "npm test" } as const;
+    const match = { tool: "shell", command: "npm test" };
+    await rules.keepAlways({ for: "agent", agent: "ada", session, project, match }, by);
+    const verdictFor = async (who: Partial<Parameters<Rules["rulebook"]>[0]>) =>
+      judge(call, await rules.rulebook({ ...of, session: newId("session"), ...who })).verdict;
+    expect(await verdictFor({ agent: "ada" })).toBe("allow");
+    expect(await verdictFor({ agent: "bob" })).toBe("ask");
+    expect(await verdictFor({ agent: "ada", project: newId("project") })).toBe("ask");
+    expect(await verdictFor({})).toBe("ask");
+  });
+
+  test("forget an always from the next call on, once", async () => {
+    const match = { tool: "shell", command: "npm test" };
+    await rules.keepAlways({ for: "session", session, project, match }, by);
+    await rules.keepAlways({ for: "agent", agent: "ada", session, project, match }, by);
+    const kept = await rules.kept();
+    expect(kept).toEqual([
+      { id: "rul_1", for: "session", of: session, match, by: "person:me", at: expect.any(String) },
+      { id: "rul_2", for: "agent", of: "ada", projectId: project, match, by: "person:me", at: expect.any(String) },
+    ]);
+    expect(await verdictOn("npm test")).toBe("allow");
+    const forgotten = await Promise.all([rules.forget("rul_1", by), rules.forget("rul_1", by)]);
+    expect(forgotten.filter((each) => each !== undefined)).toEqual([kept[0]]);
+    expect(await verdictOn("npm test")).toBe("ask");
+    expect([await rules.kept(), await rules.forget("rul_9", by)]).toEqual([[kept[1]], undefined]);
+  });
+
+  test("of a session that is erased go with it", async () => {
+    const match = { tool: "shell", command: "npm test" };
+    await rules.keepAlways({ for: "session", session, project, match }, by);
+    await log.erase(session, by);
+    expect([await rules.kept(), await rules.forget("rul_1", by)]).toEqual([[], undefined]);
+  });
+
   test("are for an agent where they name it", async () => {
     writeFileSync(join(folder, "rules.json"), '{ "agents": { "reviewer": [{ "deny": { "tool": "write" } }] } }');
     const call = { tool: "write", effect: "writes", paths: [{ path: "a", access: "write" }] } as const;

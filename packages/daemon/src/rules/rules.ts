@@ -4,10 +4,12 @@ import {
   CorralError,
   event,
   type Judgement,
+  type KeptRule,
   type Mode,
   type ProjectId,
   type Rule,
   type Rulebook,
+  type RuleId,
   type RuleMatch,
   type RuleSituation,
   type RulesProblem,
@@ -15,7 +17,7 @@ import {
   type SessionId,
 } from "@corral/protocol";
 import type { By, Log } from "../log/index.ts";
-import { alwaysRules } from "./always-projection.ts";
+import { alwaysRules, forgetRule, keptRules } from "./always-projection.ts";
 import { judge } from "./judge.ts";
 import { type FoundRules, readUserRules } from "./places.ts";
 import { type RulesLayer, readRules } from "./rules-file.ts";
@@ -33,6 +35,10 @@ export interface Rules {
   rulebook(of: RulebookOf): Promise<Rulebook>;
   /** Keeps what was offered with a question, after a person has said "always" to it. */
   keepAlways(kept: KeepAlways, by: By): Promise<void>;
+  /** All that was said "always" to and not taken back, the oldest first. */
+  kept(): Promise<readonly KeptRule[]>;
+  /** Takes an "always" back, from the next call on. Gives what it was; undefined: there is none. */
+  forget(id: RuleId, by: By): Promise<KeptRule | undefined>;
   /** What holds, and where it is from. */
   view(of: RulebookOf): Promise<RulesView>;
   /** Explains a verdict. Throws `config.invalid` when there is nothing to judge. */
@@ -71,6 +77,8 @@ export function openRules({ log, userFile, projectFile }: RulesWorld): Rules {
   return {
     rulebook,
     keepAlways,
+    kept: () => keptRules(log),
+    forget: (id, by) => forgetRule(log, id, by),
     view,
     check,
     problems: async () => layerOf(await readUserRules(userFile), "user").problems,
@@ -108,7 +116,7 @@ export function openRules({ log, userFile, projectFile }: RulesWorld): Rules {
     if (kept.for === "agent" && kept.agent === undefined)
       throw new CorralError("config.invalid", "This session has no agent that a rule could be for.");
     const of = kept.for === "session" ? kept.session : kept.for === "project" ? kept.project : (kept.agent ?? "");
-    const stream = kept.for === "session" ? kept.session : kept.for === "project" ? kept.project : "rules";
+    const stream = kept.for === "session" ? kept.session : kept.project;
     await log.append({ stream, ...by, events: [event("rule.kept", { for: kept.for, of, match: kept.match })] });
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { activityTold, type AdmitInput, lineTold, type StoredEvent, troubleTold } from "@corral/protocol";
+import { activityTold, type AdmitInput, lineTold, type StoredEvent, troubleTold, usualAgent } from "@corral/protocol";
 import type { Change, Projection } from "../log/index.ts";
 import { textChanges } from "./texts.ts";
 
@@ -9,10 +9,11 @@ import { textChanges } from "./texts.ts";
  */
 const sessions: Projection = {
   table: "sessions",
-  version: 2,
+  version: 3,
   columns: {
     project: "text",
     title: "text",
+    agent: "text",
     model: "text",
     mode: "text",
     environment: "text",
@@ -213,8 +214,16 @@ function ownColumns(stored: StoredEvent): Record<string, string | number | null>
   const since = stored.approximateCreationTime;
   switch (stored.type) {
     case "session.created": {
-      const { projectId, title, model, mode, environment, workspace, turnLimit } = stored.data;
-      const row = { project: projectId, title, model, mode, environment: JSON.stringify(environment), workspace };
+      const { projectId, title, agent = usualAgent, model, mode, environment, workspace, turnLimit } = stored.data;
+      const row = {
+        project: projectId,
+        title,
+        agent,
+        model,
+        mode,
+        environment: JSON.stringify(environment),
+        workspace,
+      };
       return { ...row, turn_limit: turnLimit, archived: 0 };
     }
     case "session.renamed":

@@ -84,7 +84,7 @@ export interface Sessions {
   decide(id: SessionId, decision: DecideRecovery, by: By): Promise<{ readonly kind: "decided" | "nothing-to-decide" }>;
 }
 
-type SessionMadeWith = Pick<SessionView, "id" | "projectId" | "mode" | "environment" | "workspace">;
+type SessionMadeWith = Pick<SessionView, "id" | "projectId" | "agent" | "mode" | "environment" | "workspace">;
 
 export type SessionDefaults = Pick<SettingValues, "model" | "turnLimit"> &
   Partial<Pick<SettingValues, "workspace.copy" | "workspace.setup" | "workspace.setupFailure" | "tools" | "callLimit">>;
@@ -116,8 +116,9 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const wished = await terms.environment(wish.environment, workspace);
       // While a plan is made, its walls see to it that nothing is written.
       const environment = mode === "plan" ? { ...wished, access: "read" as const } : wished;
+      const named = wish.agent === undefined ? {} : { agent: wish.agent };
       const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
-      const settings = { title: "", model, mode, environment, workspace, turnLimit, ...begins };
+      const settings = { title: "", ...named, model, mode, environment, workspace, turnLimit, ...begins };
       const make = () =>
         log.append({
           stream: id,
@@ -420,6 +421,7 @@ function madeWith(row: Row): SessionMadeWith {
   return {
     id: row["key"] as SessionId,
     projectId: row["project"] as ProjectId,
+    agent: row["agent"] as string,
     mode: row["mode"] as SessionView["mode"],
     environment: JSON.parse(row["environment"] as string) as SessionView["environment"],
     workspace: row["workspace"] as SessionView["workspace"],

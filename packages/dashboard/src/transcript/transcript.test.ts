@@ -201,6 +201,7 @@ describe("the session", () => {
     id: "ses_a",
     projectId: "prj_a",
     title: "",
+    agent: "main",
     model: "rehearsal/x",
     mode: "auto",
     environment: { kind: "jail", network: "off" },

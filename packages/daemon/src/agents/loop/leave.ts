@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  alwaysChoices,
   type AnswerGiven,
   type AskedQuestion,
   type Choice,
@@ -9,6 +10,7 @@ import {
   type Judgement,
   type QuestionAbout,
   type RuleMatch,
+  usualAgent,
 } from "@corral/protocol";
 import { disturbanceOf } from "../../rules/index.ts";
 import type { Call, CallQuestion, Entry, QuestionEnd, Turn } from "../../sessions/index.ts";
@@ -41,7 +43,8 @@ export async function leaveFor(
   if (verdict === "allow" || call.retryDecided) return { kind: "given" };
   const about = approvalOf(desk, call, turn, { why, always, diff: tool.preview?.(call.arguments) });
   const { question } = call;
-  if (question === undefined || !isFor(question, about)) return asked(desk, approvalQuestion(about));
+  if (question === undefined || !isFor(question, about))
+    return asked(desk, approvalQuestion(about, desk.history.settings?.agent ?? usualAgent));
   return question.end === undefined ? { kind: "asked", events: [] } : decided(question.end);
 }
 
@@ -118,19 +121,15 @@ function isFor({ about }: CallQuestion, { hash }: Approval): boolean {
   return about.kind === "approval" && about.hash === hash;
 }
 
-function approvalQuestion(about: Approval) {
+function approvalQuestion(about: Approval, agent: string) {
   const note = (about.always ?? []).map(matchWords).join(", ");
   const choices: Choice[] = [
     { id: "once", label: "Allow once" },
-    ...(about.always === undefined
-      ? []
-      : scopes.map((scope) => ({ id: scope, label: `Always for this ${scope}`, note }))),
+    ...(about.always === undefined ? [] : alwaysChoices(agent, note)),
     { id: "deny", label: "Deny", note: "Words that come with it are told to the agent." },
   ];
   return { about, text: `May the agent use ${about.tool}?`, choices, takesText: true };
 }
-
-const scopes = ["session", "project"] as const;
 
 function matchWords({ tool, command, path, access, host }: RuleMatch): string {
   return command ?? host ?? (path === undefined ? (tool ?? "everything") : `${access ?? "read or write"} ${path}`);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CorralError, costOf, event, newId, type PartId } from "@corral/protocol";
+import { CorralError, costOf, event, newId, type PartId, usualAgent } from "@corral/protocol";
 import { fault } from "../../faults/index.ts";
 import {
   type Found,
@@ -57,7 +57,7 @@ export function openLoop(parts: LoopParts): AgentKind {
 }
 
 function toolsOf({ session, history }: Desk, tools: ToolRegistry): Toolbox {
-  return tools.toolbox({ session }, history.settings?.tools);
+  return tools.toolbox({ agent: history.settings?.agent ?? usualAgent, session }, history.settings?.tools);
 }
 
 /** Fixes what will be asked: what is told, which tools are shown, and what was said. */

@@ -67,7 +67,13 @@ test("a call that is to be asked waits for its approval, once, while those besid
   const question = await nextQuestion(daemon);
   expect(question).toMatchObject({
     about: { kind: "approval", tool: "shell", arguments: { command: "echo one >> marks" }, because: "echo is asked" },
-    choices: [{ id: "once" }, { id: "session", note: "echo *" }, { id: "project", note: "echo *" }, { id: "deny" }],
+    choices: [
+      { id: "once" },
+      { id: "session", note: "echo *" },
+      { id: "agent" },
+      { id: "project", note: "echo *" },
+      { id: "deny" },
+    ],
   });
   await session.until("activity.waiting");
   expect(marks(daemon)).toEqual(["beside"]);
