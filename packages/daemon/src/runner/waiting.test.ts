@@ -162,6 +162,29 @@ describe("a session for which there is no place", () => {
     expect((await model.nextRequest()).newInputs).toEqual(["again"]);
   });
 
+  test("stays in line with what a person has answered, whatever becomes of its queue", async () => {
+    await using daemon = await startTestDaemon({ limits: { "sessions.atOnce": 1 }, waitingMs: 0 });
+    const { session: first, model, questions, sessions } = daemon;
+    const second = await daemon.another();
+    await first.prompt("one");
+    (await model.nextRequest()).answer(callsTool("ask", { question: "Which?" }));
+    await first.until("activity.waiting");
+    const [question] = await questions.list({ session: first.id });
+    await second.prompt("two");
+    const request = await model.nextRequest();
+    await questions.answer(question!.id, { text: "this one" }, by);
+    await first.until("place.awaited");
+    await first.prompt("later", { id: "inp_later", delivery: "queue" });
+    await sessions.change(first.id, "inp_later", { change: "cancel" }, by);
+    await sessions.decideQueue(first.id, "park", by);
+    expect(await stateOf(daemon, first)).toEqual(inLine(1));
+    request.answer(says("done"));
+    const next = await model.nextRequest();
+    expect(JSON.stringify(next.toolResults)).toContain("this one");
+    next.answer(says("done"));
+    expect((await first.until("activity.settled")).data.outcome).toBe("done");
+  });
+
   test("is removed from the line with the session", async () => {
     await using daemon = await startTestDaemon({ limits: { "sessions.atOnce": 1 } });
     const { session: first, model } = daemon;

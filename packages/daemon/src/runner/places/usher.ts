@@ -163,12 +163,13 @@ export class Usher {
     if (await this.#wantsPlace(session)) this.#world.wake(session);
   }
 
-  /** When that cannot be told it stays where it is. */
+  /** An activity that is open wants to go on, whatever it waited for, until a person stops it. When that cannot be told it stays where it is. */
   async #wantsPlace(session: SessionId): Promise<boolean> {
     const { log } = this.#world;
     try {
       const row = await log.row("sessions", session);
-      return row !== undefined && (isAtWork(row) || (row["open"] === 0 && (await hasEligible(log, session))));
+      if (row?.["open"] === 1) return row["parked_by_interrupt"] === null;
+      return row !== undefined && (await hasEligible(log, session));
     } catch {
       return true;
     }
