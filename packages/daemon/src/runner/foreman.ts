@@ -100,6 +100,8 @@ interface Post {
   removed: boolean;
   /** The log would not be written to in this run. */
   isStoreAtFault: boolean;
+  /** Why its activity is taken up again in the next run. */
+  cutOff: string | undefined;
 }
 
 export function openForeman({ log, host, egress, artifacts, sessions, onDefect, ...options }: ForemanOptions): Foreman {
@@ -114,6 +116,8 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   } = options;
   const posts = new Map<SessionId, Post>();
   const timers = new Set<NodeJS.Timeout>();
+  /** In the middle of an activity when the daemon began, and not taken up yet. */
+  const found = new Set<SessionId>();
   let stopping = false;
   const usher = new Usher({ log, limits: placeLimits, close: closeEnvironment, wake, onDefect });
   const unlisten = log.onCommit((events) => {
@@ -127,6 +131,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   return {
     async begin() {
       await usher.begin();
+      for (const row of await log.rows("sessions", { where: { open: 1 } })) found.add(row["key"] as SessionId);
       for (const session of await unfinished(log)) if (!usher.isInLine(session)) wake(session);
     },
     standings: () => usher.standings(),
@@ -217,6 +222,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
         breaks: 0,
         removed: false,
         isStoreAtFault: false,
+        cutOff: found.delete(session) ? "the daemon had stopped" : undefined,
       });
     post.wakes += 1;
     post.running?.wake();
@@ -235,12 +241,15 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   }
 
   async function run(session: SessionId, post: Post): Promise<RunEnd> {
+    // One that was removed while somebody thought of it has nothing to do.
+    if ((await log.row("sessions", session)) === undefined) return { kind: "drained" };
     const lease = await log.takeLease(session, "runner");
     const keeping = new Keeping(artifacts, session);
     let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
-      await tellRecovery(lease, post.breaks > 0 ? "the runner broke off" : "the daemon had stopped");
+      if (post.cutOff !== undefined) await tellRecovery(lease, post.cutOff);
+      post.cutOff = undefined;
       await closeCutParts(log, lease, options.cutParts);
       const assigned = await assign(log, session, lease, { company, limits: limits() });
       const project = projectOf(assigned);
@@ -298,6 +307,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   function again(session: SessionId, post: Post, reason: string): void {
     onDefect(`the run of ${session} broke off: ${reason}`);
     posts.set(session, post);
+    post.cutOff = "the runner broke off";
     if (post.isStoreAtFault) return later(session, post, pauseMs(patience));
     post.breaks += 1;
     if (post.breaks < patience) return later(session, post, pauseMs(post.breaks));

@@ -83,3 +83,18 @@ test("continuing after the limit allows as many turns again, and no more", async
   expect(await sessions.continue(session.id, by)).toEqual({ kind: "continued" });
   expect((await session.until("activity.settled")).data.outcome).toBe("done");
 });
+
+test("a session that was let go while it waited goes on without a word of any recovery", async () => {
+  await using daemon = await startTestDaemon({ wish: { turnLimit: 1 }, waitingMs: 0 });
+  const { session, sessions, model } = daemon;
+  model.script([shell("echo 1")]);
+  await session.prompt("count");
+  await session.until("activity.waiting");
+  await expect.poll(() => daemon.running(), { timeout: 20_000 }).toBe(0);
+  await sessions.continue(session.id, by);
+  const request = await model.nextRequest();
+  expect((await sessions.get(session.id))?.state.state).toBe("thinking");
+  request.answer(says("finished"));
+  await session.until("activity.settled");
+  expect((await session.events()).map(({ type }) => type)).not.toContain("activity.recovering");
+});

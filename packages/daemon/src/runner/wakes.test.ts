@@ -179,6 +179,13 @@ test("what is found in the middle of an activity is said to be recovering, and w
   expect(run.assignment.events.at(-1)?.type).toBe("activity.recovering");
 });
 
+test("a session that is no more is not started, whoever thinks of it", async () => {
+  const gone = "ses_gone";
+  await expect(employ().open(gone)).rejects.toMatchObject({ code: "environment.gone" });
+  expect([starts, defects]).toEqual([[], []]);
+  expect(await bench.log.tryLease(gone, "test")).toMatchObject({ kind: "taken" });
+});
+
 function depthOfStack(): number {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = Infinity;
