@@ -284,6 +284,17 @@ test("an attempt more does not use up a turn, and its pause is told", async () =
   ]);
 });
 
+test("a provider that wants to be left alone for ever is asked again after a day", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model, sessions } = daemon;
+  await session.prompt("hi");
+  (await model.nextRequest()).fail(429, { retryAfter: 1e12 });
+  expect((await session.until("turn.attempt-failed")).data.againInMs).toBe(86_400_000);
+  await sessions.interrupt(session.id, { actor: "person:test" });
+  expect((await session.until("activity.settled")).data.outcome).toBe("interrupted");
+  expect(model.requests).toHaveLength(1);
+});
+
 test("an attempt that is the last tells of no further one", async () => {
   await using daemon = await startTestDaemon({ attempts: 1 });
   const { session, model } = daemon;

@@ -90,6 +90,7 @@ async function ask(
   { calls, toolbox }: { readonly calls: TurnCalls; readonly toolbox: Toolbox },
 ): Promise<CorralError | undefined> {
   const { attempts = 5, backoffMs = (attempt: number) => Math.min(500 * 2 ** attempt, 30_000) } = parts;
+  if (desk.signal.aborted) return undefined;
   const target = await resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
@@ -130,10 +131,10 @@ function brokenOff({ code, message }: CorralError): CorralError {
   });
 }
 
-/** No shorter than the provider asks for. */
+/** No shorter than the provider asks for, up to a day: what is longer no timer could wait for. */
 function pauseAfter(failure: CorralError, usualMs: number): number {
   const asked = failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0;
-  return Math.ceil(Math.max(usualMs, asked));
+  return Math.ceil(Math.min(Math.max(usualMs, asked), 86_400_000));
 }
 
 /** Takes one reply in: deltas go out live, whole parts are recorded, calls start as soon as they are complete. */
