@@ -77,7 +77,8 @@ export function noFacts(since: string): StateFacts {
 export function stateFrom(facts: Readonly<StateFacts>): SessionState {
   const { trouble, waitingInputs, line } = facts;
   const { activity: told, openQuestions } = facts;
-  const isAnswered = told.state === "waiting" && told.on === "question" && openQuestions.length === 0;
+  const left = { question: openQuestions, recovery: facts.unknownCalls, continue: undefined };
+  const isAnswered = told.state === "waiting" && left[told.on]?.length === 0;
   const activity = isAnswered ? thinkingOn(told) : told;
   if (line !== undefined && activity.state !== "waiting") return { ...line, state: "waiting", on: "place" };
   switch (activity.state) {
@@ -193,6 +194,9 @@ export function takeIntoState(facts: StateFacts, event: StoredEvent): void {
     case "question.expired":
     case "question.cancelled":
       facts.openQuestions = without(facts.openQuestions, event.data.id);
+      return;
+    case "activity.settled":
+      facts.unknownCalls = [];
       return;
     case "queue.parked":
       facts.parkedByPerson = since;

@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { event, type NewEvent } from "@corral/protocol";
-import { expect, test } from "vitest";
+import { event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { says, startTestDaemon, type Tool } from "../testing/index.ts";
 
 const [project, id, activity, turn] = ["prj_1", "ses_1", "act_1", "trn_1"] as const;
 
 /** A daemon on the log of one that was killed when this much of a session was recorded. */
-async function restarted(events: readonly NewEvent[], tools: readonly Tool[] = []) {
-  const settings = { title: "", model: "anthropic/scripted", mode: "auto", workspace: "copy", turnLimit: 25 } as const;
+async function restarted(
+  events: readonly NewEvent[],
+  { tools = [], model = "anthropic/scripted" }: { tools?: readonly Tool[]; model?: string } = {},
+) {
+  const settings = { title: "", model, mode: "auto", workspace: "copy", turnLimit: 25 } as const;
   const environment = { kind: "jail", network: "off" } as const;
   const daemon = await startTestDaemon({
     tools,
@@ -49,6 +52,15 @@ test("a person's stop is final: what was interrupted is ended by the next daemon
   queued.answer(says("done"));
   await taken.until("activity.settled", 3);
   expect(model.requests).toHaveLength(2);
+});
+
+test("what was interrupted is ended as that, also where its model cannot be asked any more", async () => {
+  const model = "nobody/knows";
+  await using daemon = await restarted(
+    [...asked.slice(0, 4), event("activity.interrupt-requested", { id: activity })],
+    { model },
+  );
+  expect((await daemon.taken.until("activity.settled")).data).toEqual({ id: activity, outcome: "interrupted" });
 });
 
 test("a budget of attempts counts those that daemons died in: used up, it ends the activity", async () => {
@@ -92,7 +104,8 @@ test("of calls that nobody can tell the end of, those that only read run again, 
     event("call.requested", { id: `cal_${name}`, turnId: turn, providerCallId: name, tool: name, arguments: {} }),
     event("call.started", { id: `cal_${name}`, attempt: 1 }),
   ]);
-  await using daemon = await restarted([...asked, ...calls], [tool("look", "reads"), tool("change", "writes")]);
+  const tools = [tool("look", "reads"), tool("change", "writes")];
+  await using daemon = await restarted([...asked, ...calls], { tools });
   const { taken, model, sessions } = daemon;
   await taken.until("activity.waiting");
   expect(ran).toEqual(["look"]);
@@ -111,6 +124,73 @@ test("of calls that nobody can tell the end of, those that only read run again, 
     { id: "cal_look", attempt: 2, reads: true },
     { id: "cal_change", attempt: 2 },
   ]);
+});
+
+describe("of two calls that nobody knows the end of", () => {
+  const started = ["one", "two"].flatMap((name) => [
+    event("call.requested", { id: `cal_${name}`, turnId: turn, providerCallId: name, tool: name, arguments: {} }),
+    event("call.started", { id: `cal_${name}`, attempt: 1 }),
+  ]);
+  const by = { actor: "person:test" };
+  const tool = (name: string, run: Tool["run"]): Tool => ({
+    name,
+    description: name,
+    parameters: z.object({}),
+    effect: "writes",
+    run,
+    describe: () => ({ outcome: "ok", text: `${name} was done` }),
+  });
+
+  test.each(["retry", "abandon"] as const)(
+    "the second is decided on (%s) while the first runs again, each of them once",
+    async (decision) => {
+      const ran: string[] = [];
+      const first = Promise.withResolvers<void>();
+      const one = tool("one", () => first.promise.then(() => ran.push("one")));
+      const two = tool("two", () => Promise.resolve(ran.push("two")));
+      await using daemon = await restarted([...asked, ...started], { tools: [one, two] });
+      const { taken, model, sessions } = daemon;
+      await taken.until("activity.waiting");
+      const decide = (call: `cal_${string}`, what: typeof decision) =>
+        sessions.decide(id, { call, decision: what }, by);
+      expect(await decide("cal_one", "retry")).toEqual({ kind: "decided" });
+      await taken.until("call.started", 3);
+      const both = await Promise.all([decide("cal_two", decision), decide("cal_two", decision)]);
+      expect(both.map(({ kind }) => kind).toSorted()).toEqual(["decided", "nothing-to-decide"]);
+      expect(await decide("cal_one", "abandon")).toEqual({ kind: "nothing-to-decide" });
+      if (decision === "retry") await taken.until("call.settled");
+      first.resolve();
+      (await model.nextRequest()).answer(says("done"));
+      expect((await taken.until("activity.settled")).data.outcome).toBe("done");
+      expect(ran).toEqual(decision === "retry" ? ["two", "one"] : ["one"]);
+      expect((await sessions.get(id))?.state.state).toBe("idle");
+    },
+  );
+
+  test("none is to be decided on once their activity was interrupted, also when others come", async () => {
+    const tools = ["one", "two"].map((name) => tool(name, () => Promise.resolve()));
+    await using daemon = await restarted([...asked, ...started], { tools });
+    const { taken, sessions, log } = daemon;
+    await taken.until("activity.waiting");
+    await sessions.interrupt(id, by);
+    await taken.until("activity.settled");
+    expect(await sessions.decide(id, { call: "cal_one", decision: "retry" }, by)).toEqual({
+      kind: "nothing-to-decide",
+    });
+    await log.append({
+      stream: id,
+      ...by,
+      events: [
+        event("activity.opened", { id: "act_2" }),
+        event("call.unknown", { id: "cal_three", reason: "lost" }),
+        event("activity.waiting", { id: "act_2", on: "recovery" }),
+      ],
+    });
+    expect((await sessions.get(id))?.state).toMatchObject({ state: "waiting", on: "recovery", calls: ["cal_three"] });
+    const facts = noFacts("");
+    for (const each of await taken.events()) takeIntoState(facts, each);
+    expect(stateFrom(facts)).toEqual((await sessions.get(id))?.state);
+  });
 });
 
 test("calls that change files are found done, gone on with, or left to a person, by what the files hold", async () => {

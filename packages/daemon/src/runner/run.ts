@@ -99,14 +99,21 @@ async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> 
 
 /** One that an earlier run or a person's absence left in the middle; those that are opened here have a place. */
 function needsPlace({ activity }: History): boolean {
-  return activity !== undefined && !waitsOn(activity) && !activity.interruptRequested;
+  return activity !== undefined && !waitsOn(activity) && !activity.endRequested;
 }
 
 /** Whether nothing can be done before a person has spoken. */
 function waitsOn({ waitingOn, interruptRequested, turn }: OpenActivity): boolean {
   if (waitingOn === undefined || interruptRequested) return false;
-  const isAnswered = turn?.calls.some((call) => call.end === undefined && call.question?.end !== undefined) ?? false;
-  return waitingOn !== "question" || !isAnswered;
+  const calls = turn?.calls ?? [];
+  switch (waitingOn) {
+    case "continue":
+      return true;
+    case "question":
+      return !calls.some((call) => call.end === undefined && call.question?.end !== undefined);
+    case "recovery":
+      return calls.some((call) => call.end?.kind === "unknown");
+  }
 }
 
 /** Inputs join between turns, and never an activity that is about to end: what is said after an interrupt opens the next. */
@@ -125,10 +132,7 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
       return false;
     }
   }
-  const opening = desk.surroundings.environment().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  const opening = activity.interruptRequested ? Promise.resolve() : openingOf(desk);
   const end = await agent.turn(desk, activity);
   switch (end.kind) {
     case "settled": {
@@ -144,6 +148,14 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
     case "failed":
       return settleFailed(desk, id, end);
   }
+}
+
+/** What keeps it from being opened, if anything does. */
+function openingOf({ surroundings }: RunDesk): Promise<unknown> {
+  return surroundings.environment().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 function settleFailed(

@@ -51,16 +51,24 @@ const inputs: Projection = {
   changes: inputChanges,
 };
 
-/** Calls whose end nobody knows, until a person has decided. */
+/** Calls whose end nobody knows, until a person has decided or their activity is over. */
 const unknownCalls: Projection = {
   table: "unknown_calls",
-  version: 2,
+  version: 3,
   columns: { session: "text" },
   indexes: [["session"]],
   changes: (stored) => {
-    if (stored.type === "call.unknown") return [{ key: stored.data.id, set: { session: stored.stream } }];
-    if (stored.type === "call.decided") return [{ key: stored.data.id, delete: true }];
-    return [];
+    switch (stored.type) {
+      case "call.unknown":
+        return [{ key: stored.data.id, set: { session: stored.stream } }];
+      case "call.decided":
+        return [{ key: stored.data.id, delete: true }];
+      case "activity.settled":
+      case "session.expired":
+        return [{ deleteAll: true }];
+      default:
+        return [];
+    }
   },
 };
 

@@ -244,9 +244,11 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     },
 
     async decide(id, { call, decision }, by) {
-      const { state } = await view(id);
-      if (state.state !== "waiting" || state.on === "place") return { kind: "nothing-to-decide" };
-      const told = [event("call.decided", { id: call, decision }), event("activity.resumed", { id: state.activityId })];
+      const activity = activityIn(await rowOf(id));
+      // Another of its calls may be under way again already.
+      const waits = activity.state === "waiting" && activity.on === "recovery";
+      const resumed = waits ? [event("activity.resumed", { id: activity.activityId })] : [];
+      const told = [event("call.decided", { id: call, decision }), ...resumed];
       const isOpen: Guard = { table: "unknown_calls", key: call, is: { session: id } };
       return { kind: (await appended(id, by, told, [isOpen])) ? "decided" : "nothing-to-decide" };
     },

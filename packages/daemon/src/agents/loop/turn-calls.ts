@@ -23,8 +23,10 @@ export class TurnCalls implements Disposable {
     this.#desk = desk;
     this.#turn = turn;
     this.#terms = terms;
-    // One whose question was answered need not wait for the others.
-    this.#unlisten = desk.onTold(() => this.#startReady((call) => call.question?.end !== undefined));
+    // One that a person has spoken of need not wait for the others.
+    this.#unlisten = desk.onTold(() =>
+      this.#startReady((call) => call.retryDecided || call.question?.end !== undefined),
+    );
   }
 
   /** Records a call as the model made it and starts it. */
