@@ -85,7 +85,7 @@ export const commands = {
   },
   rehearsal: {
     group: "work",
-    summary: "write down what the model said in a session, so that a script can say it again without cost",
+    summary: "say again what a model said, without cost: in another session, or in the same one once more, compared",
     example: "corral rehearsal record > play.json",
   },
   rules: {

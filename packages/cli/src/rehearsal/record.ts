@@ -85,9 +85,11 @@ class TakenTurn {
 
 type Requested = Extract<StoredEvent, { type: "call.requested" }>["data"];
 
-/** Of arguments that were no JSON the log has the beginning, in the words for the model. */
+/** Of arguments that were no JSON the log has the beginning, in the words for the model; of those that were no object, only that. */
 function callOf({ tool, providerCallId, arguments: given, malformed }: Requested): RehearsedPart {
-  const [, json] = /^The arguments were not valid JSON: (.*)$/s.exec(malformed ?? "") ?? [];
+  const isNoObject = malformed === "The arguments must be a JSON object.";
+  const [, json = isNoObject ? "null" : undefined] =
+    /^The arguments were not valid JSON: (.*)$/s.exec(malformed ?? "") ?? [];
   const named = { call: tool, id: providerCallId };
   return json === undefined ? { ...named, arguments: given } : { ...named, malformed: json };
 }
