@@ -113,8 +113,8 @@ async function play(words: readonly string[], file: string | undefined, how: Com
 }
 
 async function scriptIn(file: string): Promise<RehearsalScript> {
-  const text = await readFile(file, "utf8").catch((error: Error) => {
-    throw new UsageError(`the script cannot be read: ${error.message}`);
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new UsageError(`the script cannot be read: ${(error as Error).message}`);
   });
   try {
     return rehearsalScript.parse(JSON.parse(text));

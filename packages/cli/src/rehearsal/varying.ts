@@ -2,12 +2,12 @@
  * What two performances of the same differ in by nature. It is looked for in what came of calls and in what Corral told the model; what
  * the model said and asked for has to be the same to the letter.
  */
-export interface Varying {
+interface Varying {
   readonly name: string;
   readonly pattern: RegExp;
 }
 
-export const varying: readonly Varying[] = [
+const varying: readonly Varying[] = [
   { name: "times", pattern: /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| ?[+-]\d\d:?\d\d)?)?/g },
   { name: "times", pattern: /\b\d\d:\d\d:\d\d(?:\.\d+)?\b/g },
   { name: "durations", pattern: /\bduration_ms:? \d+(?:\.\d+)?/g },
