@@ -74,7 +74,10 @@ export function noFacts(since: string): StateFacts {
   };
 }
 
-export function stateFrom(facts: Readonly<StateFacts>): SessionState {
+/** Of the inputs that wait it takes their number. */
+export function stateFrom(
+  facts: Readonly<Omit<StateFacts, "waitingInputs">> & { readonly waitingInputs: { readonly length: number } },
+): SessionState {
   const { trouble, waitingInputs, line } = facts;
   const { activity: told, openQuestions } = facts;
   const left = { question: openQuestions, recovery: facts.unknownCalls, continue: undefined };

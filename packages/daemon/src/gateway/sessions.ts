@@ -175,8 +175,9 @@ export const sessionRoutes: Routes = (app, { sessions, removal, sight, log }) =>
 
 /** What makes a session without walls do something is for admins. */
 export async function requireMayDrive(sessions: Sessions, id: SessionId, who: Principal): Promise<void> {
-  const { environment } = await knownSession(sessions, id);
-  requireOperator(who, environment.kind);
+  const made = await sessions.terms(id);
+  if (made === undefined) throw missing("session", id);
+  requireOperator(who, made.environment.kind);
 }
 
 /** Throws `not-found`. */

@@ -77,6 +77,12 @@ export interface Log {
   rows(table: string, query?: RowQuery): Promise<readonly Row[]>;
 
   /**
+   * How many rows of a projection have each value of a column, without reading them. One of its indexes must begin with the columns
+   * asked for and go on with that one.
+   */
+  counts(table: string, query: CountQuery): Promise<ReadonlyMap<Value, number>>;
+
+  /**
    * Rows of a projection with a full text that have all the words in it, the best first, as of the newest commit. Letters are compared
    * without case and accents, the last word by its beginning; nothing in the words is an operator. May take a while
    * when much was appended since the last search.
@@ -218,6 +224,11 @@ export interface RowQuery {
   readonly where?: Readonly<Record<string, Value>>;
   readonly orderBy?: string;
   readonly limit?: number;
+}
+
+export interface CountQuery {
+  readonly where: Readonly<Record<string, Value>>;
+  readonly by: string;
 }
 
 export interface SearchQuery {

@@ -16,7 +16,7 @@ import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import type { Call as RuleCall } from "../rules/index.ts";
-import { foldHistory, promote, type Sessions } from "../sessions/index.ts";
+import { countWaitingInAll, foldHistory, promote, type Sessions } from "../sessions/index.ts";
 import { closeCutParts } from "./cut-parts.ts";
 import { Keeping } from "./keeping.ts";
 import { type PlaceLimits, Usher } from "./places/index.ts";
@@ -352,8 +352,8 @@ function noteFault(post: Post, error: unknown): void {
 
 async function unfinished(log: Log): Promise<Set<SessionId>> {
   const open = await log.rows("sessions", { where: { open: 1 } });
-  const waiting = await log.rows("inputs", { where: { state: "waiting" } });
-  return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.map((row) => row["session"] as SessionId)]);
+  const waiting = await countWaitingInAll(log);
+  return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.keys()]);
 }
 
 async function assign(

@@ -1,6 +1,7 @@
 import { CorralError, event, type SessionId } from "@corral/protocol";
 import type { EnvironmentDrivers } from "../environments/index.ts";
 import { type By, historyOf, type Log } from "../log/index.ts";
+import { countWaiting } from "../sessions/index.ts";
 import { endEnvironmentsOf } from "./leftovers.ts";
 
 /**
@@ -84,8 +85,8 @@ export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailu
       orderBy: "seq",
       limit: 1,
     });
-    const waiting = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place", limit: 1 });
-    return row === undefined || row["open"] === 1 || waiting.length > 0 || terminals.length > 0;
+    const waiting = await countWaiting(log, session);
+    return row === undefined || row["open"] === 1 || waiting > 0 || terminals.length > 0;
   }
 
   async function clear(session: SessionId): Promise<void> {

@@ -133,11 +133,15 @@ describe("a change that meets the promotion", () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 30; round++) {
       const sent = await admit(`round ${round}`, "queue");
-      const changed = refusal(change(sent.id, wish));
-      // Each time a little later, so that each of the two is met in the middle of the other.
-      for (let tick = 0; tick < round; tick++) await Promise.resolve();
-      const { inputs } = await promote(bench.log, lease, anew);
-      const outcome = await changed;
+      // Each time a little later, and by turns, so that each of the two is met in the middle of the other.
+      const late = async () => {
+        for (let tick = 0; tick < round; tick++) await Promise.resolve();
+      };
+      const [isChangeFirst, isPromotionFirst] = [round % 2 === 0, round % 2 === 1];
+      const [outcome, { inputs }] = await Promise.all([
+        (isPromotionFirst ? late() : Promise.resolve()).then(() => refusal(change(sent.id, wish))),
+        (isChangeFirst ? late() : Promise.resolve()).then(() => promote(bench.log, lease, anew)),
+      ]);
       const taken = inputs.map(({ text }) => text);
       const expected = {
         done: wish.change === "cancel" ? [] : ["edited"],

@@ -2,7 +2,7 @@ import { createSession, type SessionId } from "@corral/protocol";
 import { beforeEach, describe, expect, test } from "vitest";
 import { historyOf, type Log } from "../log/index.ts";
 import { promote } from "./inbox.ts";
-import type { Sessions } from "./sessions.ts";
+import { openSessions, type Sessions } from "./sessions.ts";
 import { by, input, openBench } from "./testing/bench.ts";
 
 let log: Log;
@@ -91,6 +91,35 @@ describe("promotion", () => {
       each.inputs.map((one) => one.text),
     );
     expect(texts).toEqual([["first"], ["second"]]);
+  });
+
+  test("of a long queue reads no more than it takes, and so does whoever looks at the session or changes one of it", async () => {
+    const inputs = Array.from({ length: 300 }, (_, n) => input(`message ${n}`, "queue"));
+    await Promise.all(inputs.map((each) => sessions.admit(id, each, by)));
+    const lease = await log.takeLease(id, "test");
+    let read = 0;
+    const counting = new Proxy(log, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name) as unknown;
+        if (name !== "rows") return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        return async (...args: Parameters<Log["rows"]>) => {
+          const rows = await target.rows(...args);
+          read += rows.filter(({ text }) => text !== undefined).length;
+          return rows;
+        };
+      },
+    });
+    const same = openSessions(counting, {
+      defaults: () => Promise.reject(new Error("nothing is made here")),
+      environment: () => Promise.reject(new Error("nothing is made here")),
+    });
+    expect((await promote(counting, lease, anew)).inputs.map(({ text }) => text)).toEqual(["message 0"]);
+    expect((await same.get(id))?.inbox).toEqual({ waiting: 299, isParked: false });
+    expect((await same.list()).map(({ inbox }) => inbox.waiting)).toEqual([299]);
+    await same.change(id, inputs[200]!.id, { change: "promote", to: "front" }, by);
+    await same.admit(id, input("one more", "queue"), by);
+    expect((await promote(counting, lease, { activity: "act_1" })).inputs).toEqual([]);
+    expect(read).toBeLessThan(5);
   });
 
   test("inside an activity takes steers and leaves the queue alone", async () => {

@@ -82,7 +82,7 @@ export async function change(
     const already = { kind: "unchanged", input: toView(row), seq: row["version"] as number } as const;
     if (wish.change === "cancel" && row["state"] === "cancelled") return already;
     requireWaiting(row);
-    const told = toldBy(wish, row, await queueOf(log, session));
+    const told = toldBy(wish, row, await firstQueued(log, session));
     if (told === undefined) return already;
     if (wish.version !== undefined && wish.version !== row["version"]) throw changedSince(row);
     const [stored] = await log.append({
@@ -98,8 +98,19 @@ export async function change(
 
 /** What waits, in the order in which it will be promoted: steers, then the queue. */
 export async function waitingIn(log: Log, session: SessionId): Promise<readonly InputView[]> {
-  const { steers, queue } = apart(await waitingRows(log, session));
+  const [steers, queue] = await Promise.all([steersOf(log, session), queueOf(log, session)]);
   return [...steers, ...queue].map(toView);
+}
+
+/** How many wait. */
+export async function countWaiting(log: Log, session: SessionId): Promise<number> {
+  const counted = await log.counts("inputs", { where: { session, state: "waiting" }, by: "delivery" });
+  return counted.values().reduce((sum, count) => sum + count, 0);
+}
+
+/** How many wait in each session in which some do. */
+export async function countWaitingInAll(log: Log): Promise<ReadonlyMap<SessionId, number>> {
+  return (await log.counts("inputs", { where: { state: "waiting" }, by: "session" })) as ReadonlyMap<SessionId, number>;
 }
 
 /** The open activity that promoted inputs join; undefined: they open one. */
@@ -151,8 +162,11 @@ async function eligibleIn(
   { mayOpen }: { readonly mayOpen: boolean },
 ): Promise<readonly Row[]> {
   if (session === undefined || session["archived"] === 1) return [];
-  const { steers, queue } = apart(await waitingRows(log, session["key"] as string));
-  return steers.length > 0 || !mayOpen || isParked(session) ? steers : queue.slice(0, 1);
+  const id = session["key"] as SessionId;
+  const steers = await steersOf(log, id);
+  if (steers.length > 0 || !mayOpen || isParked(session)) return steers;
+  const first = await firstQueued(log, id);
+  return first === undefined ? [] : [first];
 }
 
 export function isParked(session: Row): boolean {
@@ -182,25 +196,28 @@ async function untilItHolds<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function waitingRows(log: Log, session: string): Promise<readonly Row[]> {
-  return log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place" });
+/** In the order in which they came. */
+async function steersOf(log: Log, session: SessionId): Promise<readonly Row[]> {
+  const steers = await log.rows("inputs", {
+    where: { session, state: "waiting", delivery: "steer" },
+    orderBy: "place",
+  });
+  return steers.toSorted((a, b) => (a["seq"] as number) - (b["seq"] as number));
 }
 
-/** In a queue an input that was advanced comes first; steers are in the order in which they came. */
-function apart(waiting: readonly Row[]): { steers: readonly Row[]; queue: readonly Row[] } {
-  const bySeq = (a: Row, b: Row) => (a["seq"] as number) - (b["seq"] as number);
-  return {
-    steers: waiting.filter((row) => row["delivery"] === "steer").toSorted(bySeq),
-    queue: waiting.filter((row) => row["delivery"] === "queue"),
-  };
+/** One that was advanced comes first. */
+async function queueOf(log: Log, session: SessionId, limit?: number): Promise<readonly Row[]> {
+  const where = { session, state: "waiting", delivery: "queue" };
+  return log.rows("inputs", { where, orderBy: "place", ...(limit === undefined ? {} : { limit }) });
 }
 
-async function queueOf(log: Log, session: SessionId): Promise<readonly Row[]> {
-  return apart(await waitingRows(log, session)).queue;
+/** A queue may be long, and nobody reads all of it to take one. */
+async function firstQueued(log: Log, session: SessionId): Promise<Row | undefined> {
+  return (await queueOf(log, session, 1))[0];
 }
 
 /** Undefined: it is so already. */
-function toldBy(wish: ChangeInput, row: Row, queue: readonly Row[]): NewEvent | undefined {
+function toldBy(wish: ChangeInput, row: Row, first: Row | undefined): NewEvent | undefined {
   const id = row["key"] as InputId;
   switch (wish.change) {
     case "cancel":
@@ -211,7 +228,7 @@ function toldBy(wish: ChangeInput, row: Row, queue: readonly Row[]): NewEvent | 
       return flipped(row, wish.delivery);
     case "promote":
       if (wish.to === "now" || row["delivery"] === "steer") return flipped(row, "steer");
-      return queue[0]?.["key"] === id ? undefined : event("input.advanced", { id });
+      return first?.["key"] === id ? undefined : event("input.advanced", { id });
   }
 }
 

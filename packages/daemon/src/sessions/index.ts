@@ -9,6 +9,6 @@ export {
   type QuestionEnd,
   type Turn,
 } from "./history.ts";
-export { hasEligible, promote, type Promotion, type PromotionPlace } from "./inbox.ts";
+export { countWaiting, countWaitingInAll, hasEligible, promote, type Promotion, type PromotionPlace } from "./inbox.ts";
 export { sessionProjections } from "./projections.ts";
 export { openSessions, type Sessions } from "./sessions.ts";

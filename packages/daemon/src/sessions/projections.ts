@@ -33,7 +33,7 @@ const sessions: Projection = {
 /** `body`: a hash of what was admitted, whatever was made of it since. `place`: in the queue. `version`: the seq of the last change. */
 const inputs: Projection = {
   table: "inputs",
-  version: 3,
+  version: 4,
   columns: {
     session: "text",
     text: "text",
@@ -47,7 +47,10 @@ const inputs: Projection = {
     place: "integer",
     version: "integer",
   },
-  indexes: [["session", "state", "place"], ["state"]],
+  indexes: [
+    ["session", "state", "delivery", "place"],
+    ["state", "session"],
+  ],
   changes: inputChanges,
 };
 

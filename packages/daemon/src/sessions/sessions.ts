@@ -38,7 +38,7 @@ import {
 } from "@corral/protocol";
 import { type By, type Guard, historyOf, type Log, type Row } from "../log/index.ts";
 import { foldHistory } from "./history.ts";
-import { type Admission, admit, change, isParked, waitingIn } from "./inbox.ts";
+import { type Admission, admit, change, countWaiting, countWaitingInAll, isParked, waitingIn } from "./inbox.ts";
 import { type Search, searchTexts } from "./texts.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
@@ -310,19 +310,19 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
 
   async function viewOf(row: Row, seq: number): Promise<SessionView> {
     const session = row["key"] as SessionId;
-    const inputs = await log.rows("inputs", { where: { session, state: "waiting" }, orderBy: "place" });
+    const waiting = await countWaiting(log, session);
     const calls = await log.rows("unknown_calls", { where: { session } });
     const questions = await log.rows("open_questions", { where: { session } });
     const trouble = await log.row("troubles", session);
     const waits = await log.row("line", session);
     const line = waits === undefined ? undefined : lineIn(waits, terms.standings?.());
     const todo = await log.row("todos", session);
-    return toView(row, { inputs, calls, questions, trouble, line, todo }, seq);
+    return toView(row, { waiting, calls, questions, trouble, line, todo }, seq);
   }
 
   /** What tables other than the sessions' own tell of each, read once for all. */
   async function moreOfAll(): Promise<(session: SessionId) => More> {
-    const inputs = Map.groupBy(await log.rows("inputs", { where: { state: "waiting" } }), (row) => row["session"]);
+    const waiting = await countWaitingInAll(log);
     const calls = Map.groupBy(await log.rows("unknown_calls"), (row) => row["session"]);
     const questions = Map.groupBy(await log.rows("open_questions"), (row) => row["session"]);
     const troubles = new Map((await log.rows("troubles")).map((row) => [row["key"], row]));
@@ -330,7 +330,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const standings = terms.standings?.();
     const line = new Map((await log.rows("line")).map((row) => [row["key"], lineIn(row, standings)]));
     return (session) => ({
-      inputs: inputs.get(session) ?? [],
+      waiting: waiting.get(session) ?? 0,
       calls: calls.get(session) ?? [],
       questions: questions.get(session) ?? [],
       trouble: troubles.get(session),
@@ -411,7 +411,8 @@ function busy(id: SessionId): CorralError {
 
 /** What is told of a session outside of its own row. */
 interface More {
-  readonly inputs: readonly Row[];
+  /** So many inputs. */
+  readonly waiting: number;
   readonly calls: readonly Row[];
   readonly questions: readonly Row[];
   readonly trouble: Row | undefined;
@@ -436,7 +437,7 @@ function toView(row: Row, more: More, seq: number): SessionView {
     title: row["title"] as string,
     model: row["model"] as string,
     state: stateIn(row, more),
-    inbox: { waiting: more.inputs.length, isParked: isParked(row) },
+    inbox: { waiting: more.waiting, isParked: isParked(row) },
     isArchived: row["archived"] === 1,
     ...todoIn(more),
     seq,
@@ -453,14 +454,14 @@ function lineIn(row: Row, standings: ReadonlyMap<SessionId, PlaceInLine> | undef
   return { since: row["since"] as string, ...(standings?.get(row["key"] as SessionId) ?? then) };
 }
 
-function stateIn(row: Row, { inputs, calls, questions, trouble, line }: More): SessionState {
+function stateIn(row: Row, { waiting, calls, questions, trouble, line }: More): SessionState {
   return stateFrom({
     activity: activityIn(row),
     trouble:
       trouble === undefined ? undefined : { since: trouble["since"] as string, reason: trouble["reason"] as string },
     parkedByInterrupt: (row["parked_by_interrupt"] as string | null) ?? undefined,
     parkedByPerson: (row["parked_by_person"] as string | null) ?? undefined,
-    waitingInputs: inputs.map((each) => each["key"] as InputId),
+    waitingInputs: { length: waiting },
     unknownCalls: calls.map((each) => each["key"] as CallId),
     line,
     openQuestions: questions.map((each) => each["key"] as QuestionId),

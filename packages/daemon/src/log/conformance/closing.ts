@@ -14,6 +14,7 @@ export function closing(bench: Bench): void {
       log.head(),
       log.row("inputs", "x"),
       log.rows("inputs"),
+      log.counts("inputs", { where: { session: "a" }, by: "state" }),
       log.takeLease("a", "one"),
       log.tryLease("a", "one"),
       log.renewLease({ stream: "a", fence: 1, holder: "one" }),

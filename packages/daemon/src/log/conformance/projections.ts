@@ -28,6 +28,23 @@ export function projecting(bench: Bench): void {
     expect(await keys({ where: { activity: null } })).toEqual([1, 2, 4].map(inputId));
   });
 
+  test("rows are counted by the values of a column", async () => {
+    const log = await bench.open();
+    await log.append({ stream: "b", events: [admitted(1), admitted(4)], actor: "u" });
+    await log.append({ stream: "a", events: [admitted(3), admitted(2), admitted(5), promoted(3)], actor: "u" });
+    const ofA = await log.counts("inputs", { where: { session: "a" }, by: "state" });
+    expect(ofA).toEqual(
+      new Map([
+        ["waiting", 2],
+        ["promoted", 1],
+      ]),
+    );
+    expect(await log.counts("inputs", { where: { session: "c" }, by: "state" })).toEqual(new Map());
+    await expect(log.counts("inputs", { where: { session: "a" }, by: "text" })).rejects.toMatchObject({
+      code: "internal",
+    });
+  });
+
   test("a question the projection has no index for is refused, as is a table that does not exist", async () => {
     const log = await bench.open();
     await expect(log.rows("inputs", { where: { text: "x" } })).rejects.toMatchObject({ code: "internal" });

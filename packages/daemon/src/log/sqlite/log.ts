@@ -26,6 +26,8 @@ import type {
   ReadRange,
   Row,
   RowQuery,
+  CountQuery,
+  Value,
   SearchQuery,
 } from "../port.ts";
 import { defaultTailLimits, follow, type TailCursor, type TailLimits } from "../tail.ts";
@@ -148,6 +150,10 @@ export class SqliteLog implements Log {
 
   async rows(table: string, query?: RowQuery): Promise<readonly Row[]> {
     return this.#look(() => this.#projections.rows(table, query));
+  }
+
+  async counts(table: string, query: CountQuery): Promise<ReadonlyMap<Value, number>> {
+    return this.#look(() => this.#projections.counts(table, query));
   }
 
   async search(table: string, query: SearchQuery): Promise<readonly Hit[]> {

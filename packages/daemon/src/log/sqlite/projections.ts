@@ -1,5 +1,5 @@
 import { CorralError, isKnown, type Lifts, type StoredEvent } from "@corral/protocol";
-import type { Change, Guard, Hit, Projection, Row, RowQuery, SearchQuery, Value } from "../port.ts";
+import type { Change, CountQuery, Guard, Hit, Projection, Row, RowQuery, SearchQuery, Value } from "../port.ts";
 import { type Database, quoted } from "./database.ts";
 import { findText } from "./full-text.ts";
 import { bringForward, dropRows, indexName, list, owner, prepareTables, tableName } from "./projection-tables.ts";
@@ -90,6 +90,22 @@ export class Projections {
     return Array.from(found, (cells) => toRow(columns, cells));
   }
 
+  counts(table: string, { where: wanted, by }: CountQuery): ReadonlyMap<Value, number> {
+    const where = Object.entries(wanted);
+    const columns = where.map(([column]) => column);
+    const index = (this.#projection(table).indexes ?? []).find(
+      (each) => each[where.length] === by && columns.every((column) => each.slice(0, where.length).includes(column)),
+    );
+    if (index === undefined) throw unindexed(table, [...columns, by]);
+    const conditions = columns.map((column) => `${quoted(column)} IS ?`).join(" AND ");
+    const sql = [
+      `SELECT ${quoted(by)}, count(*) FROM ${tableName(table)} INDEXED BY ${indexName(table, index)}`,
+      `WHERE ${conditions} GROUP BY ${quoted(by)}`,
+    ].join(" ");
+    const found = this.#database.each(sql, ...where.map(([, value]) => value));
+    return new Map(Array.from(found, ([value, count]) => [value as Value, count as number]));
+  }
+
   /** What a newer program wrote is left to the newer program, which builds its projections anew. */
   #project(projection: Projection, event: StoredEvent, streamId: number): void {
     if (!isKnown(event, this.#lifts)) return;
@@ -144,13 +160,16 @@ export class Projections {
         (order === "key" || index.length === where.length + 1),
     );
     if (fitting !== undefined) return fitting;
-    const wanted = [...where, ...(order === "key" ? [] : [order])].join(", ");
-    throw new CorralError("internal", `The projection ${table} has no index of ${wanted}.`);
+    throw unindexed(table, [...where, ...(order === "key" ? [] : [order])]);
   }
 
   #streamId(stream: string): number {
     return this.#database.first("SELECT id FROM streams WHERE name = ?", stream)?.[0] as number;
   }
+}
+
+function unindexed(table: string, columns: readonly string[]): CorralError {
+  return new CorralError("internal", `The projection ${table} has no index of ${columns.join(", ")}.`);
 }
 
 function changesOf(projection: Projection, event: StoredEvent): readonly Change[] {

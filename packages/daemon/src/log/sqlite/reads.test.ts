@@ -73,6 +73,7 @@ async function exercise(log: SqliteLog): Promise<void> {
   await log.rows("inputs", { where: { session: "a" }, orderBy: "place" });
   await log.rows("inputs", { where: { state: "waiting", session: "a" }, orderBy: "place" });
   await log.rows("inputs", { where: { activity: null } });
+  await log.counts("inputs", { where: { session: "a" }, by: "state" });
   const lease = await log.takeLease("a", "one", { ttlMs: 1000 });
   await log.renewLease(lease);
   await log.tryLease("a", "two");
