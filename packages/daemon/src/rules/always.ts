@@ -1,6 +1,6 @@
 import type { JudgedPart, Rulebook, RuleMatch } from "@corral/protocol";
 import { runsAnything } from "./command/runs-anything.ts";
-import type { CommandPiece, Piece } from "./piece.ts";
+import type { CommandPiece, PathPiece, Piece } from "./piece.ts";
 import type { Call } from "./port.ts";
 
 /**
@@ -25,7 +25,7 @@ function offerFor(piece: Piece): RuleMatch | undefined {
       return {};
     case "read":
     case "write":
-      return piece.path === undefined ? undefined : { path: piece.path, access: piece.kind };
+      return pathOffer(piece);
     case "host":
       return piece.host === undefined ? undefined : { host: piece.host };
     case "command":
@@ -33,6 +33,11 @@ function offerFor(piece: Piece): RuleMatch | undefined {
     case "unclear":
       return undefined;
   }
+}
+
+/** In a rule these signs would stand for other names, too. */
+function pathOffer({ kind, path }: PathPiece): RuleMatch | undefined {
+  return path === undefined || /[*?]/.test(path) ? undefined : { path, access: kind };
 }
 
 /** Exactly these words, but for programs of which other words do no more. */

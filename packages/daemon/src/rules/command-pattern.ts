@@ -1,4 +1,5 @@
 import type { PlainWord } from "./piece.ts";
+import { matches, signs, type Token } from "./wildcards.ts";
 
 /** `maybe`: words that are known only when it runs could make it match. */
 export type Match = "yes" | "maybe" | "no";
@@ -13,7 +14,9 @@ export interface CommandPattern {
 interface WordPattern {
   /** Undefined: it has a wildcard. */
   readonly literal: string | undefined;
-  readonly test: RegExp;
+  /** It is a wildcard and nothing else. */
+  readonly isStar: boolean;
+  readonly fits: (value: string) => boolean;
 }
 
 export function commandPattern(written: string): CommandPattern {
@@ -30,10 +33,8 @@ export function isAllowedBy({ words: patterns, isOpen }: CommandPattern, words: 
   if (words.length < patterns.length || (words.length > patterns.length && !isOpen)) return false;
   return patterns.every((pattern, index) => {
     const value = words[index]?.value;
-    if (index === 0) return value !== undefined && pattern.test.test(systemName(value));
-    return value === undefined
-      ? isOnlyStar(pattern) && index === patterns.length - 1 && isOpen
-      : pattern.test.test(value);
+    if (index === 0) return value !== undefined && pattern.fits(systemName(value));
+    return value === undefined ? pattern.isStar && index === patterns.length - 1 && isOpen : pattern.fits(value);
   });
 }
 
@@ -56,14 +57,19 @@ export function isMeantBy({ words: patterns, isOpen }: CommandPattern, words: re
 /** Whether one of the words of a program that nobody knows names a program that the pattern is about. */
 export function isNamedIn({ words: [program] }: CommandPattern, [, ...words]: readonly PlainWord[]): boolean {
   if (program?.literal === undefined) return false;
-  return words.some(({ value }) => value !== undefined && isNamed(program, value));
+  return words.some(({ value = "" }) => value.split(/(?:^|[;&|(`\n])\s*/).some((each) => startsWith(program, each)));
+}
+
+/** Whether a word, or what it may be told to run, begins with the program. */
+function startsWith(program: WordPattern, command: string): boolean {
+  return isNamed(program, command) || isNamed(program, command.split(/[\s;)`]/, 1)[0] ?? "");
 }
 
 /** As it is written, or by its last name, also where file systems do not mind capitals. */
-function isNamed({ literal, test }: WordPattern, program: string): boolean {
+function isNamed({ literal, fits }: WordPattern, program: string): boolean {
   const last = program.slice(program.lastIndexOf("/") + 1);
   if (literal !== undefined) return literal === program || literal === last || literal === last.toLowerCase();
-  return test.test(program) || test.test(last) || test.test(last.toLowerCase());
+  return fits(program) || fits(last) || fits(last.toLowerCase());
 }
 
 function meansAll(patterns: readonly ReadWord[], values: readonly string[], isOpen: boolean): boolean {
@@ -73,7 +79,7 @@ function meansAll(patterns: readonly ReadWord[], values: readonly string[], isOp
   if (!isOpen && left.length !== operands.length && values.length !== patterns.length) return false;
   let from = 0;
   return operands.every((operand) => {
-    const found = values.findIndex((value, index) => index >= from && operand.test.test(value));
+    const found = values.findIndex((value, index) => index >= from && operand.fits(value));
     from = found + 1;
     return found >= 0;
   });
@@ -85,8 +91,8 @@ function isOption({ literal }: WordPattern): boolean {
   return literal !== undefined && literal.startsWith("-") && literal !== "-" && literal !== "--";
 }
 
-function isSameOption({ literal = "", test }: WordPattern, value: string): boolean {
-  if (test.test(value)) return true;
+function isSameOption({ literal = "", fits }: WordPattern, value: string): boolean {
+  if (fits(value)) return true;
   if (literal.startsWith("--")) return isShortened(literal, value);
   if (value.startsWith("--") || !value.startsWith("-")) return false;
   return literal
@@ -102,10 +108,6 @@ function isShortened(literal: string, value: string): boolean {
   return name.length > 2 && wanted.startsWith(name);
 }
 
-function isOnlyStar({ test }: WordPattern): boolean {
-  return test.source === star.source;
-}
-
 const systemFolders = /^\/(?:usr\/)?(?:local\/)?s?bin\//;
 
 /** `/bin/ls` is `ls`; `./ls` and `/tmp/ls` are not. */
@@ -113,20 +115,16 @@ function systemName(program: string): string {
   return program.replace(systemFolders, "");
 }
 
-const star = /^.*$/s;
-
-function wordsOf(written: string): (WordPattern & { readonly isStar: boolean })[] {
+function wordsOf(written: string): WordPattern[] {
   const found = written.match(/(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\]|['"\\])+/gs) ?? [];
   return found.map((word) => {
     const pieces = word.match(/\\.|'[^']*'|"(?:\\.|[^"\\])*"|\*+|[^'"\\*]+|['"\\]/gs) ?? [];
-    const isStar = /^\*+$/.test(word);
-    const hasStar = pieces.some((piece) => piece.startsWith("*"));
-    const source = pieces.map((piece) => (piece.startsWith("*") ? ".*" : RegExp.escape(unquoted(piece)))).join("");
-    return {
-      isStar,
-      literal: hasStar ? undefined : pieces.map(unquoted).join(""),
-      test: isStar ? star : new RegExp(`^${source}$`, "s"),
-    };
+    if (!pieces.some((piece) => piece.startsWith("*"))) {
+      const literal = pieces.map(unquoted).join("");
+      return { literal, isStar: false, fits: (value) => value === literal };
+    }
+    const tokens = pieces.flatMap((piece): Token[] => (piece.startsWith("*") ? ["any"] : signs(unquoted(piece))));
+    return { literal: undefined, isStar: /^\*+$/.test(word), fits: (value) => matches(tokens, value) };
   });
 }
 

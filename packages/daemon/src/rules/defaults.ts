@@ -1,6 +1,6 @@
 import type { Mode, RuleSituation, Verdict } from "@corral/protocol";
 import { isOutside } from "./paths.ts";
-import type { Piece } from "./piece.ts";
+import type { PathPiece, Piece } from "./piece.ts";
 
 export interface Default {
   readonly verdict: Verdict;
@@ -10,7 +10,7 @@ export interface Default {
 /** What the mode says about a piece of which no rule speaks. */
 export function byMode(piece: Piece, mode: Mode, situation: RuleSituation): Default {
   if (piece.kind === "host") return piece.isAsked ? ask("this host was not allowed yet") : allow("the network decides");
-  if ("isGuess" in piece && piece.isGuess) return allow("no rule speaks of it");
+  if ("isGuess" in piece && piece.isGuess) return guessed(piece, situation);
   if (mode === "auto" && situation.environment !== "local")
     return situation.workspace === "copy" ? allow("it stays in the workspace's walls") : inPlace(piece);
   return mode === "plan" ? planned(piece, situation) : asked(piece, situation);
@@ -18,9 +18,17 @@ export function byMode(piece: Piece, mode: Mode, situation: RuleSituation): Defa
 
 /** The most that `plan` lets any rule allow. */
 export function planned(piece: Piece, situation: RuleSituation): Default {
-  if ("isGuess" in piece && piece.isGuess) return allow("no rule speaks of it");
+  if ("isGuess" in piece && piece.isGuess) return guessed(piece, situation);
   if (effectOf(piece) === "writes") return { verdict: "deny", why: "nothing is written while a plan is made" };
   return asked(piece, situation);
+}
+
+function guessed({ path, isText }: PathPiece, { environment }: RuleSituation): Default {
+  // A slash alone is what things are split at, more often than it is the root.
+  const isFar = environment === "local" && isText !== true && path !== "/" && isOutside(path);
+  return isFar
+    ? ask("it may be a file outside of the workspace, and there are no walls")
+    : allow("no rule speaks of it");
 }
 
 function asked(piece: Piece, { environment }: RuleSituation): Default {

@@ -76,7 +76,8 @@ const writing = new Set(
 
 /** Of commands that do either: by which words they only tell. */
 const tells: Readonly<Record<string, RegExp>> = {
-  branch: /^(?:|(?:-a|-r|-v|-vv|--list|--show-current|--all|--remotes|--merged|--no-merged|--contains)(?: [^-]\S*)*)$/,
+  branch:
+    /^(?:|-v|-vv|-av|-avv|(?:-a|-r|--list|--show-current|--all|--remotes|--merged|--no-merged|--contains)(?: [^-]\S*)*)$/,
   tag: /^(?:|(?:-l|--list|-n\d*|--contains)(?: [^-]\S*)*)$/,
   stash: /^(?:list|show)(?: [^-]\S*)*$/,
   remote: /^(?:|-v|--verbose|get-url [^-]\S*)$/,
@@ -118,6 +119,7 @@ const shortDangers: Readonly<Record<string, RegExp>> = {
   grep: /^-[a-zA-Z]*O/,
   rebase: /^-[a-z]*[xs]/i,
   merge: /^-[a-z]*s/i,
+  pull: /^-[a-z]*s/i,
   commit: /^-[a-z]*S/,
   "ls-remote": /^-[a-z]*u/,
 };
@@ -131,7 +133,7 @@ function dangerIn(command: string, rest: readonly PlainWord[]): string | undefin
 function isDanger(command: string, word: PlainWord, isBehindEnd: boolean): boolean {
   const { value } = word;
   if (value === undefined) return !isBehindEnd && mayBeOption(word);
-  if (/^[a-z]+::/.test(value)) return true;
+  if (/(?:^|=)[a-z]+::/.test(value)) return true;
   if (isBehindEnd || !value.startsWith("-")) return false;
   if (!value.startsWith("--")) return shortDangers[command]?.test(value) === true;
   const [name = ""] = value.split("=");
@@ -147,9 +149,9 @@ function remotesIn(words: readonly PlainWord[]): string[] {
 function writesIn(words: readonly PlainWord[]): PlainWord[] {
   return words.flatMap((word, index) => {
     const { value = word.beginning ?? "", text } = word;
-    if (value === "-o" || value === "--output" || value === "--output-directory")
+    if (value === "-o" || (value.startsWith("--ou") && "--output-directory".startsWith(value)))
       return words.slice(index + 1, index + 2);
-    const [, given] = /^--outp[a-z-]*=(.*)$/s.exec(value) ?? [];
+    const [, given] = /^--ou[a-z-]*=(.*)$/s.exec(value) ?? [];
     return given === undefined ? [] : [{ text, value: word.value === undefined ? undefined : given }];
   });
 }

@@ -1,3 +1,5 @@
+import type { PlainWord } from "../piece.ts";
+
 /** Shells, which run what they are told; `-c` is looked into. */
 export const shells: ReadonlySet<string> = new Set("sh bash dash ash zsh ksh mksh yash rbash".split(" "));
 
@@ -34,14 +36,15 @@ export function isToldCode(values: readonly (string | undefined)[]): boolean {
 
 const onlyTells = /^(?:--version|--help|-V|-v|-h|--test)$/;
 
-/** Whether an awk program only prints: no command, file, pipe or further source. */
-export function isPlainAwk(values: readonly (string | undefined)[]): boolean {
+/** The files of an awk that only prints: its program has no command, file, pipe or further source. Undefined: it may do more. */
+export function filesOfPlainAwk(words: readonly PlainWord[]): readonly PlainWord[] | undefined {
+  const values = words.map(({ value }) => value);
   let index = 0;
-  while (/^-(?:F.*|v.*)$/.test(values[index] ?? "")) index += /^-[Fv]$/.test(values[index] ?? "") ? 2 : 1;
+  while (/^-(?:F.*|v.*)$/s.test(values[index] ?? "")) index += /^-[Fv]$/.test(values[index] ?? "") ? 2 : 1;
   const program = values[index];
-  return (
-    program !== undefined && !program.startsWith("-") && !/system|getline|[|>@]|close|fflush|ENVIRON/.test(program)
-  );
+  const isPlain =
+    program !== undefined && !program.startsWith("-") && !/system|getline|[|>@]|close|fflush|ENVIRON/.test(program);
+  return isPlain ? words.slice(index + 1) : undefined;
 }
 
 /** Whether a sed script only prints and replaces: sed can also write files and run commands. */

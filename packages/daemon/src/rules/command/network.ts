@@ -5,6 +5,16 @@ export function hostOf(word: string): string | undefined {
   return host;
 }
 
+/** The hosts that a word names, wherever in it: `--url=https://example.org`. */
+export function hostsIn(word: string): readonly string[] {
+  const addresses = [...word.matchAll(/:\/\/[^\s'"<>|;,()]+/g)].map(({ 0: rest, index }) => {
+    const [scheme = ""] = /[a-z][a-z0-9+.-]*$/i.exec(word.slice(Math.max(0, index - 32), index)) ?? [];
+    return `${scheme}${rest}`;
+  });
+  const hosts = [word, ...addresses].map(hostOf).filter((host) => host !== undefined);
+  return [...new Set(hosts)];
+}
+
 /** Schemes that are not the web's keep their host as it is written. */
 function withPort({ host }: URL): string | undefined {
   return host === "" ? undefined : host.toLowerCase();

@@ -9,7 +9,11 @@ export interface Program {
   readonly isDeep?: boolean;
   /** The first operand is no path: a pattern, a mode. */
   readonly skips?: number;
+  /** With one of these options it is a path, too. Beginnings of words. */
+  readonly skipsNoneWith?: readonly string[];
 }
+
+const toldPattern = ["-e", "-f", "--regexp", "--file"];
 
 export const programs: Readonly<Record<string, Program>> = {
   ...all(
@@ -22,18 +26,25 @@ export const programs: Readonly<Record<string, Program>> = {
   ),
   ...all("tr which type test [ numfmt", { effect: "reads", operands: "nothing" }),
   printf: { effect: "reads", operands: "nothing", unclear: ["-v"] },
-  date: { effect: "reads", operands: "nothing", unclear: ["-s", "--s"] },
+  date: { effect: "reads", operands: "nothing", unclear: ["-s", "--s", "-f", "--f"] },
   file: { effect: "reads", operands: "read", unclear: ["-C", "--c"] },
   iconv: { effect: "reads", operands: "read", unclear: ["-o", "--o"] },
   ls: { effect: "reads", operands: "read" },
   du: { effect: "reads", operands: "read", isDeep: true },
   df: { effect: "reads", operands: "read" },
-  tree: { effect: "reads", operands: "read", isDeep: true, unclear: ["-o"] },
-  ...all("grep egrep fgrep zgrep", { effect: "reads", operands: "read", skips: 1, isDeep: true }),
+  tree: { effect: "reads", operands: "read", isDeep: true, unclear: ["-o", "-R"] },
+  ...all("grep egrep fgrep zgrep", {
+    effect: "reads",
+    operands: "read",
+    skips: 1,
+    skipsNoneWith: toldPattern,
+    isDeep: true,
+  }),
   rg: {
     effect: "reads",
     operands: "read",
     skips: 1,
+    skipsNoneWith: [...toldPattern, "--files", "--type-list"],
     isDeep: true,
     unclear: ["--pre", "-z", "--search-zip", "--hostname-bin"],
   },
@@ -42,7 +53,7 @@ export const programs: Readonly<Record<string, Program>> = {
   sort: { effect: "reads", operands: "read", unclear: ["-o", "--o", "-T", "--t", "--c", "--files0"] },
   jq: { effect: "reads", operands: "read", skips: 1, unclear: ["-f", "--from-file", "-L"] },
   yq: { effect: "reads", operands: "read", skips: 1, unclear: ["-i", "--i", "-s", "--s"] },
-  ps: { effect: "reads", operands: "nothing" },
+  ps: { effect: "reads", operands: "nothing", unclear: ["-E"] },
   printenv: { effect: "reads", operands: "nothing" },
   ...all("mkdir rmdir touch rm unlink shred truncate mkfifo csplit patch tee", {
     effect: "writes",
@@ -51,7 +62,8 @@ export const programs: Readonly<Record<string, Program>> = {
   }),
   split: { effect: "writes", operands: "both", unclear: ["--f"] },
   ...all("chmod chown chgrp", { effect: "writes", operands: "write", skips: 1, isDeep: true }),
-  ...all("mv cp ln install", { effect: "writes", operands: "both", isDeep: true }),
+  ...all("mv cp ln", { effect: "writes", operands: "both", isDeep: true }),
+  install: { effect: "writes", operands: "both", isDeep: true, unclear: ["--strip-program"] },
   ...all("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", { effect: "writes", operands: "both" }),
   ...all("unzip", { effect: "writes", operands: "both" }),
 };

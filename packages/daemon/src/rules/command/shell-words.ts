@@ -27,7 +27,7 @@ export function shellWord(use: Use): void {
 function move(use: Use): void {
   const { program, rest, via, taking } = use;
   does(use, "reads");
-  const target = rest.find(({ value }) => value === undefined || !/^-[LPe@]*$/.test(value) || value === "-");
+  const target = rest.find(({ value }) => value === undefined || !/^-(?:-|[LPen@]*)$/.test(value) || value === "-");
   const isNamed =
     program !== "popd" && target !== undefined && target.value !== "-" && target.value?.startsWith("+") !== true;
   if (isNamed) taking.path("read", target, via);
@@ -38,7 +38,8 @@ function evaluate(use: Use): void {
   const { words, rest, via, taking } = use;
   taking.disturb("words");
   taking.unclear(textOf(words), "it reads its words as a command once more", via);
-  if (isKnown(rest)) taking.script(rest.map(({ value }) => value).join(" "), [...via, "eval"]);
+  const code = rest[0]?.value === "--" ? rest.slice(1) : rest;
+  if (isKnown(code)) taking.script(code.map(({ value }) => value).join(" "), [...via, "eval"]);
 }
 
 /** What is run later is judged now. */

@@ -1,8 +1,8 @@
 import type { PlainWord } from "../piece.ts";
-import { findCommand } from "./find.ts";
+import { filledIn, findCommand, hasInside } from "./find.ts";
 import { gitUse } from "./git.ts";
-import { hostOf } from "./network.ts";
-import { isInterpreter, isPlainAwk, isToldCode, shells } from "./interpreters.ts";
+import { hostOf, hostsIn } from "./network.ts";
+import { filesOfPlainAwk, isInterpreter, isToldCode, shells } from "./interpreters.ts";
 import { opaque, type Program, programs, tellingOptions } from "./programs.ts";
 import { sedCommand } from "./sed.ts";
 import { isShellWord, shellWord } from "./shell-words.ts";
@@ -21,24 +21,27 @@ export function simpleCommand(words: readonly PlainWord[], via: readonly string[
   const program = name.value.replace(/^\/(?:usr\/)?(?:local\/)?s?bin\//, "");
   const use: Use = { program, words, rest, via, taking };
   for (const { value } of rest) if (value !== undefined) hostIn(value, use);
-  (special[program] ?? (isShellWord(program) ? shellWord : general))(use);
+  (special.get(program) ?? (isShellWord(program) ? shellWord : general))(use);
 }
 
-const special: Readonly<Record<string, (use: Use) => void>> = {
-  git,
-  find: findCommand,
-  ssh: sshCommand,
-  sed: sedCommand,
-  gsed: sedCommand,
-  uniq,
-  xargs,
-  command: commandWord,
-  test: testWord,
-  "[": testWord,
-  ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awk])),
-  ...Object.fromEntries(["curl", "wget"].map((name) => [name, download])),
-  ...Object.fromEntries(["make", "gmake"].map((name) => [name, make])),
-};
+const special: ReadonlyMap<string, (use: Use) => void> = new Map(
+  Object.entries<(use: Use) => void>({
+    git,
+    find: findCommand,
+    ssh: sshCommand,
+    sed: sedCommand,
+    gsed: sedCommand,
+    ps,
+    uniq,
+    xargs,
+    command: commandWord,
+    test: testWord,
+    "[": testWord,
+    ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, awk])),
+    ...Object.fromEntries(["curl", "wget"].map((name) => [name, download])),
+    ...Object.fromEntries(["make", "gmake"].map((name) => [name, make])),
+  }),
+);
 
 function general(use: Use): void {
   const { program, words, rest, via, taking } = use;
@@ -48,13 +51,13 @@ function general(use: Use): void {
     taking.disturb("words");
     return taking.unclear(textOf(words), "it runs what it is told, in ways that are not looked into", via);
   }
-  if (isInterpreter(program)) {
+  const wrapped = unwrap(program, rest);
+  if (isInterpreter(program) && wrapped.kind !== "wraps") {
     does(use, "runs");
     guesses(use);
     if (isToldCode(rest.map(({ value }) => value))) taking.unclear(textOf(words), "it runs code that it is given", via);
     return;
   }
-  const wrapped = unwrap(program, rest);
   switch (wrapped.kind) {
     case "no wrapper":
       return known(use);
@@ -69,15 +72,23 @@ function general(use: Use): void {
 }
 
 function wraps(use: Use, wrapped: Extract<ReturnType<typeof unwrap>, { kind: "wraps" }>): void {
-  const { program, via, taking } = use;
-  const { effect, assignments, inner, joins, adds } = wrapped;
+  const { program, words, via, taking } = use;
+  const { effect, assignments, inner, joins, adds, folders, reads, writes } = wrapped;
   does(use, effect);
   for (const { value, beginning = "", text } of assignments)
     taking.assign((value ?? beginning).split("=", 1)[0] ?? "", "for a command", text, via);
+  for (const file of reads) taking.path("read", file, via);
+  for (const file of writes) {
+    taking.path("write", file, via);
+    if (!/^[\w./-]+$/.test(file.value ?? ""))
+      taking.unclear(textOf(words), `${file.text} may have it run something`, via);
+  }
   if (program === "exec") taking.disturb("words");
   const inside = [...via, program];
-  if (joins) return joined(inner, inside, taking);
-  taking.command(adds ? [...inner, anyWords] : inner, inside);
+  taking.within(folders, () => {
+    if (joins) joined(inner, inside, taking);
+    else taking.command(adds ? [...inner, anyWords] : inner, inside);
+  });
 }
 
 function known(use: Use): void {
@@ -97,12 +108,14 @@ function known(use: Use): void {
   operands(found, use);
 }
 
-function operands({ operands: kind, skips = 0, isDeep = false }: Program, { rest, via, taking }: Use): void {
+function operands(program: Program, { rest, via, taking }: Use): void {
+  const { operands: kind, skips = 0, skipsNoneWith = [], isDeep = false } = program;
   if (kind === "nothing") return;
+  const skipped = rest.some((word) => isTelling(word, skipsNoneWith, false)) ? 0 : skips;
   const end = rest.findIndex(({ value }) => value === "--");
   const named = rest.filter((word, index) => index !== end && (!isOption(word) || (end >= 0 && index > end)));
   for (const [index, word] of named.entries()) {
-    const how = { ...(isDeep ? { isBelow: true } : {}), ...(index < skips ? { isGuess: true } : {}) };
+    const how = { ...(isDeep ? { isBelow: true } : {}), ...(index < skipped ? { isGuess: true, isText: true } : {}) };
     if (kind !== "write") taking.path("read", word, via, how);
     // The command itself is judged as one that writes.
     if (kind !== "read") taking.path("write", word, via, { ...how, isGuess: true });
@@ -141,8 +154,7 @@ function guessValue({ value = "", text }: PlainWord, via: readonly string[], tak
 }
 
 function hostIn(value: string, { via, taking }: Use): void {
-  const host = hostOf(value);
-  if (host !== undefined) taking.add({ kind: "host", text: value, host, isAsked: false, ...through(via) });
+  for (const host of hostsIn(value)) taking.add({ kind: "host", text: value, host, isAsked: false, ...through(via) });
 }
 
 function git(use: Use): void {
@@ -177,10 +189,22 @@ function shell(use: Use): void {
 
 function awk(use: Use): void {
   const { words, rest, via, taking } = use;
-  const isPlain = isPlainAwk(rest.map(({ value }) => value));
-  does(use, isPlain ? "reads" : "runs");
-  for (const word of rest) if (!isOption(word)) taking.path("read", word, via, { isGuess: true });
-  if (!isPlain) taking.unclear(textOf(words), "awk can run commands and write files", via);
+  const files = filesOfPlainAwk(rest);
+  does(use, files === undefined ? "runs" : "reads");
+  for (const file of files ?? []) taking.path("read", file, via);
+  if (files !== undefined) return;
+  guesses(use);
+  taking.unclear(textOf(words), "awk can run commands and write files", via);
+}
+
+/** Behind one of these stands a value. Without a dash, `e` shows what is in the environments of processes. */
+function ps(use: Use): void {
+  known(use);
+  const isShown = use.rest.some(({ value }, index) => {
+    const isValue = /^-\w*[oOCgGpqstuUNk]$/.test(use.rest[index - 1]?.value ?? "");
+    return value === undefined || (!isValue && /^\w*e\w*$/.test(value));
+  });
+  if (isShown) use.taking.unclear(textOf(use.words), "it may show the environments of other programs", use.via);
 }
 
 function uniq(use: Use): void {
@@ -245,10 +269,8 @@ function xargs(use: Use): void {
     if (mark === undefined) use.taking.unclear(textOf(use.words), "it is not plain which command it runs", use.via);
     return general(use);
   }
-  const inner = wrapped.inner.map((word) =>
-    word.value?.includes(mark) === true ? { text: word.text, value: undefined } : word,
-  );
-  wraps(use, { ...wrapped, inner });
+  wraps(use, { ...wrapped, inner: filledIn(wrapped.inner, mark) });
+  if (hasInside(wrapped.inner, mark)) use.taking.command(wrapped.inner, [...use.via, "xargs"]);
 }
 
 /** What xargs puts words in the place of. Undefined: it could be found in any word. */

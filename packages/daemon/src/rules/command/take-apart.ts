@@ -1,18 +1,10 @@
-import {
-  type Assignment,
-  type Command,
-  forEachChild,
-  parse,
-  type ParsedScript,
-  type Redirection,
-  type SyntaxNode,
-} from "unbash";
+import { type Assignment, type Command, forEachChild, parse, type Redirection, type SyntaxNode } from "unbash";
 import type { Piece, PlainWord } from "../piece.ts";
 import { placeOf } from "../paths.ts";
 import type { Disturbance } from "../port.ts";
 import { isHarmless } from "./assignments.ts";
 import { simpleCommand } from "./simple.ts";
-import { type Taking, through } from "./use.ts";
+import { type PathUse, type Taking, through } from "./use.ts";
 import { plainWord } from "./words.ts";
 
 export interface Standing {
@@ -39,6 +31,11 @@ export function takeApart(command: string, standing: Standing): TakenApart {
 
 const longest = 16_384;
 const deepest = 8;
+/** Brackets in brackets: whoever reads them needs room for each. */
+const mostNested = 64;
+/** Places in which a shell may stand: each cd could double them. */
+const mostPlaces = 16;
+const mostPieces = 4096;
 /** Most commands have nothing but these, and it takes long to look for the odd ones. */
 const beyondAscii = /[^\x20-\x7e\n\t]/;
 /** Whatever is shown in another way than it is run: control characters, odd spaces, and those that turn or hide others. */
@@ -49,7 +46,7 @@ class Pieces implements Taking, TakenApart {
   readonly pieces: Piece[] = [];
   disturbance: Disturbance = "none";
   readonly #folder: string;
-  readonly #standsIn: Set<string | undefined>;
+  #standsIn: ReadonlySet<string | undefined>;
 
   constructor({ folder, from }: Standing) {
     this.#folder = folder;
@@ -62,9 +59,13 @@ class Pieces implements Taking, TakenApart {
     if (beyondAscii.test(text) && odd.test(text))
       this.unclear(text, "it has characters that are not shown as they are", via);
     if (/\\\r?\n/.test(text)) this.unclear(text, "a word may go on behind the end of a line", via);
-    const parsed = parsedOrNot(text);
-    if (parsed === undefined) return this.#unread(text, "it cannot be read", via);
-    this.#visit(parsed, via);
+    if (isNestedDeeply(text)) return this.#unread(text, "it is nested too deeply", via);
+    try {
+      this.#visit(parse(text), via);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#unread(text, "it is nested too deeply", via);
+    }
   }
 
   /** A command as words, the first of which is its program. */
@@ -74,7 +75,7 @@ class Pieces implements Taking, TakenApart {
   }
 
   unclear(text: string, why: string, via: readonly string[]): void {
-    this.pieces.push({ kind: "unclear", text, why, ...through(via) });
+    this.add({ kind: "unclear", text, why, ...through(via) });
   }
 
   /** It may do anything to the shell, too. */
@@ -84,26 +85,24 @@ class Pieces implements Taking, TakenApart {
   }
 
   add(piece: Piece): void {
-    this.pieces.push(piece);
+    if (this.pieces.length < mostPieces) this.pieces.push(piece);
+    else if (this.pieces.length === mostPieces)
+      this.pieces.push({ kind: "unclear", text: "…", why: "it is more than can be judged" });
   }
 
   /** A file that is used, in every place that it may be in. */
-  path(
-    kind: "read" | "write",
-    word: PlainWord,
-    via: readonly string[],
-    how: { isBelow?: boolean; isGuess?: boolean } = {},
-  ): void {
+  path(kind: "read" | "write", word: PlainWord, via: readonly string[], how: PathUse = {}): void {
     if (word.value !== undefined && streams.test(word.value)) return;
     for (const from of this.#standsIn) {
       const { path, isBelow } = this.#placeOf(word, from);
       const below = isBelow || how.isBelow === true ? { isBelow: true } : {};
-      this.pieces.push({
+      this.add({
         kind,
         text: word.text,
         path,
         ...below,
         ...(how.isGuess === true ? { isGuess: true } : {}),
+        ...(how.isText === true ? { isText: true } : {}),
         ...through(via),
       });
     }
@@ -112,11 +111,25 @@ class Pieces implements Taking, TakenApart {
   /** The shell may stand there from now on, or not. */
   move(word: PlainWord | undefined): void {
     this.disturb("moved");
-    for (const from of [...this.#standsIn]) {
+    this.#standsIn = this.#orIn(word);
+  }
+
+  within(folders: readonly (PlainWord | undefined)[], take: () => void): void {
+    const before = this.#standsIn;
+    for (const folder of folders) this.#standsIn = this.#orIn(folder);
+    take();
+    this.#standsIn = before;
+  }
+
+  #orIn(word: PlainWord | undefined): ReadonlySet<string | undefined> {
+    const places = new Set(this.#standsIn);
+    for (const from of this.#standsIn) {
       const { path, isBelow } = word === undefined ? { path: undefined, isBelow: false } : this.#placeOf(word, from);
       const inside = path === "." ? this.#folder : `${this.#folder}/${path ?? ""}`;
-      this.#standsIn.add(path === undefined || isBelow ? undefined : path.startsWith("/") ? path : inside);
+      const place = path === undefined || isBelow ? undefined : path.startsWith("/") ? path : inside;
+      places.add(places.size < mostPlaces ? place : undefined);
     }
+    return places;
   }
 
   disturb(how: "moved" | "words"): void {
@@ -166,8 +179,7 @@ class Pieces implements Taking, TakenApart {
         if (node.script === undefined) this.unclear(node.text, "it cannot be read as a command", via);
         break;
       case "ArithmeticExpansion":
-        if (/[A-Za-z_$`[]/.test(node.text.slice(1)))
-          this.unclear(node.text, "reckoning with variables can run commands", via);
+        if (reckons.test(node.text.slice(1))) this.unclear(node.text, "reckoning with variables can run commands", via);
         break;
       default:
         this.#oddity(node, via);
@@ -195,6 +207,9 @@ class Pieces implements Taking, TakenApart {
     const isAssigned = operation?.type === "Default" && operation.operator.endsWith("=");
     const isOdd =
       prefix === "!" || index !== undefined || operation?.type === "Transform" || operation?.type === "Unknown";
+    const isReckoned =
+      operation?.type === "Slice" && reckons.test(`${operation.offset.text}${operation.length?.text ?? ""}`);
+    if (isReckoned) this.unclear(text, "reckoning with variables can run commands", via);
     if (isAssigned || isOdd) this.unclear(text, "a variable is changed, or used as something else", via);
   }
 
@@ -248,6 +263,9 @@ class Pieces implements Taking, TakenApart {
   }
 }
 
+/** More than figures. */
+const reckons = /[A-Za-z_$`[]/;
+
 /** Files that are no files. */
 const streams = /^\/dev\/(?:null|stdin|stdout|stderr|tty|zero|full|random|urandom|fd\/\d+)$/;
 
@@ -264,12 +282,14 @@ const oddities: Partial<Record<SyntaxNode["type"], string>> = {
   LocaleString: "a plain shell reads it in another way",
 };
 
-function parsedOrNot(text: string): ParsedScript | undefined {
-  try {
-    return parse(text);
-  } catch {
-    return undefined;
+/** Nothing is read for it, so brackets that are only quoted count, too. */
+function isNestedDeeply(text: string): boolean {
+  let depth = 0;
+  for (const sign of text.matchAll(/[(){}]/g)) {
+    if (sign[0] === ")" || sign[0] === "}") depth = Math.max(0, depth - 1);
+    else if ((depth += 1) > mostNested) return true;
   }
+  return false;
 }
 
 function assignmentWord(node: Assignment): PlainWord {

@@ -1,16 +1,17 @@
 import type { Effect, Piece, PlainWord } from "../piece.ts";
 import { textOf } from "./words.ts";
 
+export interface PathUse {
+  readonly isBelow?: boolean;
+  readonly isGuess?: boolean;
+  readonly isText?: boolean;
+}
+
 /** Where the pieces of a command line are collected, and what they lead to is taken apart in turn. */
 export interface Taking {
   add(piece: Piece): void;
   /** A file that is used, in every place that it may be in. */
-  path(
-    kind: "read" | "write",
-    word: PlainWord,
-    via: readonly string[],
-    how?: { isBelow?: boolean; isGuess?: boolean },
-  ): void;
+  path(kind: "read" | "write", word: PlainWord, via: readonly string[], how?: PathUse): void;
   unclear(text: string, why: string, via: readonly string[]): void;
   /** A command line inside of this one. */
   script(text: string, via: readonly string[]): void;
@@ -19,6 +20,8 @@ export interface Taking {
   assign(name: string, how: "for a command" | "in the shell", text: string, via: readonly string[]): void;
   /** The shell may stand there from now on, or not; undefined: nobody knows where. */
   move(word: PlainWord | undefined): void;
+  /** What is taken apart meanwhile may stand in one of these, too; undefined: nobody knows where. */
+  within(folders: readonly (PlainWord | undefined)[], take: () => void): void;
   disturb(how: "moved" | "words"): void;
 }
 

@@ -1,4 +1,5 @@
 import type { PlainWord } from "../piece.ts";
+import { literal } from "./words.ts";
 
 /** How the words of a wrapper go: what stands before the command that it runs. */
 interface Wrapper {
@@ -10,6 +11,18 @@ interface Wrapper {
   /** Options with a value, in the same word or the next. */
   readonly valued?: string;
   readonly longValued?: readonly string[];
+  /** Short options whose value, if they have one, is in the same word. */
+  readonly attached?: string;
+  /** Of those with a value: where the command will stand, a file that is read, a file that is written. */
+  readonly folders?: readonly string[];
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  /** The command stands where nobody can tell: another system's folders. */
+  readonly isElsewhere?: boolean;
+  /** A dash alone is an option. */
+  readonly takesDash?: boolean;
+  /** Behind its operands, this has the words joined and given to a shell. */
+  readonly joinsBehind?: readonly string[];
   /** Words before the command that are no options. */
   readonly operands?: number;
   /** Variables for the command may stand before it. */
@@ -32,7 +45,8 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     longFlags: ["--ignore-environment", "--null", "--debug"],
     valued: "uC",
     longValued: ["--unset", "--chdir"],
-    ...{ assigns: true, tellsAlone: true, unclear: ["-S", "--split-string"] },
+    folders: ["-C", "--chdir"],
+    ...{ assigns: true, tellsAlone: true, takesDash: true, unclear: ["-S", "--split-string"] },
   },
   sudo: {
     effect: "runs",
@@ -40,10 +54,11 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     longFlags: ["--non-interactive", "--preserve-env", "--set-home", "--stdin", "--background", "--list", "--validate"],
     valued: "ugpCDRThrtU",
     longValued: ["--user", "--group", "--prompt", "--chdir", "--chroot", "--host"],
+    folders: ["-D", "--chdir", "-R", "--chroot"],
     ...{ assigns: true, unclear: ["-i", "-s", "-e", "--login", "--shell", "--edit"] },
   },
   doas: { effect: "runs", flags: "nL", valued: "uC", unclear: ["-s"] },
-  run0: { effect: "runs", longValued: ["--user", "--unit", "--nice", "--chdir"] },
+  run0: { effect: "runs", longValued: ["--user", "--unit", "--nice", "--chdir"], folders: ["--chdir"] },
   timeout: {
     flags: "vfp",
     longFlags: ["--preserve-status", "--foreground", "--verbose"],
@@ -83,19 +98,14 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   },
   xargs: {
     flags: "0rtpxo",
-    longFlags: ["--null", "--no-run-if-empty", "--verbose", "--interactive", "--exit", "--open-tty"],
-    valued: "InPLsdEaiel",
-    longValued: [
-      "--replace",
-      "--max-args",
-      "--max-procs",
-      "--max-lines",
-      "--max-chars",
-      "--delimiter",
-      "--eof",
-      "--arg-file",
+    longFlags: [
+      ...["--null", "--no-run-if-empty", "--verbose", "--interactive", "--exit", "--open-tty"],
+      ...["--replace", "--max-lines", "--eof"],
     ],
-    ...{ adds: true, tellsAlone: true },
+    valued: "InPLsdEa",
+    attached: "iel",
+    longValued: ["--max-args", "--max-procs", "--max-chars", "--delimiter", "--arg-file"],
+    ...{ reads: ["-a", "--arg-file"], adds: true, tellsAlone: true },
   },
   entr: { flags: "acdnprsxz", adds: true, unclear: ["-s"] },
   strace: {
@@ -103,15 +113,22 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
     flags: "fFqvtrTycCdhiwkxznDZY",
     valued: "aeEIoOpPsSuXUb",
     ...{ longFlags: ["--follow-forks", "--seccomp-bpf"], longValued: ["--trace", "--output", "--env"] },
+    writes: ["-o", "--output", "-E", "--env"],
   },
-  ltrace: { effect: "runs", flags: "fcCiLrStTV", valued: "aAeDFlnopsuwx" },
+  ltrace: { effect: "runs", flags: "fcCiLrStTV", valued: "aAeDFlnopsuwx", writes: ["-o", "-F", "-l"] },
   flock: {
     flags: "eFnosux",
     longFlags: ["--shared", "--exclusive", "--unlock", "--nonblock", "--no-fork", "--close", "--verbose"],
     valued: "wE",
-    ...{ longValued: ["--timeout", "--conflict-exit-code"], operands: 1, unclear: ["-c", "--command"] },
+    ...{ longValued: ["--timeout", "--conflict-exit-code"], operands: 1, joinsBehind: ["-c", "--command"] },
   },
-  chroot: { effect: "runs", longValued: ["--userspec", "--groups"], operands: 1, unclear: ["--skip-chdir"] },
+  chroot: {
+    effect: "runs",
+    longValued: ["--userspec", "--groups"],
+    operands: 1,
+    isElsewhere: true,
+    unclear: ["--skip-chdir"],
+  },
   eatmydata: {},
   fakeroot: { effect: "runs", unclear: ["-s", "-i", "-l"] },
   caffeinate: { flags: "dimsu", valued: "t" },
@@ -185,6 +202,10 @@ export type Wrapped =
       readonly effect: "reads" | "runs";
       readonly joins: boolean;
       readonly adds: boolean;
+      /** Where the command may stand besides: undefined, nobody can tell. */
+      readonly folders: readonly (PlainWord | undefined)[];
+      readonly reads: readonly PlainWord[];
+      readonly writes: readonly PlainWord[];
     };
 
 /** Finds the command in a wrapper's words. An option that is not in the table leaves it unclear where the command begins. */
@@ -199,60 +220,83 @@ export function unwrap(program: string, words: readonly PlainWord[]): Wrapped {
     if (!wrapper.verbs.includes(verb.value)) return { kind: "no wrapper" };
     rest = rest.slice(1);
   }
-  const options = afterOptions(wrapper, rest);
-  if (options === undefined) return hidden;
-  const assignments = wrapper.assigns === true ? leadingAssignments(options) : [];
+  const found = afterOptions(wrapper, rest);
+  if (found === undefined) return hidden;
+  const { behind, given } = found;
+  const assignments = wrapper.assigns === true ? leadingAssignments(behind) : [];
   const operands = wrapper.operands ?? 0;
-  const before = options.slice(assignments.length, assignments.length + operands);
+  const before = behind.slice(assignments.length, assignments.length + operands);
   if (before.some(({ value }) => value === undefined)) return hidden;
-  const inner = options.slice(assignments.length + operands).filter(({ value }, index) => index > 0 || value !== "--");
+  const told = behind.slice(assignments.length + operands).filter(({ value }, index) => index > 0 || value !== "--");
+  const joinsBehind = wrapper.joinsBehind?.includes(told[0]?.value ?? "") === true;
+  const inner = joinsBehind ? told.slice(1) : told;
   if (inner.length === 0) return wrapper.tellsAlone === true && assignments.length === 0 ? { kind: "alone" } : hidden;
+  const named = (options: readonly string[] = []) =>
+    given.filter(({ option }) => options.includes(option)).map(({ word }) => word);
   return {
     kind: "wraps",
     effect: wrapper.effect ?? "reads",
     assignments,
     inner,
-    joins: wrapper.joins === true,
+    joins: wrapper.joins === true || joinsBehind,
     adds: wrapper.adds === true,
+    folders: [...named(wrapper.folders), ...(wrapper.isElsewhere === true ? [undefined] : [])],
+    reads: named(wrapper.reads),
+    writes: named(wrapper.writes),
   };
 }
 
 const hidden: Wrapped = { kind: "unclear", why: "it is not plain which command it runs" };
 
+/** An option's value. */
+interface Given {
+  readonly option: string;
+  readonly word: PlainWord;
+}
+
 /** The words behind the options. Undefined: one of them is not known. */
-function afterOptions(wrapper: Wrapper, words: readonly PlainWord[]): readonly PlainWord[] | undefined {
+function afterOptions(
+  wrapper: Wrapper,
+  words: readonly PlainWord[],
+): { readonly behind: readonly PlainWord[]; readonly given: readonly Given[] } | undefined {
+  const given: Given[] = [];
   for (let index = 0; index < words.length; index += 1) {
     const { value } = words[index] ?? {};
     if (value === undefined) return undefined;
-    if (value === "--") return words.slice(index + 1);
-    if (!value.startsWith("-") || value === "-") return words.slice(index);
-    const taken = optionTakes(wrapper, value);
-    if (taken === undefined) return undefined;
-    if (taken === 2 && words[index + 1]?.value === undefined) return undefined;
-    index += taken - 1;
+    if (value === "--") return { behind: words.slice(index + 1), given };
+    if (value === "-" && wrapper.takesDash === true) continue;
+    if (!value.startsWith("-") || value === "-") return { behind: words.slice(index), given };
+    const read = readOption(wrapper, value);
+    if (read === undefined) return undefined;
+    if (read.option === undefined) continue;
+    const word = read.value === undefined ? words[(index += 1)] : literal(read.value);
+    if (word?.value === undefined) return undefined;
+    given.push({ option: read.option, word });
   }
-  return [];
+  return { behind: [], given };
 }
 
-/** How many words an option takes. */
-function optionTakes(
-  { flags = "", longFlags = [], valued = "", longValued = [], unclear = [] }: Wrapper,
-  option: string,
-): 1 | 2 | undefined {
-  const [name = ""] = option.split("=");
-  if (unclear.some((each) => (each.startsWith("--") ? each.startsWith(name) && name.length > 2 : isIn(each, option))))
+/** Which option of a word has a value, and the value if it is in the same word. */
+function readOption(
+  { flags = "", longFlags = [], valued = "", longValued = [], attached = "", unclear = [] }: Wrapper,
+  word: string,
+): { readonly option?: string; readonly value?: string } | undefined {
+  const [name = ""] = word.split("=");
+  if (unclear.some((each) => (each.startsWith("--") ? each.startsWith(name) && name.length > 2 : isIn(each, word))))
     return undefined;
-  if (option.startsWith("--")) {
-    if (longFlags.includes(name)) return 1;
-    if (longValued.includes(name)) return option.includes("=") ? 1 : 2;
-    return undefined;
+  if (word.startsWith("--")) {
+    if (longFlags.includes(name)) return {};
+    if (!longValued.includes(name)) return undefined;
+    return { option: name, ...(word.includes("=") ? { value: word.slice(name.length + 1) } : {}) };
   }
-  for (let index = 1; index < option.length; index += 1) {
-    const letter = option.charAt(index);
-    if (valued.includes(letter)) return index === option.length - 1 ? 2 : 1;
+  for (let index = 1; index < word.length; index += 1) {
+    const letter = word.charAt(index);
+    if (attached.includes(letter)) return {};
+    if (valued.includes(letter))
+      return { option: `-${letter}`, ...(index === word.length - 1 ? {} : { value: word.slice(index + 1) }) };
     if (!flags.includes(letter)) return undefined;
   }
-  return 1;
+  return {};
 }
 
 function isIn(short: string, option: string): boolean {
