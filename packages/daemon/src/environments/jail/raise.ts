@@ -13,6 +13,7 @@ import {
 } from "../walled/index.ts";
 import { type Builders, seccompFd } from "./builders.ts";
 import { mountedEtc } from "./etc.ts";
+import { type InsideMounts, mountInside } from "./inside-mounts.ts";
 import { seccompFile } from "./made.ts";
 import { startJail } from "./start.ts";
 import { type SystemFolder, walls } from "./walls.ts";
@@ -22,7 +23,8 @@ import { type SystemFolder, walls } from "./walls.ts";
  * agent has run yet.
  *
  * Bubblewrap binds by path, and something else may have been at a path by then, or may have taken the place of a mount point: so it
- * is asked afterwards whether what is seen inside is what was opened here.
+ * is asked afterwards whether what is seen inside is what was opened here. In a workspace that is exposed root's bubblewrap mounts nothing: its
+ * guards are mounted from inside when the walls stand.
  */
 export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
   const { plan, folder, made, bubblewrap, command, doors, limit } = raising;
@@ -38,6 +40,7 @@ export async function raiseJail(builders: Builders, raising: Raising): Promise<P
       record: (first) => folder.recordSupervisor(first),
     });
     await opened?.missing;
+    if (opened?.guard.isExposed === true) await mountInside(supervisor, folder.path, insideMounts(opened));
     if (opened !== undefined && isAsOpened(supervisor, opened)) return supervisor;
     throw new CorralError("environment.gone", "The workspace was changed while its jail was opened.", { retry: "now" });
   } finally {
@@ -68,11 +71,12 @@ interface Opened {
   readonly binds: readonly Bind[];
 }
 
-function open({ plan, whose, folder }: Raising): Opened {
+function open({ plan, whose, folder, user }: Raising): Opened {
   const siblings = openSiblings(plan.siblings);
   try {
     const { access, workspace } = plan;
-    const guard = new Guard(workspace, { access, whose, jailFolder: folder.path, missing: "later" });
+    const exposed = user.kind === "switched" ? "told" : "refused";
+    const guard = new Guard(workspace, { access, whose, jailFolder: folder.path, missing: "later", exposed });
     const missing = guard.makeMissing();
     // Whoever needs them is told.
     missing.catch(() => undefined);
@@ -89,7 +93,9 @@ async function close({ guard, missing, siblings }: Opened): Promise<void> {
   guard.close();
 }
 
-function wallsAround({ plan, folder, user, made, systemFolders }: Raising, { guard, binds }: Opened): string[] {
+function wallsAround({ plan, folder, user, made, systemFolders }: Raising, opened: Opened): string[] {
+  const { guard, siblings } = opened;
+  const binds = guard.isExposed ? [guard.binds[0]!, ...siblings] : opened.binds;
   return walls(plan, {
     user,
     made,
@@ -99,17 +105,23 @@ function wallsAround({ plan, folder, user, made, systemFolders }: Raising, { gua
     runtime: process.execPath,
     seccompFd,
     binds: binds.map(({ fd, ...bind }) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${fd}`) })),
-    covered: guard.covered,
+    covered: guard.isExposed ? [] : guard.covered,
   });
+}
+
+/** All of the guard's but the workspace itself. */
+function insideMounts({ guard }: Opened): InsideMounts {
+  return { binds: guard.binds.slice(1), covered: guard.covered };
 }
 
 function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean {
   const inside = (path: string) => lstatSync(`/proc/${pid}/root${path}`, { throwIfNoEntry: false });
   // What is bound over itself looks the same when it is not.
-  const mounted = new Set(mountPoints(pid));
-  const isBound = binds.every(({ fd, inside: path }) => {
+  const mounted = mountPoints(pid);
+  const isBound = binds.every(({ fd, inside: path, access }) => {
     const [seen, opened] = [inside(path), fstatSync(fd)];
-    return mounted.has(path) && seen?.ino === opened.ino && seen.dev === opened.dev;
+    const isMounted = access === "read" ? mounted.get(path) === "read" : mounted.has(path);
+    return isMounted && seen?.ino === opened.ino && seen.dev === opened.dev;
   });
   // A cover is a file system of its own.
   const workspace = fstatSync(guard.binds[0]!.fd).dev;
@@ -117,7 +129,13 @@ function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean
   return isBound && isCovered && guard.isIntact();
 }
 
-function mountPoints(pid: number): string[] {
+/** Where something is mounted in its namespace, and what of the uppermost there can be done. */
+function mountPoints(pid: number): Map<string, Bind["access"]> {
   const lines = readFileSync(`/proc/${pid}/mountinfo`, "latin1").split("\n");
-  return lines.map((line) => line.split(" ", 5)[4] ?? "");
+  return new Map(
+    lines.map((line) => {
+      const [, , , , path = "", options = ""] = line.split(" ", 6);
+      return [path, options.split(",", 1)[0] === "ro" ? "read" : "write"];
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import type { Network } from "@corral/protocol";
 import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import { egressInside, runtimeInside, spoolInside } from "../keeper.ts";
-import { type Bind, type JailUser, siblingsInside } from "../walled/index.ts";
+import { type Bind, isWithin, type JailUser, siblingsInside } from "../walled/index.ts";
 
 /**
  * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
@@ -16,7 +16,7 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ["--seccomp", String(site.seccompFd)],
     ...system(site, plan.network),
     ...scratch(site.user),
-    ...plan.readable.flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
+    ...outermost(plan.readable).flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
     ...(Object.keys(plan.siblings).length > 0 ? [openFolder(siblingsInside)] : []),
     ...site.binds.map(bind),
     ["--bind", site.spool, spoolInside],
@@ -113,6 +113,11 @@ function system({ systemFolders, mountedEtc, made }: Site, network: Network): Op
 /** Folders that bubblewrap makes on the way to a mount are as closed as those outside; inside, everybody may pass. */
 function openFolder(path: string): Option {
   return ["--perms", "0755", "--dir", path];
+}
+
+/** What lies in another one is seen with it. Nothing is made or mounted in what is somebody else's, who may put links there. */
+function outermost(paths: readonly string[]): string[] {
+  return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
 }
 
 function ancestors(path: string): string[] {

@@ -1,8 +1,9 @@
 import { type Access, CorralError } from "@corral/protocol";
-import { closeSync, fstatSync, lstatSync } from "node:fs";
+import { closeSync, fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { workspaceInside } from "../keeper.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
+import { isShutAway } from "./shut-away.ts";
 import {
   isEmpty,
   isStubFile,
@@ -24,20 +25,26 @@ import {
  * 2. Mount points that are missing are on file before they are made.
  * 3. A mount is gone with its mount point. So whoever starts a jail asks, before anything of the agent runs in it,
  *    whether all mount points are still the ones that were opened, and, of those made later, whether they are covered inside.
- * 4. Whoever mounts makes a file that is missing, and goes where a link leads, outside of any jail. So no file is mounted on, and nothing
- *    in a folder, that another open jail could make a link of meanwhile: then there is no jail.
+ * 4. Whoever mounts by path makes a file that is missing, and goes where a link leads, outside of any jail. So that is done only where nobody can
+ *    put a link in the place of what is mounted on: neither another open jail, nor, where root mounts, anybody who comes to the workspace by its
+ *    name. Elsewhere there is no jail, or it is told that the workspace is exposed.
  */
 export class Guard {
   readonly binds: Bind[] = [];
   /** Inside paths to be covered with an empty folder. */
   readonly covered: string[] = [];
+  /** Somebody may put links in the place of mount points while they are mounted on. */
+  readonly isExposed: boolean = false;
   readonly #whose: WorkspaceOwner;
   readonly #opened: number[] = [];
   readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
   /** Folders to be made. */
   readonly #missing: Point[] = [];
 
-  constructor(workspace: string, { access, whose, jailFolder, missing: when = "now" }: GuardOptions) {
+  constructor(
+    workspace: string,
+    { access, whose, jailFolder, missing: when = "now", exposed = "refused" }: GuardOptions,
+  ) {
     this.#whose = whose;
     const fd = openFolder(workspace);
     if (fd === undefined) throw refused(`${workspace} is no folder.`);
@@ -53,7 +60,10 @@ export class Guard {
       );
       const held = points.filter(isHeld).map(pathOf);
       recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files), held });
-      refuseReplaceable(points, replaceableByOthers(jailFolder, workspace));
+      const replaceable = findReplaceable(points, replaceableByOthers(jailFolder, workspace));
+      if (exposed === "told")
+        this.isExposed = replaceable !== undefined || !isShutAway(readlinkSync(`/proc/self/fd/${fd}`));
+      else if (replaceable !== undefined) throw replaced(replaceable);
       for (const point of points) if (!absent.includes(point)) this.#mount(point);
       if (when === "later") {
         this.#missing.push(...absent);
@@ -190,6 +200,8 @@ interface GuardOptions {
   readonly jailFolder: string;
   /** When missing folders are made: `later`, by `makeMissing`, while something else gets ready. */
   readonly missing?: "now" | "later";
+  /** `told`: for root, who can mount in another way then. */
+  readonly exposed?: "refused" | "told";
 }
 
 /** `corral`: a copy that is Corral's own. `user`: the user's folder itself. */
@@ -239,15 +251,17 @@ function isHeld(point: Point): boolean {
 }
 
 /** A folder is made without following a link, unless something in it is mounted on, too. */
-function refuseReplaceable(points: readonly Point[], canBeReplaced: (path: string) => boolean): void {
+function findReplaceable(points: readonly Point[], canBeReplaced: (path: string) => boolean): string | undefined {
   const held = points.filter(isHeld);
   const followsLinks = (point: Point) =>
     isContent(point.otherwise) ||
     point.entry?.kind === "file" ||
     held.some(({ place }) => place.path === pathOf(point));
-  const found = held.filter(followsLinks).map(pathOf).find(canBeReplaced);
-  if (found === undefined) return;
-  throw new CorralError("jail.unavailable", `${found} can be replaced by another agent who works in the same folder.`, {
+  return held.filter(followsLinks).map(pathOf).find(canBeReplaced);
+}
+
+function replaced(path: string): CorralError {
+  return new CorralError("jail.unavailable", `${path} can be replaced by another agent who works in the same folder.`, {
     hint: "Wait until that agent's environment has ended, or work on a copy.",
     retry: "later",
   });
