@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
 import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest, stops } from "@corral/daemon/testing";
-import { newId, type WireEvent } from "@corral/protocol";
+import { type Attachment, newId, type WireEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
 
@@ -14,6 +14,8 @@ const models: Readonly<Record<string, string>> = {
   "mine/local": "the request exceeds the available context size",
   "ollama/llama": "input is too long",
 };
+
+const png = Buffer.from("\x89PNG\r\n\x1a\npixels", "latin1");
 
 const keyOf = (model: string) => `sk-story-${model.split("/")[0]}-0123456789`;
 
@@ -65,8 +67,14 @@ async function setProviders(): Promise<Stage> {
 }
 
 /** Says something to the session and waits for the end of what it does. */
-async function say(client: Client, session: `ses_${string}`, text: string, nth: number): Promise<readonly WireEvent[]> {
-  await client.sessions.admit(session, { id: newId("input"), text, attachments: [], delivery: "steer" });
+async function say(
+  client: Client,
+  session: `ses_${string}`,
+  text: string,
+  nth: number,
+  attachments: Attachment[] = [],
+): Promise<readonly WireEvent[]> {
+  await client.sessions.admit(session, { id: newId("input"), text, attachments, delivery: "steer" });
   return eventsUntil(client, "activity.settled", { session, nth });
 }
 
@@ -101,16 +109,23 @@ test("by each protocol a provider's faults pass or are told, and no key is anywh
       const ends: Record<string, object> = {};
       let nth = 0;
       for (const fault of Object.keys(faults)) ends[fault] = endOf(await say(client, id, `${model}: ${fault}`, ++nth));
-      await say(client, id, `${model}: look`, ++nth);
+      const shot = await client.sessions.attach(id, { name: "shot.png", bytes: png });
+      await say(client, id, `${model}: look`, ++nth, [shot]);
       return [model, ends] as const;
     }),
   );
   const expected = Object.fromEntries(Object.entries(faults).map(([name, { end }]) => [name, end]));
   expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.keys(models).map((model) => [model, expected])));
 
+  const shown = stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(png.toString("base64")));
+  expect(new Set(shown.map(({ model }) => model))).toEqual(
+    new Set(Object.keys(models).map((name) => name.split("/")[1])),
+  );
+
   const secrets = Object.keys(models).map(keyOf);
   expect(keysUsed(stage)).toEqual(new Set(secrets));
   const events = JSON.stringify(await everything(client));
+  expect(events).not.toContain(png.toString("base64"));
   expect(events).toContain("LOOKED");
   expect(secrets.filter((secret) => events.includes(secret))).toEqual([]);
   expect(placesWith(secrets, stage.home)).toEqual(["credentials.json"]);
@@ -140,7 +155,11 @@ test("what was asked is told in tokens and dollars, and models with what is know
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   };
   stage.model.script([[says("hello"), stops("end_turn", { input: 1000, cacheRead: 2000, output: 100 })]]);
-  await told("run", "--model", "anthropic/claude-sonnet-4-5", "hi");
+  const shot = join(stage.home, "shot.png");
+  mkdirSync(stage.home, { recursive: true });
+  writeFileSync(shot, png);
+  await told("run", "--model", "anthropic/claude-sonnet-4-5", "--attach", shot, "hi");
+  expect(JSON.stringify(stage.model.requests[0]?.body)).toContain(png.toString("base64"));
   const [used] = await told("usage", "--by", "model");
   expect(used).toMatchObject({
     by: "model",
@@ -193,7 +212,7 @@ function placesWith(secrets: readonly string[], home: string): readonly string[]
   return readdirSync(home, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => hasOne(readFileSync(file), secrets))
+    .filter((file) => hasOne(contentOf(file), secrets))
     .map((file) => file.slice(home.length + 1));
 }
 

@@ -18,7 +18,8 @@ export interface Command extends Taught {
 export function defineCommand<const A extends ArgsDef>(
   definition: Omit<Command, "args" | "run"> & {
     readonly args: A;
-    run(args: ParsedArgs<A>, world: World): Promise<number>;
+    /** `rawArgs`: as they were given, for flags that may come more than once. */
+    run(args: ParsedArgs<A>, world: World, rawArgs: readonly string[]): Promise<number>;
   },
 ): Command {
   return {
@@ -33,7 +34,7 @@ export function defineCommand<const A extends ArgsDef>(
       const [stray] = args._;
       if (definition.words === "none" && stray !== undefined)
         throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-      return definition.run(args, world);
+      return definition.run(args, world, rawArgs);
     },
   };
 }

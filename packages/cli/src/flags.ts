@@ -33,6 +33,16 @@ export function checkFlags(rawArgs: readonly string[], definitions: ArgsDef): vo
   }
 }
 
+/** All values of a flag that may be given more than once. */
+export function valuesOf(rawArgs: readonly string[], name: string): readonly string[] {
+  const end = rawArgs.indexOf("--");
+  const given = end < 0 ? rawArgs : rawArgs.slice(0, end);
+  return given.flatMap((word, at) => {
+    if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)];
+    return word === `--${name}` ? given.slice(at + 1, at + 2) : [];
+  });
+}
+
 function unknownFlag(flag: string, known: readonly string[]): UsageError {
   const near = nearest(flag.replace(/^-+/, ""), known);
   const meant = near === undefined ? "" : `Did you mean --${near}? `;

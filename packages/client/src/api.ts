@@ -63,6 +63,7 @@ export type LogoutAnswer = AnswerOf<"POST /api/logout">;
 export type OpenTerminalWish = BodyOf<"POST /api/shells/{id}/terminals">;
 export type NetworkView = AnswerOf<"GET /api/network">;
 export type RulesView = AnswerOf<"GET /api/rules">;
+export type Attachment = AnswerOf<"POST /api/sessions/{id}/attachments">;
 export type KeptRule = AnswerOf<"GET /api/rules/kept">["rules"][number];
 export type RuleForgotten = AnswerOf<"DELETE /api/rules/kept/{id}">;
 export type CheckRules = BodyOf<"POST /api/rules/check">;

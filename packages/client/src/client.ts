@@ -3,6 +3,7 @@ import type {
   Admission,
   AdmitInput,
   AnswerQuestion,
+  Attachment,
   AuditEntry,
   AuditPage,
   ArchiveAnswer,
@@ -163,6 +164,12 @@ export interface Client {
     delete(id: SessionId, waiting?: Waiting): Promise<DeleteAnswer>;
     /** Resolves when the input is durable. Can be repeated with the same id and text. */
     admit(id: SessionId, input: AdmitInput, sending?: Sending): Promise<Admission>;
+    /** Keeps an image or a text for an input that names it by what this resolves with. */
+    attach(
+      id: SessionId,
+      file: { readonly name: string; readonly bytes: Uint8Array },
+      sending?: Sending,
+    ): Promise<Attachment>;
     /** What waits to be taken up, in that order. */
     inbox(id: SessionId, waiting?: Waiting): Promise<InboxView>;
     /** Cancels, edits, flips or promotes what was not taken up yet; throws what happened to it otherwise. Can be repeated. */
@@ -357,6 +364,12 @@ export function createClient({
         (await ask("GET /api/sessions/search", { ...waiting, query: { words, limit } })).found,
       get: (id, waiting) => ask("GET /api/sessions/{id}", { ...waiting, path: { id } }),
       delete: (id, waiting) => ask("DELETE /api/sessions/{id}", { ...waiting, path: { id } }),
+      attach: (id, { name, bytes }, sending) =>
+        ask("POST /api/sessions/{id}/attachments", {
+          ...sending,
+          path: { id },
+          body: { name, base64: toBase64(bytes) },
+        }),
       admit: (id, body, sending) => ask("POST /api/sessions/{id}/inputs", { ...sending, path: { id }, body }),
       inbox: (id, waiting) => ask("GET /api/sessions/{id}/inputs", { ...waiting, path: { id } }),
       change: (id, input, body, sending) =>
@@ -496,4 +509,11 @@ function isSession(id: ShellId | SessionId): id is SessionId {
 
 function isShell(owner: ArtifactView["owner"]): owner is ShellId {
   return owner.startsWith("shl_");
+}
+
+/** In pieces: what is spread into a call must not be too long. */
+function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text);
 }

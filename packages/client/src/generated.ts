@@ -743,6 +743,12 @@ export interface Api {
     body: Record<string, never>;
     answer: { kind: "archived" | "unarchived" | "unchanged" };
   };
+  "POST /api/sessions/{id}/attachments": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { name: string; base64: string };
+    answer: { name: string; mediaType: string; reference: string };
+  };
   "POST /api/sessions/{id}/inputs": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1442,7 +1448,7 @@ export interface Api {
         id: `art_${string}`;
         owner: `ses_${string}` | `shl_${string}`;
         name: string;
-        kind: "stdout" | "stderr" | "scrollback";
+        kind: "stdout" | "stderr" | "scrollback" | "image" | "attachment";
         state: "growing" | "kept" | "expired";
         url: string;
         callId?: `cal_${string}` | undefined;
@@ -1462,7 +1468,7 @@ export interface Api {
         id: `art_${string}`;
         owner: `ses_${string}` | `shl_${string}`;
         name: string;
-        kind: "stdout" | "stderr" | "scrollback";
+        kind: "stdout" | "stderr" | "scrollback" | "image" | "attachment";
         state: "growing" | "kept" | "expired";
         url: string;
         callId?: `cal_${string}` | undefined;
@@ -1481,7 +1487,7 @@ export interface Api {
       id: `art_${string}`;
       owner: `ses_${string}` | `shl_${string}`;
       name: string;
-      kind: "stdout" | "stderr" | "scrollback";
+      kind: "stdout" | "stderr" | "scrollback" | "image" | "attachment";
       state: "growing" | "kept" | "expired";
       url: string;
       callId?: `cal_${string}` | undefined;
@@ -2355,6 +2361,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "POST /api/sessions/{id}/rename": ["kind"],
   "POST /api/sessions/{id}/archive": ["kind"],
   "POST /api/sessions/{id}/unarchive": ["kind"],
+  "POST /api/sessions/{id}/attachments": ["name", "mediaType", "reference"],
   "POST /api/sessions/{id}/inputs": ["kind", "input", "seq"],
   "GET /api/sessions/{id}/inputs": ["inputs", "isParked", "seq"],
   "POST /api/sessions/{id}/inputs/{input}": ["kind", "input", "seq"],

@@ -193,10 +193,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     size: config.values.runners,
     level: config.values["logs.level"],
     rehearsals: config.values["rehearsal.scripts"],
-    reach: async (model) => {
-      const { prices } = models.facts(model);
-      return { ...(await credentials.reach(model)), ...(prices === undefined ? {} : { prices }) };
-    },
+    reach: async (model) => ({ ...(await credentials.reach(model)), facts: models.facts(model) }),
     usualProvider: config.values.model.split("/")[0] ?? "",
     hidden: credentials.variables(),
     onEnded: () => void endLeftJails(home.folder),

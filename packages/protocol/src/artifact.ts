@@ -1,8 +1,11 @@
 import * as z from "zod";
 import { artifactId, callId, sessionId, shellId } from "./id.ts";
 
-/** What came out of work as a file: a command's standard output or errors, or what a terminal showed. */
-export const artifactKind = z.enum(["stdout", "stderr", "scrollback"]);
+/**
+ * What came out of work as a file: a command's standard output or errors, what a terminal showed, an image that the agent looked at; or
+ * what came along with something said to it.
+ */
+export const artifactKind = z.enum(["stdout", "stderr", "scrollback", "image", "attachment"]);
 export type ArtifactKind = z.infer<typeof artifactKind>;
 
 /** Bytes that are not in an artifact, and what was in their way. */

@@ -207,6 +207,9 @@ export {
   inputView,
   type QueueAnswer,
   queueAnswer,
+  artifactOf,
+  type AttachFile,
+  attachFile,
 } from "./input.ts";
 export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
@@ -283,6 +286,7 @@ export {
   type RehearsedPart,
   type RehearsedTurn,
 } from "./rehearsal.ts";
+export { attachableAs, imageTypeOf, mostAttachedText, mostImageBytes } from "./image.ts";
 export {
   type AlwaysFor,
   alwaysFor,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { activityId, inputId } from "./id.ts";
+import { activityId, type ArtifactId, inputId } from "./id.ts";
 
 /** `steer` joins the running activity at the next turn boundary; `queue` opens a later activity of its own. */
 export const delivery = z.enum(["steer", "queue"]);
@@ -8,7 +8,10 @@ export type Delivery = z.infer<typeof delivery>;
 export const attachment = z.object({ name: z.string().max(255), mediaType: z.string(), reference: z.string() });
 export type Attachment = z.infer<typeof attachment>;
 
-/** A file of the session's workspace, by its path there. The agent is told of it and reads it with its own tools. */
+/**
+ * A file of the session's workspace, by its path there: the agent is told of it and reads it with its own tools. Or one that was
+ * attached before: an image is shown to the model, a text is told.
+ */
 const attachedFile = attachment.extend({
   name: z.string().min(1).max(255),
   mediaType: z.string().min(1).max(255),
@@ -16,10 +19,26 @@ const attachedFile = attachment.extend({
     .string()
     .max(4096)
     .regex(
-      /^file:(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\n\r]+$/,
-      "only files of the workspace are attached, as file:PATH with a path from its root",
+      /^(?:artifact:art_[0-9a-z]{1,40}|file:(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\n\r]+)$/,
+      "only files of the workspace are attached, as file:PATH with a path from its root, and what was attached before, as artifact:ID",
     ),
 });
+
+/** A file to be attached: an image, or text. */
+export const attachFile = z.object({
+  name: z.string().min(1).max(255),
+  base64: z
+    .string()
+    .max(6_000_000)
+    .regex(/^[A-Za-z0-9+/]*={0,2}$/, "expected base64"),
+});
+export type AttachFile = z.infer<typeof attachFile>;
+
+/** Of one that was attached before. */
+export function artifactOf({ reference }: Attachment): ArtifactId | undefined {
+  const [, id] = /^artifact:(art_[0-9a-z]{1,40})$/.exec(reference) ?? [];
+  return id as ArtifactId | undefined;
+}
 
 const inputText = z.string().min(1).max(1_000_000);
 

@@ -1,5 +1,6 @@
 import type { AdmitInput, Client } from "@corral/client";
 import { agentName, type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
+import { attachAll, readAttachments } from "../attachments.ts";
 import { closingWords, Tally } from "../closing.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -8,7 +9,7 @@ import { InlineQuestions } from "../inline-questions.ts";
 import type { Outcome } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
 import { modelNamed } from "../rehearsal/model.ts";
-import { oneOf, UsageError } from "../flags.ts";
+import { oneOf, UsageError, valuesOf } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import { type Show, watchInput } from "../watch.ts";
@@ -17,7 +18,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--detach] PROMPT…",
+    "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--attach FILE]… [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
@@ -28,6 +29,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     ['corral run "add a test for the parser"', "watch it work"],
     ['corral run --detach "update the changelog"', "leave it working; `corral sessions` tells what became of it"],
     ["corral run - < task.md", "take the task from a file"],
+    ['corral run --attach shot.png "make it look like this"', "show it an image"],
     ['corral run --dirty "finish what I began"', "with what you have not committed yet"],
     ['corral run --from snp_… "try it another way"', "with what another session had at some moment"],
   ],
@@ -67,11 +69,16 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       valueHint: "SNAPSHOT",
       description: "the copy begins with what another session's snapshot holds (`corral snapshots`)",
     },
+    attach: {
+      type: "string",
+      valueHint: "FILE",
+      description: "show this image to the model, or tell it this text; may be given several times",
+    },
     detach: { type: "boolean", description: "print the session's id and leave it working" },
     prompt: { type: "positional", required: false },
   },
   words: "any",
-  async run(args, world) {
+  async run(args, world, rawArgs) {
     if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
     if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
     const environment = environmentIn(args);
@@ -79,6 +86,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const agent = oneOf("agent", args.agent, agentName, "a name of letters, digits, . _ and -");
     const mode = modeNamed(args.mode);
     const base = baseIn(args, workspace);
+    const files = readAttachments(valuesOf(rawArgs, "attach"), world);
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
@@ -93,7 +101,8 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       base,
     });
     if (session.environment.kind === "local") world.err.write(unsafe);
-    const input = { id: newId("input"), text: prompt };
+    const attachments = await attachAll(client, session.id, files);
+    const input = { id: newId("input"), text: prompt, ...(attachments.length === 0 ? {} : { attachments }) };
     await client.sessions.admit(session.id, input);
     if (args.detach === true) {
       world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);

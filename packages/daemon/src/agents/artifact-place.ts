@@ -1,4 +1,4 @@
-import type { ArtifactId, CallId } from "@corral/protocol";
+import { type ArtifactId, type CallId, CorralError } from "@corral/protocol";
 import type { OutputPlace } from "../environments/index.ts";
 import type { Desk } from "./port.ts";
 
@@ -12,11 +12,37 @@ export interface OutputNamed {
 
 /** An output's place among the session's artifacts. */
 export function artifactPlace(desk: Pick<Desk, "keep">, { of, name, stream, callId }: OutputNamed): OutputPlace {
-  const id: ArtifactId = `art_${of.replace(/^[a-z]+_/, "").replaceAll(/[^0-9a-z]/g, "")}${stream === "stdout" ? "o" : "e"}`;
+  const id = artifactOf(of, stream === "stdout" ? "o" : "e");
   const call = callId === undefined ? {} : { callId };
   return {
     begin: () => desk.keep({ step: "begin", id, name: `${name}.${stream}.txt`, kind: stream, ...call }),
     append: (bytes) => desk.keep({ step: "append", id, bytes }),
     finish: () => desk.keep({ step: "finish", id }),
   };
+}
+
+/** Keeps an image that a call shows, whole or not at all. */
+export async function keepImage(
+  desk: Pick<Desk, "keep">,
+  { of, callId }: Pick<OutputNamed, "of" | "callId">,
+  bytes: Buffer,
+  mediaType: string,
+): Promise<ArtifactId> {
+  const id = artifactOf(of, "i");
+  const call = callId === undefined ? {} : { callId };
+  const name = `${of}.${mediaType.replace(/^image\//, "")}`;
+  // Begun by an attempt of the same name that broke off, it has its beginning already.
+  const { bytes: there } = await desk.keep({ step: "begin", id, name, kind: "image", ...call });
+  for (let at = there; at < bytes.length; at += pieceBytes)
+    await desk.keep({ step: "append", id, bytes: bytes.subarray(at, at + pieceBytes) });
+  const { leftOut } = await desk.keep({ step: "finish", id });
+  if (leftOut === undefined) return id;
+  throw new CorralError("call.refused", `There is no room to keep the image: ${leftOut.because}.`);
+}
+
+/** Steps travel between processes: none is to hold up the others for long. */
+const pieceBytes = 256 * 1024;
+
+function artifactOf(of: string, letter: string): ArtifactId {
+  return `art_${of.replace(/^[a-z]+_/, "").replaceAll(/[^0-9a-z]/g, "")}${letter}`;
 }

@@ -1,3 +1,4 @@
 export { type ArtifactTerms, openArtifacts } from "./artifacts.ts";
+export { attach } from "./attachments.ts";
 export type { Artifacts, Growing } from "./port.ts";
 export { artifactProjections } from "./projection.ts";

@@ -73,6 +73,7 @@ export const access: Readonly<Record<string, Access>> = {
   "GET /api/sessions/search": ["read", "route"],
   "GET /api/sessions/:id/inputs": ["read", "session"],
   "POST /api/sessions/:id/inputs": ["prompt", "session"],
+  "POST /api/sessions/:id/attachments": ["prompt", "session"],
   "POST /api/sessions/:id/inputs/:input": ["prompt", "session"],
   "POST /api/sessions/:id/queue": ["prompt", "session"],
   "POST /api/sessions/:id/continue": ["prompt", "session"],

@@ -1,6 +1,8 @@
 import {
   admission,
   admitInput,
+  attachFile,
+  attachment,
   changeInput,
   CorralError,
   decideQueue,
@@ -9,15 +11,39 @@ import {
   inputId,
   queueAnswer,
 } from "@corral/protocol";
+import { attach } from "../artifacts/index.ts";
 import type { Routes } from "./routes.ts";
 import { requireMayDrive, sessionParams } from "./sessions.ts";
 import { principalOf } from "./tokens.ts";
 
+/** Of an image as base64, with some more for what is around it. */
+const attachmentLimit = 6_100_000;
+
 const inputParams = sessionParams.extend({ input: inputId });
 
 /** What is said to sessions, until they take it up. */
-export const inputRoutes: Routes = (app, { sessions }) => {
+export const inputRoutes: Routes = (app, { sessions, artifacts }) => {
   const tags = ["inputs"];
+
+  app.post(
+    "/api/sessions/:id/attachments",
+    {
+      bodyLimit: attachmentLimit,
+      schema: {
+        tags,
+        description:
+          "Keeps a file for an input that comes after it, which names it by what this answers with: an image, which the model is " +
+          "shown, or a text, which it is told. It is one of the session's artifacts.",
+        params: sessionParams,
+        body: attachFile,
+        response: { 200: attachment },
+      },
+    },
+    async (request) => {
+      await requireMayDrive(sessions, request.params.id, principalOf(request));
+      return attach(artifacts, request.params.id, request.body, request.by.traceId);
+    },
+  );
 
   app.post(
     "/api/sessions/:id/inputs",

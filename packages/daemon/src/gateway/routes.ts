@@ -41,7 +41,7 @@ export interface RouteParts {
   readonly shells: Shells;
   readonly terminals: SessionTerminals;
   readonly workspaces: Workspaces;
-  readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
+  readonly artifacts: Pick<Artifacts, "begin" | "list" | "find" | "read">;
   readonly snapshots: Snapshots;
   readonly projects: Projects;
   readonly config: Config;

@@ -74,7 +74,7 @@ export interface GatewayParts {
   readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
-  readonly artifacts: Pick<Artifacts, "list" | "find" | "read">;
+  readonly artifacts: Pick<Artifacts, "begin" | "list" | "find" | "read">;
   readonly snapshots: Snapshots;
   readonly removal: Pick<Removal, "erase">;
   readonly shells: Shells;

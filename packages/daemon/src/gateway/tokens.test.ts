@@ -147,6 +147,10 @@ describe("scopes", () => {
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },
     "DELETE /api/sessions/:id": { path: "/api/sessions/ses_none", method: "DELETE" },
     "POST /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs`, body: { id: "inp_1", text: "hi" } },
+    "POST /api/sessions/:id/attachments": {
+      path: `/api/sessions/${session}/attachments`,
+      body: { name: "notes.txt", base64: "aGk=" },
+    },
     "GET /api/sessions/search": { path: "/api/sessions/search?words=x" },
     "GET /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs` },
     "POST /api/sessions/:id/inputs/:input": {

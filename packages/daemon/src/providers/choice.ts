@@ -1,4 +1,4 @@
-import { CorralError, type ModelPrices } from "@corral/protocol";
+import { CorralError, type ModelFacts } from "@corral/protocol";
 import { ProviderFailure } from "./failure.ts";
 import type { Access, ModelRequest, Provider, ProviderDriver, ReplyPiece } from "./port.ts";
 
@@ -6,8 +6,8 @@ import type { Access, ModelRequest, Provider, ProviderDriver, ReplyPiece } from 
 export interface Reach {
   readonly driver: string;
   readonly access: Access;
-  /** What the model costs, where that is known. */
-  readonly prices?: ModelPrices;
+  /** What is known of the model: what it costs and what it can do. */
+  readonly facts?: ModelFacts;
 }
 
 /** How the provider of the model of this name is reached. Rejects with what a person can act on. */
@@ -17,7 +17,7 @@ export interface Found {
   readonly provider: Provider;
   /** The model's name without its provider's. */
   readonly model: string;
-  readonly prices?: ModelPrices;
+  readonly facts?: ModelFacts;
 }
 
 /**
@@ -55,10 +55,10 @@ export function openProviders(drivers: readonly ProviderDriver[], reach: FindRea
   };
 
   async function open(named: string): Promise<Omit<Found, "model">> {
-    const { driver: kind, access, prices } = await reach(named);
+    const { driver: kind, access, facts } = await reach(named);
     const driver = drivers.find((each) => each.name === kind);
     if (driver === undefined) throw unknownProvider(kind);
-    return { provider: await driver.open(access), ...(prices === undefined ? {} : { prices }) };
+    return { provider: await driver.open(access), ...(facts === undefined ? {} : { facts }) };
   }
 }
 

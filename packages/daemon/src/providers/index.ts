@@ -10,4 +10,4 @@ export {
   type ProviderSettings,
   valueOf,
 } from "./reach.ts";
-export type { AssistantPart, Message, ModelRequest, ProviderMetadata, ReplyPiece, ToolResult } from "./port.ts";
+export type { AssistantPart, Image, Message, ModelRequest, ProviderMetadata, ReplyPiece, ToolResult } from "./port.ts";

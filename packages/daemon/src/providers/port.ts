@@ -77,10 +77,11 @@ export interface ToolOffer {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export type Message =
-  | { readonly role: "user"; readonly text: string; readonly images?: readonly Image[] }
+/** `Shown`: what is shown with it; to a provider that is images. */
+export type Message<Shown = Image> =
+  | { readonly role: "user"; readonly text: string; readonly images?: readonly Shown[] }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
-  | { readonly role: "tool"; readonly results: readonly ToolResult[] };
+  | { readonly role: "tool"; readonly results: readonly ToolResult<Shown>[] };
 
 export type AssistantPart =
   | { readonly kind: "text"; readonly text: string; readonly providerMetadata?: ProviderMetadata }
@@ -93,12 +94,12 @@ export type AssistantPart =
       readonly providerMetadata?: ProviderMetadata;
     };
 
-export interface ToolResult {
+export interface ToolResult<Shown = Image> {
   readonly id: string;
   readonly tool: string;
   readonly outcome: "ok" | "error";
   readonly text: string;
-  readonly images?: readonly Image[];
+  readonly images?: readonly Shown[];
 }
 
 export interface Image {

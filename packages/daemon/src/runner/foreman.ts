@@ -181,6 +181,9 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       case "workspace.prepared":
       case "terminal.opened":
       case "terminal.closed":
+      case "artifact.announced":
+      case "artifact.kept":
+      case "artifact.expired":
         // What a run recorded itself it knows; one that begins later reads them from the log.
         if (stored.actor !== agentOf(stored.stream) && posts.has(stored.stream as SessionId))
           tell(stored.stream as SessionId, stored);

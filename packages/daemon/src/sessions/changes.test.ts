@@ -228,7 +228,7 @@ describe("admission", () => {
     const attachments = [{ name: "x", mediaType: "text/plain", reference }];
     const parsed = admitInput.safeParse({ id: newId("input"), text: "x", attachments });
     expect(parsed.error?.issues.map(({ message }) => message)).toEqual([
-      "only files of the workspace are attached, as file:PATH with a path from its root",
+      "only files of the workspace are attached, as file:PATH with a path from its root, and what was attached before, as artifact:ID",
     ]);
   });
 });

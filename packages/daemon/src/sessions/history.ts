@@ -1,20 +1,22 @@
-import type {
-  ActivityId,
-  AnswerGiven,
-  CallChange,
-  CallId,
-  EnvironmentState,
-  EventData,
-  InputId,
-  InputView,
-  NewEvent,
-  PartId,
-  QuestionAbout,
-  QuestionId,
-  TerminalId,
-  ToolOffer,
-  TurnId,
-  WaitingOn,
+import {
+  type ActivityId,
+  type AnswerGiven,
+  type ArtifactId,
+  artifactOf,
+  type CallChange,
+  type CallId,
+  type EnvironmentState,
+  type EventData,
+  type InputId,
+  type InputView,
+  type NewEvent,
+  type PartId,
+  type QuestionAbout,
+  type QuestionId,
+  type TerminalId,
+  type ToolOffer,
+  type TurnId,
+  type WaitingOn,
 } from "@corral/protocol";
 import { wordsOf } from "./inbox.ts";
 
@@ -38,6 +40,8 @@ export interface History {
   /** The tools that the model may call. */
   offers: readonly ToolOffer[] | undefined;
   readonly entries: Entry[];
+  /** Images and attachments, by their ids. */
+  readonly files: Map<ArtifactId, KeptFile>;
   activity: OpenActivity | undefined;
   /** Inputs admitted and not yet promoted. */
   readonly inbox: Map<InputId, Pick<InputView, "text" | "attachments">>;
@@ -58,11 +62,25 @@ export interface ToldContext {
   readonly topics: Map<string, string>;
 }
 
-/** What the conversation consists of, in order. `told`: by Corral, of a topic that is another now. */
+/** What the conversation consists of, in order. `told`: by Corral, of a topic that is another now. `attached`: what is shown with it. */
 export type Entry =
-  | { readonly kind: "input"; readonly text: string }
+  | { readonly kind: "input"; readonly text: string; readonly attached?: readonly AttachedFile[] }
   | { readonly kind: "told"; readonly topic: string; readonly text: string }
   | Turn;
+
+/** What came along with an input, or with the result of a call, and is one of the session's artifacts. */
+export interface AttachedFile {
+  readonly artifact: ArtifactId;
+  readonly name: string;
+  readonly mediaType: string;
+}
+
+/** Where the bytes of an artifact are, and how they are known to be the ones. */
+export interface KeptFile {
+  readonly url: string;
+  /** SHA-256; undefined until it is kept. */
+  digest: string | undefined;
+}
 
 export interface OpenActivity {
   readonly id: ActivityId;
@@ -161,6 +179,7 @@ function emptyHistory(): History {
     context: undefined,
     offers: undefined,
     entries: [],
+    files: new Map(),
     activity: undefined,
     inbox: new Map(),
   };
@@ -218,17 +237,34 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
     case "input.cancelled":
       history.inbox.delete(data.id);
       return;
+    case "artifact.announced":
+      if (data.kind === "image" || data.kind === "attachment")
+        history.files.set(data.id, { url: data.url, digest: undefined });
+      return;
+    case "artifact.kept": {
+      const file = history.files.get(data.id);
+      if (file !== undefined) file.digest = data.digest;
+      return;
+    }
+    case "artifact.expired":
+      history.files.delete(data.id);
+      return;
     case "input.promoted":
-      history.entries.push({
-        kind: "input",
-        text: wordsOf(history.inbox.get(data.id) ?? { text: "", attachments: [] }),
-      });
+      history.entries.push(inputEntry(history.inbox.get(data.id) ?? { text: "", attachments: [] }));
       history.inbox.delete(data.id);
       heard(history);
       return;
     default:
       applyActivityEvent(history, { type, data } as NewEvent);
   }
+}
+
+function inputEntry(input: Pick<InputView, "text" | "attachments">): Entry {
+  const attached = input.attachments.flatMap((each): AttachedFile[] => {
+    const artifact = artifactOf(each);
+    return artifact === undefined ? [] : [{ artifact, name: each.name, mediaType: each.mediaType }];
+  });
+  return { kind: "input", text: wordsOf(input), ...(attached.length === 0 ? {} : { attached }) };
 }
 
 function applyWorkspaceEvent(history: History, { type, data }: NewEvent): void {

@@ -1,6 +1,7 @@
 import {
   type ActivityId,
   type AdmitInput,
+  artifactOf,
   type Attachment,
   type ChangeInput,
   CorralError,
@@ -175,9 +176,11 @@ export function isParked(session: Row): boolean {
 
 /** What the agent reads of an input: its words, and where what came with it lies. */
 export function wordsOf({ text, attachments }: { text: string; attachments: readonly Attachment[] }): string {
-  const files = attachments.map(
-    ({ name, mediaType, reference }) => `[attached: ${name} (${mediaType}), in ${reference.replace(/^file:/, "")}]`,
-  );
+  const files = attachments
+    .filter((each) => artifactOf(each) === undefined)
+    .map(
+      ({ name, mediaType, reference }) => `[attached: ${name} (${mediaType}), in ${reference.replace(/^file:/, "")}]`,
+    );
   return [text, ...files].join("\n");
 }
 

@@ -1,5 +1,6 @@
 export {
   applyEvent,
+  type AttachedFile,
   type Call,
   type CallQuestion,
   type Entry,

@@ -2,6 +2,8 @@ import {
   type ActivityState,
   type AdmitInput,
   type ArchiveAnswer,
+  artifactOf,
+  type Attachment,
   type CallId,
   type ChangeInput,
   type ContinueAnswer,
@@ -157,6 +159,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
 
     async admit(id, input, by) {
       await mustExist("sessions", id, "session");
+      for (const each of input.attachments) await mustBeAttached(each, id);
       const admission = await admit(log, id, input, by);
       // A retry may be all that is left of a wake that was lost.
       if (admission.kind === "duplicate" && admission.input.state === "waiting")
@@ -347,6 +350,14 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const at = await log.row("project_paths", worktree);
     if (at?.["id"] !== project) throw missing("worktree of the project", worktree);
     return { worktree };
+  }
+
+  /** What is said to one session shows nothing of another's. */
+  async function mustBeAttached(attachment: Attachment, session: SessionId): Promise<void> {
+    const artifact = artifactOf(attachment);
+    if (artifact === undefined) return;
+    const row = await log.row("artifacts", artifact);
+    if (row?.["owner"] !== session || row["kind"] !== "attachment") throw missing("attachment", artifact);
   }
 
   async function mustExist(table: string, key: string, noun: string): Promise<void> {

@@ -1,8 +1,7 @@
-import { CorralError } from "@corral/protocol";
+import { type ArtifactId, CorralError, imageTypeOf, mostImageBytes } from "@corral/protocol";
 import { z } from "zod";
 import type { Environment, FileVersion } from "../environments/index.ts";
 import { missing } from "./changes.ts";
-import { imageTypeOf } from "./image.ts";
 import { numbered } from "./match.ts";
 import { pathIn } from "./path.ts";
 import type { Described, Tool } from "./tool.ts";
@@ -10,7 +9,6 @@ import type { Described, Tool } from "./tool.ts";
 const usualLines = 2000;
 const mostCharacters = 64 * 1024;
 const mostInLine = 2000;
-const mostImageBytes = 512 * 1024;
 
 const parameters = z.object({
   path: z.string().min(1).max(4096).describe("The file, from the workspace on."),
@@ -29,11 +27,13 @@ export interface ReadText {
   readonly versions: Readonly<Record<string, FileVersion>>;
 }
 
-/** An image, whole: it is in the record, so that the model is shown the same later. */
+/** An image, whole: it is one of the session's artifacts, so that the model is shown the same later. */
 export interface ReadImage {
   readonly path: string;
   readonly mediaType: string;
-  readonly base64: string;
+  readonly artifact?: ArtifactId;
+  /** In records of a Corral that kept images there. */
+  readonly base64?: string;
   readonly versions: Readonly<Record<string, FileVersion>>;
 }
 
@@ -45,7 +45,7 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText | ReadImage> = 
   effect: "reads",
   touches: ({ path }) => ({ paths: [{ path, access: "read" }] }),
 
-  async run({ path: asked, from = 1, lines = usualLines }, { surroundings, signal }) {
+  async run({ path: asked, from = 1, lines = usualLines }, { surroundings, signal, keepImage }) {
     const environment = await surroundings.environment();
     const path = pathIn(environment, asked);
     const { bytes, version, size } = await readBytes(environment, path, signal);
@@ -53,7 +53,7 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText | ReadImage> = 
     const versions = { [path]: version };
     const mediaType = imageTypeOf(bytes);
     if (mediaType !== undefined)
-      return { path, mediaType, base64: smallEnough(path, bytes).toString("base64"), versions };
+      return { path, mediaType, artifact: await keepImage(smallEnough(path, bytes), mediaType), versions };
     const { text, isUtf8 } = textOf(path, bytes);
     const all = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
     if (from > Math.max(1, all.length)) throw refused(`${path} has only ${all.length} lines.`);
@@ -82,8 +82,9 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText | ReadImage> = 
   },
 };
 
-function shown({ path, mediaType, base64 }: ReadImage): Described {
-  return { outcome: "ok", text: `${path}, ${mediaType}:`, images: [{ mediaType, base64 }] };
+function shown({ path, mediaType, artifact, base64 = "" }: ReadImage): Described {
+  const image = artifact === undefined ? { mediaType, base64 } : { artifact, name: path, mediaType };
+  return { outcome: "ok", text: `${path}, ${mediaType}:`, images: [image] };
 }
 
 function smallEnough(path: string, bytes: Buffer): Buffer {

@@ -1,8 +1,8 @@
-import type { AskedQuestion, CallChange, NewEvent } from "@corral/protocol";
+import type { ArtifactId, AskedQuestion, CallChange, NewEvent } from "@corral/protocol";
 import type { z } from "zod";
 import type { CommandResults, Environment, OutputPlace } from "../environments/index.ts";
 import type { Call as RuleCall } from "../rules/index.ts";
-import type { QuestionEnd } from "../sessions/index.ts";
+import type { AttachedFile, QuestionEnd } from "../sessions/index.ts";
 import type { SeenFiles } from "./seen.ts";
 
 /** Something a model may call. */
@@ -42,7 +42,8 @@ export interface Tool<Arguments = unknown, Result = unknown> {
 export interface Described {
   readonly outcome: "ok" | "error";
   readonly text: string;
-  readonly images?: readonly { readonly mediaType: string; readonly base64: string }[];
+  /** As they are, or by the artifact that they are kept in. */
+  readonly images?: readonly ({ readonly mediaType: string; readonly base64: string } | AttachedFile)[];
 }
 
 /**
@@ -66,6 +67,8 @@ export interface ToolContext {
   readonly onOutput: (stream: "stdout" | "stderr", text: string) => void;
   /** For the whole of an output that is longer than a result can be. */
   readonly place: (stream: "stdout" | "stderr") => OutputPlace;
+  /** Keeps an image that the model is to be shown, whole. Throws `call.refused` where there is no room for it. */
+  readonly keepImage: (bytes: Buffer, mediaType: string) => Promise<ArtifactId>;
   /** Adds to the session's record, in one commit with the call's end. */
   readonly record: (...events: readonly NewEvent[]) => void;
 }

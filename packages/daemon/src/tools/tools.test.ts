@@ -58,13 +58,14 @@ describe.each(kinds)("in a %s environment", (kind) => {
   test("read shows images, unless they are too large", async () => {
     const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(100)]);
     await bench.environment.files.write(at("small.png"), png);
-    await bench.environment.files.write(at("large.png"), Buffer.concat([png, Buffer.alloc(600_000)]));
+    await bench.environment.files.write(at("large.png"), Buffer.concat([png, Buffer.alloc(3_750_000)]));
     const begun = await bench.begin(readTool, { path: at("small.png") });
     expect(readTool.describe(await begun.run())).toEqual({
       outcome: "ok",
       text: `${at("small.png")}, image/png:`,
-      images: [{ mediaType: "image/png", base64: png.toString("base64") }],
+      images: [{ artifact: "art_image", name: at("small.png"), mediaType: "image/png" }],
     });
+    expect(bench.kept.get("art_image")).toBe(png.toString("base64"));
     expect(await bench.call(readTool, { path: at("large.png") })).toContain("Make a smaller one");
   });
 

@@ -2,7 +2,7 @@ import { type CallChange, CorralError, event } from "@corral/protocol";
 import { fault } from "../../faults/index.ts";
 import type { Call } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
-import { artifactPlace } from "../artifact-place.ts";
+import { artifactPlace, keepImage } from "../artifact-place.ts";
 import { type Desk, RunOver } from "../port.ts";
 import { leaveFor } from "./leave.ts";
 
@@ -156,6 +156,7 @@ function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
     intended: call.changes,
     record: (...events) => desk.record(...events),
     place: (stream) => artifactPlace(desk, { of: id, name: id, stream, callId: call.id }),
+    keepImage: (bytes, mediaType) => keepImage(desk, { of: id, callId: call.id }, bytes, mediaType),
     onOutput(stream, text) {
       desk.emit({ kind: stream, session: desk.session, part: call.id, offset: offsets[stream], text });
       offsets[stream] += text.length;

@@ -12,6 +12,7 @@ import type { OpenActivity, Turn } from "../../sessions/index.ts";
 import type { Toolbox, ToolRegistry } from "../../tools/index.ts";
 import type { Context } from "./context/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
+import { showFiles } from "./attached-files.ts";
 import type { CallTerms } from "./calls.ts";
 import { buildRequest, hashOf, hashRequest, systemOf, wordTurn } from "./request.ts";
 import { TurnCalls } from "./turn-calls.ts";
@@ -96,7 +97,8 @@ async function ask(
   const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
   const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
   const asked = buildRequest(target.model, systemOf(desk.history), earlier, toolbox);
-  const request = { ...asked, conversation: desk.session };
+  const messages = await showFiles(asked.messages, { files: desk.history.files, images: target.facts?.images });
+  const request = { ...asked, messages, conversation: desk.session };
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     // A pause that a crash cut short is taken anew: whoever asked for it still wants it.
@@ -141,7 +143,7 @@ function pauseAfter(failure: CorralError, usualMs: number): number {
 async function listen(
   desk: Desk,
   turn: Turn,
-  { provider, prices }: Found,
+  { provider, facts }: Found,
   request: ModelRequest,
   calls: TurnCalls,
 ): Promise<void> {
@@ -151,7 +153,7 @@ async function listen(
       if (piece.kind === "call") calls.take(piece);
       else if (piece.kind === "finish") {
         const { reason: finish, usage } = piece;
-        const costUsd = costOf(usage, prices);
+        const costUsd = costOf(usage, facts?.prices);
         const model = desk.history.settings?.model ?? "";
         const price = costUsd === undefined ? {} : { costUsd };
         desk.record(event("turn.replied", { id: turn.id, finish, usage, model, ...price }));

@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
-import type { AssistantPart, Message, ModelRequest, ToolResult } from "../../providers/index.ts";
+import type { AssistantPart, ModelRequest, ToolResult } from "../../providers/index.ts";
 import type { Call, Entry, History, Turn } from "../../sessions/index.ts";
 import type { Toolbox } from "../../tools/index.ts";
+import type { Draft, Shown } from "./attached-files.ts";
 import { standingInstructions } from "./context/index.ts";
 
+/** A request whose images and attachments are named, and not read yet. */
+type DraftRequest = Omit<ModelRequest, "messages"> & { readonly messages: readonly Draft[] };
+
 /** The conversation as a model request. Calls carry Corral's own ids, which never repeat. */
-export function buildRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): ModelRequest {
+export function buildRequest(model: string, system: string, entries: readonly Entry[], toolbox: Toolbox): DraftRequest {
   return { model, system, tools: toolbox.offers, messages: entries.flatMap((entry) => messagesOf(entry, toolbox)) };
 }
 
@@ -49,24 +53,25 @@ export function wordTurn(turn: Turn, toolbox: Toolbox): void {
 }
 
 /** What a settled turn or an input is in a request never changes. */
-const settledMessages = new WeakMap<Entry, readonly Message[]>();
+const settledMessages = new WeakMap<Entry, readonly Draft[]>();
 
-function messagesOf(entry: Entry, toolbox: Toolbox): readonly Message[] {
+function messagesOf(entry: Entry, toolbox: Toolbox): readonly Draft[] {
   const known = settledMessages.get(entry);
   if (known !== undefined) return known;
-  const messages = entry.kind === "turn" ? turnMessages(entry, toolbox) : [said(entry.text)];
+  const messages = entry.kind === "turn" ? turnMessages(entry, toolbox) : [said(entry)];
   if (entry.kind !== "turn" || entry.outcome !== undefined) settledMessages.set(entry, messages);
   return messages;
 }
 
-function said(text: string): Message {
-  return { role: "user", text };
+function said(entry: Exclude<Entry, Turn>): Draft {
+  const attached = entry.kind === "input" ? entry.attached : undefined;
+  return { role: "user", text: entry.text, ...(attached === undefined ? {} : { images: attached }) };
 }
 
-function turnMessages(turn: Turn, toolbox: Toolbox): Message[] {
+function turnMessages(turn: Turn, toolbox: Toolbox): Draft[] {
   const parts = [...spokenParts(turn), ...turn.calls.map(callPart)];
   if (parts.length === 0) return [];
-  const reply: Message = { role: "assistant", parts };
+  const reply: Draft = { role: "assistant", parts };
   if (turn.calls.length === 0) return [reply];
   return [reply, { role: "tool", results: turn.calls.map((call) => callResult(call, toolbox)) }];
 }
@@ -87,7 +92,7 @@ function callPart(call: Call): AssistantPart {
   return { kind: "call", id, tool, arguments: args, ...(providerMetadata && { providerMetadata }) };
 }
 
-function callResult(call: Call, toolbox: Toolbox): ToolResult {
+function callResult(call: Call, toolbox: Toolbox): ToolResult<Shown> {
   const { id, tool, end } = call;
   const error = (text: string): ToolResult => ({ id, tool, outcome: "error", text });
   switch (end?.kind) {

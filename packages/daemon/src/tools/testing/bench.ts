@@ -58,6 +58,10 @@ export async function openBench(kind: (typeof kinds)[number]): Promise<ToolBench
     intended,
     record: () => undefined,
     onOutput: () => undefined,
+    keepImage: async (bytes) => {
+      kept.set("art_image", bytes.toString("base64"));
+      return "art_image";
+    },
     place: () => placeIn(kept, `art_${count}`),
   });
 
