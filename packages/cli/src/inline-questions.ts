@@ -2,12 +2,15 @@ import type { Client, QuestionId, QuestionView, SessionId } from "@corral/client
 import { CorralError, isKnown, newId, type WireEvent } from "@corral/protocol";
 import { answerHint, answerMeant, endWords, questionLines } from "./question-words.ts";
 import { bold, dim, shown } from "./terminal.ts";
+import { widthOf } from "./width.ts";
 import { wrap } from "./wrap.ts";
 import type { World } from "./world.ts";
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const erase = new Set(["\u007f", "\b"]);
+/** Keys that come so soon were meant for something else: nobody has read the question yet. */
+const earlyMs = 300;
 
 /**
  * Asks whoever watches a session what the session asks, one question at a time, by keys: a number chooses at once, words are sent with
@@ -23,6 +26,8 @@ export class InlineQuestions {
   readonly #own = new Set<QuestionId>();
   #letGo: (() => void) | undefined;
   #typed = "";
+  /** Undefined: the question is on the screen. */
+  #unseen: NodeJS.Timeout | undefined;
 
   constructor(client: Client, session: SessionId, world: World, onInterrupt: () => void) {
     this.#client = client;
@@ -54,6 +59,7 @@ export class InlineQuestions {
   close(): void {
     this.#letGo?.();
     this.#letGo = undefined;
+    this.#cease();
     this.#open.length = 0;
   }
 
@@ -80,28 +86,41 @@ export class InlineQuestions {
 
   #show(): void {
     const [question] = this.#open;
-    const { screen, err } = this.#world;
+    const { screen } = this.#world;
     if (question === undefined || screen === undefined || this.#letGo !== undefined) return;
-    const [heading = "", ...lines] = questionLines(question, question.remainingMs).map((line) =>
-      wrap(shown(line), err.columns),
-    );
-    err.write(`\n${bold(heading, err)}\n${lines.map((line) => `${line}\n`).join("")}${answerHint(question)}> `);
     this.#typed = "";
+    this.#unseen = setTimeout(() => this.#print(question), earlyMs);
     this.#letGo = screen.takeKeys(
       (keys) => this.#keys(question, Buffer.from(keys).toString("utf8")),
       () => this.close(),
     );
   }
 
+  #print(question: QuestionView): void {
+    const { err } = this.#world;
+    this.#unseen = undefined;
+    const [heading = "", ...lines] = questionLines(question, question.remainingMs).map((line) =>
+      wrap(shown(line), err.columns),
+    );
+    err.write(`\n${bold(heading, err)}\n${lines.map((line) => `${line}\n`).join("")}${answerHint(question)}> `);
+  }
+
   #stop(): void {
     this.#letGo?.();
     this.#letGo = undefined;
-    this.#world.err.write("\n");
+    if (this.#unseen === undefined) this.#world.err.write("\n");
+    this.#cease();
+  }
+
+  #cease(): void {
+    clearTimeout(this.#unseen);
+    this.#unseen = undefined;
   }
 
   #keys(question: QuestionView, keys: string): void {
     for (const key of keys) {
       if (key === ctrlC || key === ctrlD) return this.#onInterrupt();
+      if (this.#unseen !== undefined) continue;
       if (key === "\r" || key === "\n") return this.#send(question, this.#typed);
       if (erase.has(key)) this.#erase();
       else if (this.#typed === "" && isChoice(question, key)) return this.#send(question, key);
@@ -116,8 +135,9 @@ export class InlineQuestions {
 
   #erase(): void {
     if (this.#typed === "") return;
-    this.#typed = this.#typed.replace(/.$/su, "");
-    this.#world.err.write("\b \b");
+    const [last = ""] = /.$/su.exec(this.#typed) ?? [];
+    this.#typed = this.#typed.slice(0, this.#typed.length - last.length);
+    this.#world.err.write("\b \b".repeat(widthOf(shown(last))));
   }
 
   #send(question: QuestionView, said: string): void {

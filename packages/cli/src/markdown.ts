@@ -1,4 +1,5 @@
 import { shown } from "./terminal.ts";
+import { widthOf } from "./width.ts";
 
 /** What the text is in, besides plain words. */
 type Style = "bold" | "code" | "heading";
@@ -112,8 +113,9 @@ export class Markdown {
       this.#blanks += " ";
       return;
     }
-    this.#word += shown(character);
-    this.#wordWidth += 1;
+    const seen = shown(character);
+    this.#word += seen;
+    this.#wordWidth += widthOf(seen);
   }
 
   #literal(text: string): void {

@@ -3,6 +3,7 @@ import type { ProjectId, SessionView } from "@corral/protocol";
 import { age, stateWords } from "./state-words.ts";
 import { bold, coloured, dim, shownInLine } from "./terminal.ts";
 import type { Screen, World } from "./world.ts";
+import { cutTo } from "./width.ts";
 
 /** Something that can be done now. */
 export interface Choice {
@@ -64,9 +65,7 @@ export async function choose(choices: readonly Choice[], screen: Screen, { out }
 function line(number: number, label: string, note: string, out: World["out"]): string {
   const end = note === "" ? "" : `  (${note})`;
   const room = Math.max(out.columns - end.length - 5, 12);
-  const words = shownInLine(label);
-  const cut = words.length > room ? `${words.slice(0, room - 1)}…` : words;
-  return `  ${coloured(String(number), "cyan", out)}  ${cut}${dim(end, out)}`;
+  return `  ${coloured(String(number), "cyan", out)}  ${cutTo(shownInLine(label), room)}${dim(end, out)}`;
 }
 
 function pressed(screen: Screen): Promise<string> {

@@ -2,11 +2,20 @@ import type { Client } from "@corral/client";
 import type { World } from "./world.ts";
 import { wrap } from "./wrap.ts";
 
+/** A variable that is set here, where the daemon was started without it: what a hint asks for is done, and does not help yet. */
+export function daemonLacks(hint: string, { variables }: Pick<World, "variables">): string | undefined {
+  const missing = hint.match(/\b[A-Z][A-Z0-9_]*_API_KEY\b/g)?.find((name) => (variables[name] ?? "").trim() !== "");
+  return missing === undefined
+    ? undefined
+    : `${missing} is set here, but the daemon was started without it: \`corral stop\`, and try again.`;
+}
+
 /** Looking for models on this machine is worth no longer wait. */
 const patienceMs = 3_000;
 
 /** What to set before a model can be asked; empty where one can be. */
-export async function providerHints(client: Client, { err }: World): Promise<string> {
+export async function providerHints(client: Client, world: World): Promise<string> {
+  const { err } = world;
   const credentials = await client.credentials.list().catch(() => []);
   const needed = credentials.filter(({ isNeeded }) => isNeeded);
   if (needed.length === 0 || needed.some(({ source }) => source !== null)) return "";
@@ -14,7 +23,8 @@ export async function providerHints(client: Client, { err }: World): Promise<str
   const local = models.find(({ name, isReachable }) => isReachable && name.startsWith("ollama/"));
   const variables = needed.map(({ variable }) => variable).join(", ");
   const words = [
-    `No provider has a key yet: \`corral auth login anthropic\` keeps one, or set one of ${variables} and start the daemon anew (\`corral stop\`).`,
+    daemonLacks(variables, world) ??
+      `No provider has a key yet: \`corral auth login anthropic\` keeps one, or set one of ${variables} and start the daemon anew (\`corral stop\`).`,
     ...(local === undefined
       ? []
       : [`Ollama runs here and needs none: \`corral run --model ${local.name} "what should be done"\`.`]),

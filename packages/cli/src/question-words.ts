@@ -1,8 +1,12 @@
 import { type AnswerGiven, answerWords, type AskedQuestion, type QuestionState } from "@corral/protocol";
 import { UsageError } from "./flags.ts";
+import { shownInLine } from "./terminal.ts";
 import { callHeading } from "./transcript.ts";
 
 type Question = Pick<AskedQuestion, "about" | "text" | "choices" | "takesText" | "default">;
+
+/** An approval is for all of a call, so all of it is shown. */
+const wholeCall = 100_000;
 
 /** What is asked, in lines: what it is about, the choices by their numbers, what is taken without an answer. */
 export function questionLines(question: Question, remainingMs?: number): readonly string[] {
@@ -11,10 +15,14 @@ export function questionLines(question: Question, remainingMs?: number): readonl
   const usual =
     question.default === undefined ? [] : [`(without an answer: ${answerWords(question, question.default)})`];
   return [
-    ...(about.kind === "approval" ? [callHeading(about.tool, about.arguments), `  ${about.because}`] : []),
+    ...(about.kind === "approval"
+      ? [callHeading(about.tool, about.arguments, wholeCall), `  ${shownInLine(about.because)}`]
+      : []),
     ...(about.kind === "approval" && about.diff !== undefined ? about.diff.trimEnd().split("\n") : []),
     text,
-    ...choices.map(({ label, note }, at) => `  ${at + 1}  ${label}${note === undefined ? "" : `  (${note})`}`),
+    ...choices.map(({ label, note }, at) =>
+      shownInLine(`  ${at + 1}  ${label}${note === undefined ? "" : `  (${note})`}`),
+    ),
     ...usual,
     ...limit,
   ];
@@ -39,8 +47,10 @@ export function answerMeant(question: Question, said: string): AnswerGiven {
   if (whole !== undefined) return { choice: whole };
   const begun = choiceCalled(question, first);
   if (begun !== undefined && question.takesText) return { choice: begun, ...more };
-  if (text !== "" && question.takesText && question.about.kind === "agent") return { text };
-  if (text !== "" && question.takesText && question.choices.some(({ id }) => id === "deny"))
+  // A number was meant for a choice.
+  const isWords = text !== "" && (question.choices.length === 0 || !/^\d+$/.test(text));
+  if (isWords && question.takesText && question.about.kind === "agent") return { text };
+  if (isWords && question.takesText && question.choices.some(({ id }) => id === "deny"))
     return { choice: "deny", text };
   throw new UsageError(
     `${JSON.stringify(text)} is none of its choices`,

@@ -1,7 +1,7 @@
 import { event, newId, type QuestionView } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { dispatch } from "./dispatch.ts";
-import { answerMeant } from "./question-words.ts";
+import { answerMeant, questionLines } from "./question-words.ts";
 import { Stage } from "./testing/stage.ts";
 import { testWorld } from "./testing/world.ts";
 import type { World } from "./world.ts";
@@ -52,13 +52,21 @@ describe("corral questions and answer", () => {
   });
 
   test("the only question is answered by a number, and a named one in words", async () => {
-    const first = ask("ses_1");
+    const agent = { kind: "agent", callId: "cal_1", turnId: "trn_1" } as const;
+    const first = ask("ses_1", { about: agent });
     expect(await dispatch(["answer", "1"], stand.world)).toBe(0);
     expect(first.state).toMatchObject({ answer: { choice: "once" } });
     const second = ask("ses_1");
     expect(await dispatch(["answer", second.id, "deny", "use", "pnpm"], stand.world)).toBe(0);
     expect(second.state).toMatchObject({ answer: { choice: "deny", text: "use pnpm" } });
     expect(stand.written.err).toBe("person:ann answered: Allow once\nperson:ann answered: Deny: use pnpm\n");
+  });
+
+  test("what is to be allowed is named, for another may have come in its place", async () => {
+    const { id, state } = ask("ses_1");
+    expect(await dispatch(["answer", "1"], stand.world)).toBe(2);
+    expect(stand.written.err).toContain(`\`corral answer ${id} 1\``);
+    expect(state).toEqual({ state: "open" });
   });
 
   test("of several one has to be named, and one that somebody else answered tells whose that was", async () => {
@@ -89,6 +97,20 @@ test.each([
   ["not on a friday", { choice: "deny", text: "not on a friday" }],
 ])("at an approval %j means %j", (said, meant) => {
   expect(answerMeant({ about, text: "", choices, takesText: true }, said)).toEqual(meant);
+});
+
+test("what an agent writes stays on its line", () => {
+  const because = "npm\n  1  Deny: it is harmless";
+  const fake = { ...about, tool: "write", arguments: { path: "a\nb" }, because };
+  expect(
+    questionLines({ about: fake, text: "May it?", choices: [{ id: "1", label: "Yes\n  2  No" }], takesText: false }),
+  ).toEqual(["write a⏎b", "  npm⏎  1  Deny: it is harmless", "May it?", "  1  Yes⏎  2  No"]);
+});
+
+test("a number that is no choice is no answer", () => {
+  const agent = { about: { kind: "agent", callId: "cal_1", turnId: "trn_1" }, text: "", takesText: true } as const;
+  expect(() => answerMeant({ ...agent, choices }, "9")).toThrow('"9" is none of its choices');
+  expect(answerMeant({ ...agent, choices: [] }, "9")).toEqual({ text: "9" });
 });
 
 test("to an agent's question words are the answer", () => {
@@ -142,7 +164,7 @@ describe("whoever watches", () => {
     const keys = screen();
     const { running, asked } = runThatAsks({ ...stand.world, screen: keys.world });
     const question = await asked;
-    await expect.poll(keys.isTaken).toBe(true);
+    await expect.poll(() => stand.written.err).toContain("> ");
     expect(stand.written.err).toContain("$ npm publish\n");
     keys.press("1");
     await expect.poll(() => question.state.state).toBe("answered");
@@ -152,11 +174,25 @@ describe("whoever watches", () => {
     expect(question.state).toMatchObject({ answer: { choice: "once" } });
   });
 
-  test("types words, corrects them, and sends them with Enter", async () => {
+  test("has not answered with keys from before the question was there to be read", async () => {
     const keys = screen();
     const { running, asked } = runThatAsks({ ...stand.world, screen: keys.world });
     const question = await asked;
     await expect.poll(keys.isTaken).toBe(true);
+    keys.press("1\r");
+    await expect.poll(() => stand.written.err).toContain("> ");
+    expect(question.state).toEqual({ state: "open" });
+    keys.press("3");
+    await expect.poll(() => question.state).toMatchObject({ answer: { choice: "deny" } });
+    settle(question);
+    expect(await running).toBe(0);
+  });
+
+  test("types words, corrects them, and sends them with Enter", async () => {
+    const keys = screen();
+    const { running, asked } = runThatAsks({ ...stand.world, screen: keys.world });
+    const question = await asked;
+    await expect.poll(() => stand.written.err).toContain("> ");
     keys.press("use pnpx");
     keys.press("\u007fm\r");
     await expect.poll(() => question.state).toMatchObject({ answer: { choice: "deny", text: "use pnpm" } });

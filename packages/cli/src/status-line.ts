@@ -1,4 +1,5 @@
 import { dim, type Output, shownInLine } from "./terminal.ts";
+import { cutTo } from "./width.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const everyMs = 100;
@@ -47,6 +48,11 @@ export class StatusLine {
     return found === undefined ? undefined : this.#now() - found.since;
   }
 
+  /** Somebody else is about to write. */
+  makeRoom(): void {
+    this.#erase();
+  }
+
   /** Somebody else uses the terminal until it is shown again. */
   hide(): void {
     this.#erase();
@@ -76,8 +82,7 @@ export class StatusLine {
     const end = `${others}  ${spent(this.#now() - last.since)}`;
     const room = Math.max(this.#out.columns - end.length - 4, 1);
     const words = shownInLine(last.words);
-    const cut = words.length > room ? `${words.slice(0, room - 1)}…` : words;
-    this.#out.write(`${erased}${dim(`${frames[this.#frame]} ${cut}${end}`, this.#out)}`);
+    this.#out.write(`${erased}${dim(`${frames[this.#frame]} ${cutTo(words, room)}${end}`, this.#out)}`);
     this.#isDrawn = true;
   }
 

@@ -86,5 +86,6 @@ export function bounded(text: string, { lines, characters }: { lines: number; ch
   const all = text.replaceAll("\r\n", "\n").replace(/\n+$/, "").split("\n");
   const kept = all.slice(0, lines).join("\n");
   const cut = kept.length > characters ? `${kept.slice(0, characters)}…` : kept;
-  return all.length > lines ? `${cut}\n… ${all.length - lines} more lines` : cut;
+  const left = all.length - lines;
+  return left > 0 ? `${cut}\n… ${left} more line${left === 1 ? "" : "s"}` : cut;
 }

@@ -139,3 +139,20 @@ test("at a terminal words are set off as their marks say, and a colourless one k
   plain.said("prt_a", "a **bold** word");
   expect(plain.text()).toBe("a **bold** word\n");
 });
+
+test("a reply that ends before it is whole says so", () => {
+  const { event, said, text } = stage();
+  said("prt_a", "I will now");
+  event("turn.replied", { id: "trn_a", finish: "length", usage: { inputTokens: 1, outputTokens: 1 } });
+  expect(text()).toMatch(/^I will now\n\(the reply is cut here: /);
+});
+
+test("whoever writes in between finds the line of what is under way gone", async () => {
+  const { event, call, text, transcript } = stage({ isTerminal: true });
+  call("cal_a", "shell", { command: "sleep 9" });
+  event("call.started", { id: "cal_a", attempt: 1 });
+  await expect.poll(text).toContain("running");
+  transcript.makeRoom();
+  expect(text().endsWith("\r\u001b[2K")).toBe(true);
+  transcript.close();
+});

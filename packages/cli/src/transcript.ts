@@ -14,7 +14,8 @@ import {
 import { Markdown } from "./markdown.ts";
 import { spent, StatusLine } from "./status-line.ts";
 import { lineWords } from "./state-words.ts";
-import { bold, bounded, dim, type Output, shown } from "./terminal.ts";
+import { bold, bounded, dim, type Output, shown, shownInLine } from "./terminal.ts";
+import { cutTo } from "./width.ts";
 import { listed as inWidth } from "./wrap.ts";
 
 /** For those who watch a session, and not only what becomes of their own words. */
@@ -58,6 +59,12 @@ export class Transcript {
     this.#markdown = isLive && out.colour ? new Markdown(() => out.columns) : undefined;
   }
 
+  /** Somebody else is about to write. */
+  makeRoom(): void {
+    this.#endCountdown();
+    this.#status.makeRoom();
+  }
+
   /** Nothing more comes: the terminal is somebody else's. */
   close(): void {
     this.#endCountdown();
@@ -95,6 +102,10 @@ export class Transcript {
       case "workspace.prepared":
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
         return;
+      case "turn.replied": {
+        const { finish } = event.data;
+        return ends.has(finish) ? this.#line(dim(`(${ends.get(finish)})`, this.#out)) : undefined;
+      }
       case "call.requested":
         this.#tools.set(event.data.id, event.data.tool);
         this.#headings.set(event.data.id, callHeading(event.data.tool, event.data.arguments));
@@ -206,6 +217,14 @@ export class Transcript {
     this.#lastHeading = id;
   }
 
+  /** In one line: it stands above as a whole, unless it is told at its end. */
+  #headingAgain(id: string): void {
+    const heading = this.#headings.get(id) ?? id;
+    if (isToldAtItsEnd(this.#tools.get(id) ?? "") || this.#out.isTerminal !== true) return this.#heading(id);
+    this.#line(bold(cutTo(shownInLine(heading), this.#out.columns), this.#out));
+    this.#lastHeading = id;
+  }
+
   /** Beside its call where both are short, else below it; the call is repeated when another came in between. */
   #result(id: string, text: string): void {
     this.#isBelowCall = true;
@@ -217,7 +236,7 @@ export class Transcript {
     const isBeside = isShort && isToldAtItsEnd(this.#tools.get(id) ?? "");
     // The question itself stands above, where it was asked.
     const isAnswer = this.#tools.get(id) === "ask" && this.#exitCodes === "bad";
-    if (this.#lastHeading !== id && !isBeside && !isAnswer) this.#heading(id);
+    if (this.#lastHeading !== id && !isBeside && !isAnswer) this.#headingAgain(id);
     this.#headings.delete(id);
     this.#tools.delete(id);
     if (isAnswer) return this.#line(dim(inWidth(`→ ${shown(body)}`, this.#out), this.#out));
@@ -255,6 +274,12 @@ export class Transcript {
   }
 }
 
+/** A reply that is over without being whole looks as if it were. */
+const ends: ReadonlyMap<string, string> = new Map([
+  ["length", "the reply is cut here: it is as long as the model may answer; say that it is to go on"],
+  ["content-filter", "the provider held back the rest of the reply"],
+]);
+
 /** Whoever watched knows about shorter times. */
 const worthTelling = 2_000;
 
@@ -274,11 +299,11 @@ function listed(all: readonly string[]): string {
 }
 
 /** What a call asks for, in a line or a few. */
-export function callHeading(tool: string, args: Readonly<Record<string, unknown>>): string {
+export function callHeading(tool: string, args: Readonly<Record<string, unknown>>, longest = 200): string {
   const command = args["command"];
   if (tool === "shell" && typeof command === "string") return `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`;
-  const words = toolWords(tool, args) ?? JSON.stringify(args);
-  return `${tool} ${bounded(words, { lines: 1, characters: 200 })}`.trimEnd();
+  const words = shownInLine(toolWords(tool, args) ?? JSON.stringify(args));
+  return `${shownInLine(tool)} ${words.length > longest ? `${words.slice(0, longest)}…` : words}`.trimEnd();
 }
 
 /** Those are quick, and their results are short: one line tells both. What the operator is asked is shown by whoever asks. */

@@ -12,6 +12,8 @@ export interface Show {
   event(event: WireEvent): void;
   delta(delta: Delta): void;
   gap(gap: Gap): void;
+  /** Somebody else is about to write to the terminal. */
+  makeRoom?(): void;
   /** Nothing more comes. */
   close?(): void;
 }

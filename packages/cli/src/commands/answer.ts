@@ -13,7 +13,7 @@ export const answer = defineCommand({
   name: "answer",
   usage: "answer [QUESTION] [CHOICE | WORDS…] [--cancel] [--json]",
   summary: "Answers what a session asks: by a choice's number or name, in words, or both.",
-  details: `QUESTION is an id, or its beginning or end; without, it is the only one that waits. Without an answer the question is shown and you are
+  details: `QUESTION is an id, or its beginning or end; without, it is the only one that waits, unless it asks you to allow something. Without an answer the question is shown and you are
 asked. The first answer counts; a later one is told whose that was. Words at an approval say no and are told to the agent.`,
   examples: [
     ["corral answer", "be asked"],
@@ -55,13 +55,21 @@ async function meant(client: Client, [name = "", ...rest]: readonly string[]) {
   const [only, ...others] = open;
   if (only === undefined) throw new UsageError("nobody asks anything", "`corral questions --all` shows what was asked");
   if (others.length > 0) throw new UsageError(`several questions wait: ${idsOf(open)}`, "Name one of them");
+  // Since it was looked at, another may have come in its place.
+  if (only.about.kind !== "agent" && name !== "")
+    throw new UsageError(
+      "what is allowed is named",
+      `\`corral answer ${only.id} ${[name, ...rest].join(" ")}\`, or \`corral answer\` shows it and asks you`,
+    );
   return { question: only, said: [name, ...rest].join(" ").trim() };
 }
 
 async function closedOne(client: Client, name: string): Promise<QuestionView> {
   const question = await client.questions.get(name as QuestionView["id"]);
   if (question.state.state === "open") return question;
-  throw new CorralError("question.closed", endWords(question, question.state));
+  throw new CorralError("question.closed", endWords(question, question.state), {
+    hint: "`corral questions` lists what waits for an answer",
+  });
 }
 
 function idsOf(questions: readonly QuestionView[]): string {

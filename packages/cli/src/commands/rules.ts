@@ -17,7 +17,7 @@ import { defineCommand } from "../command.ts";
 import { rulesComplaints } from "../complaints.ts";
 import { connectDaemon } from "../daemon.ts";
 import { oneOf, UsageError } from "../flags.ts";
-import { jsonLine, shown } from "../terminal.ts";
+import { jsonLine, shown, shownInLine } from "../terminal.ts";
 import { listed } from "../wrap.ts";
 import type { World } from "../world.ts";
 
@@ -66,7 +66,7 @@ Exit code of check: 0 allowed, 3 asked, 1 denied.`,
     const agent = oneOf("agent", args.agent, agentName, "the name of an agent");
     const given = circumstances(args);
     const { path, host, tool } = args;
-    const command = words.length === 0 ? undefined : words.join(" ");
+    const command = words.join(" ").trim() === "" ? undefined : words.join(" ");
     if (action === "check" && [command, path, host, tool].every((each) => each === undefined))
       throw new UsageError("which command?", usage);
     const client = await connectDaemon(world);
@@ -145,13 +145,15 @@ function keptWords(rule: KeptRule): string {
 function explain(judged: Judgement, world: World, json: boolean): number {
   if (json) world.out.write(jsonLine(judged));
   else {
-    world.out.write(shown(`${judged.verdict}: ${judged.why}\n`));
-    for (const part of judged.parts) {
+    world.out.write(`${shownInLine(`${judged.verdict}: ${judged.why}`)}\n`);
+    const lines = judged.parts.map((part) => {
       const inside = part.via === undefined ? "" : ` (in ${part.via.join(" ")})`;
       const from =
         part.rule === undefined ? "" : `  [${part.rule.verdict} ${subject(part.rule)}, ${origin(part.rule)}]`;
-      world.out.write(shown(`  ${part.verdict.padEnd(5)}  ${part.kind} ${part.text}${inside}: ${part.why}${from}\n`));
-    }
+      return shownInLine(`  ${part.verdict.padEnd(5)}  ${part.kind} ${part.text}${inside}: ${part.why}${from}`);
+    });
+    // Behind a cd the same words may be two places, and mean the same.
+    for (const line of new Set(lines)) world.out.write(`${line}\n`);
     for (const match of judged.always ?? []) world.out.write(shown(`  "always" would allow: ${subject({ match })}\n`));
   }
   return exitCodes[judged.verdict];

@@ -8,6 +8,7 @@ import { environmentIn, unsafe } from "../environment.ts";
 import { InlineQuestions } from "../inline-questions.ts";
 import type { Outcome } from "../outcome.ts";
 import { readPrompt } from "../prompt.ts";
+import { daemonLacks } from "../provider-hints.ts";
 import { modelNamed } from "../rehearsal/model.ts";
 import { oneOf, UsageError, valuesOf } from "../flags.ts";
 import { jsonLine, shown } from "../terminal.ts";
@@ -147,7 +148,7 @@ async function watch(
   const { err } = world;
   err.write(`session ${session.id}\n`);
   const leaving = new AbortController();
-  const interrupt = interrupter(client, session, world, leaving);
+  const interrupt = interrupter(client, session, world, { leaving, show });
   const forget = world.onInterrupt(() => interrupt.press());
   const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
   const tally = new Tally();
@@ -187,7 +188,12 @@ function counting(show: Show, tally: Tally): Show {
  * The first Ctrl-C asks the agent to stop, the second leaves it alone. One pressed before the input was taken up finds
  * nothing to stop: it counts when the activity opens.
  */
-function interrupter(client: Client, session: SessionView, { err }: World, leaving: AbortController) {
+function interrupter(
+  client: Client,
+  session: SessionView,
+  { err }: World,
+  { leaving, show }: { readonly leaving: AbortController; readonly show: Show },
+) {
   let pressed = 0;
   const ask = () => {
     client.sessions.interrupt(session.id, { signal: leaving.signal }).catch((error: unknown) => {
@@ -199,6 +205,7 @@ function interrupter(client: Client, session: SessionView, { err }: World, leavi
     press() {
       pressed += 1;
       if (pressed > 1) return leaving.abort();
+      show.makeRoom?.();
       err.write("\ninterrupting; Ctrl-C again leaves without waiting\n");
       ask();
     },
@@ -208,7 +215,8 @@ function interrupter(client: Client, session: SessionView, { err }: World, leavi
   };
 }
 
-function conclude(outcome: Outcome, session: SessionView, workspace: string | undefined, { err }: World): number {
+function conclude(outcome: Outcome, session: SessionView, workspace: string | undefined, world: World): number {
+  const { err } = world;
   if (workspace !== undefined) err.write(`workspace ${workspace}\n`);
   switch (outcome.kind) {
     case "done":
@@ -223,7 +231,8 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
       err.write(`parked before it began; \`corral queue resume ${session.id}\` lets it begin\n`);
       return 1;
     case "failed":
-      err.write(shown(`error: ${outcome.message}\n${outcome.hint === undefined ? "" : `hint: ${outcome.hint}\n`}`));
+      err.write(shown(`error: ${outcome.message}\n`));
+      if (outcome.hint !== undefined) err.write(shown(`hint: ${daemonLacks(outcome.hint, world) ?? outcome.hint}\n`));
       return 1;
     case "waiting":
       err.write(`session ${session.id} waits for you: ${waitingFor(outcome, session.id)}\n`);

@@ -2,7 +2,7 @@ import { usageBy, type UsageSum } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
-import { dollars, tokens } from "../figures.ts";
+import { counted, dollars, tokens } from "../figures.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { table } from "../wrap.ts";
 
@@ -42,6 +42,7 @@ with a session is not counted any more.`,
 function wordsOf(sum: UsageSum): string {
   const { requests, inputTokens, cachedInputTokens, outputTokens, unpriced } = sum;
   const cached = cachedInputTokens === 0 ? "" : ` (${tokens(cachedInputTokens)} from the cache)`;
-  const unknown = unpriced === 0 ? "" : `, ${unpriced} without a known price`;
-  return `${dollars(sum.costUsd)}  ${requests} requests${unknown}  ${tokens(inputTokens)} in${cached}  ${tokens(outputTokens)} out`;
+  const unknown = unpriced === 0 || unpriced === requests ? "" : `, ${unpriced} without a known price`;
+  const price = requests > 0 && unpriced === requests ? "no price known" : dollars(sum.costUsd);
+  return `${price}  ${counted(requests, "request")}${unknown}  ${tokens(inputTokens)} in${cached}  ${tokens(outputTokens)} out`;
 }
