@@ -158,8 +158,14 @@ test("what was asked is told in tokens and dollars, and models with what is know
   const shot = join(stage.home, "shot.png");
   mkdirSync(stage.home, { recursive: true });
   writeFileSync(shot, png);
-  await told("run", "--model", "anthropic/claude-sonnet-4-5", "--attach", shot, "hi");
+  await told("run", "--model", "anthropic/claude-sonnet-4-5", "--effort", "high", "--attach", shot, "hi");
   expect(JSON.stringify(stage.model.requests[0]?.body)).toContain(png.toString("base64"));
+  expect(stage.model.requests[0]?.body).toMatchObject({ thinking: { type: "enabled" } });
+  const refused = stage.corral("run", "--model", "anthropic/claude-3-5-sonnet", "--effort", "low", "hi");
+  expect([await refused.exit, refused.stderr()]).toEqual([
+    1,
+    expect.stringContaining("does not think before it answers"),
+  ]);
   const [used] = await told("usage", "--by", "model");
   expect(used).toMatchObject({
     by: "model",

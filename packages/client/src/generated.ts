@@ -421,6 +421,7 @@ export interface Api {
             | undefined;
           images?: boolean | undefined;
           reasoning?: boolean | undefined;
+          effort?: "low" | "medium" | "high" | undefined;
           tools?: boolean | undefined;
         };
         source: "built-in" | "settings" | "provider";
@@ -514,6 +515,7 @@ export interface Api {
       worktree?: string | undefined;
       agent?: string | undefined;
       model?: string | undefined;
+      effort?: "low" | "medium" | "high" | undefined;
       mode?: "plan" | "ask" | "auto" | undefined;
       environment?:
         | {

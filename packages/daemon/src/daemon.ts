@@ -238,6 +238,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       if (workspace === "copy") await room.mustBeLeft();
       return wish;
     },
+    mustThink(model) {
+      if (models.facts(model).reasoning === true) return;
+      throw new CorralError("config.invalid", `${model} does not think before it answers, as far as is known.`, {
+        hint: 'Leave out --effort, or say "reasoning": true of it in the setting models',
+      });
+    },
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
     standings: () => foreman.standings(),
   });

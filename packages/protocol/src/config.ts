@@ -237,7 +237,7 @@ export const settings = {
   ),
   models: setting(
     ownModels,
-    "Models of your own and changes to those that are built in, by their names: context, prices (US dollars for a million tokens), images, reasoning, tools.",
+    "Models of your own and changes to those that are built in, by their names: context, prices (US dollars for a million tokens), images, reasoning, effort (low, medium or high), tools.",
     { default: {}, scope: "machine", takesEffect: "now" },
   ),
   "providers.openai.api": setting(

@@ -24,7 +24,7 @@ import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { answerGiven, askedQuestion } from "./question.ts";
 import { alwaysFor, ruleMatch } from "./rule.ts";
-import { agentName, interruptAt, mode, modelName } from "./session.ts";
+import { agentName, effort, interruptAt, mode, modelName } from "./session.ts";
 import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
@@ -77,6 +77,7 @@ export const eventData = {
     /** Without: `main`. */
     agent: agentName.optional(),
     model: z.string(),
+    effort: effort.optional(),
     mode,
     environment: environmentWish,
     workspace: workspaceKind,
@@ -233,7 +234,12 @@ export const eventData = {
   /** What will be asked is fixed; the hash tells whether a later attempt asks the same. */
   "turn.prepared": z.object({ id: turnId, activityId, model: z.string(), requestHash: z.string() }),
   /** Durable before the request leaves. Attempts after the first follow a crash or a failed request. */
-  "turn.dispatched": z.object({ id: turnId, attempt: z.int().positive() }),
+  "turn.dispatched": z.object({
+    id: turnId,
+    attempt: z.int().positive(),
+    /** How much the model is to think; without: as is usual with its provider, or it does not think. */
+    effort: effort.optional(),
+  }),
   /** One attempt failed without any effect; another follows unless the turn settles. */
   "turn.attempt-failed": z.object({
     id: turnId,

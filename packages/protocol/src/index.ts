@@ -353,6 +353,8 @@ export {
   sessionView,
   agentName,
   usualAgent,
+  type Effort,
+  effort,
 } from "./session.ts";
 export {
   type ActivityState,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { modelName } from "./session.ts";
+import { effort, modelName } from "./session.ts";
 import type { Usage } from "./usage.ts";
 
 /** US dollars for a million tokens; above so many tokens of input another price counts for all of them. */
@@ -30,6 +30,8 @@ export const modelFacts = z.strictObject({
   images: z.boolean().optional(),
   /** Whether it thinks before it answers. */
   reasoning: z.boolean().optional(),
+  /** How much it thinks, of one that does, where a session says nothing. */
+  effort: effort.optional(),
   /** Whether it can call tools. */
   tools: z.boolean().optional(),
 });

@@ -19,6 +19,10 @@ export const agentName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,62}$/, "expected
 /** Of sessions that were begun without a name. */
 export const usualAgent = "main";
 
+/** How much a model thinks before it answers. */
+export const effort = z.enum(["low", "medium", "high"]);
+export type Effort = z.infer<typeof effort>;
+
 export const modelName = z.string().regex(/^[^/]+\/.+$/, "expected provider/model");
 
 export const turnLimit = z.int().min(1).max(1000);
@@ -31,6 +35,8 @@ export const createSession = z.object({
   agent: agentName.optional(),
   /** Without: what the project's settings say. */
   model: modelName.optional(),
+  /** Without: what the settings say of the model, or what is usual with its provider. */
+  effort: effort.optional(),
   mode: mode.default("auto"),
   environment: environmentAsked.prefault({}),
   workspace: workspaceKind.default("copy"),

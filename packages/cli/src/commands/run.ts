@@ -1,5 +1,5 @@
 import type { AdmitInput, Client } from "@corral/client";
-import { agentName, type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
+import { agentName, effort, type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
 import { attachAll, readAttachments } from "../attachments.ts";
 import { closingWords, Tally } from "../closing.ts";
 import { defineCommand } from "../command.ts";
@@ -19,7 +19,7 @@ import type { World } from "../world.ts";
 export const run = defineCommand({
   name: "run",
   usage:
-    "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--attach FILE]… [--detach] PROMPT…",
+    "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--effort low|medium|high] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--attach FILE]… [--detach] PROMPT…",
   summary: "Gives an agent a task in this repository and watches it work.",
   details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
 The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
@@ -43,6 +43,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       description: "as this agent: rules that name it count, and what was always allowed to it here (without: main)",
     },
     model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
+    effort: {
+      type: "string",
+      valueHint: "low|medium|high",
+      description: "how much the model thinks before it answers, where it does (without: what the settings say of it)",
+    },
     mode: {
       type: "string",
       valueHint: "plan|ask|auto",
@@ -85,6 +90,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const environment = environmentIn(args);
     const workspace = workspaceNamed(args.workspace);
     const agent = oneOf("agent", args.agent, agentName, "a name of letters, digits, . _ and -");
+    const thinking = oneOf("effort", args.effort, effort, "low, medium or high");
     const mode = modeNamed(args.mode);
     const base = baseIn(args, workspace);
     const files = readAttachments(valuesOf(rawArgs, "attach"), world);
@@ -96,6 +102,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
       worktree: project.worktree,
       agent,
       model: modelNamed(args.model, world.cwd),
+      effort: thinking,
       mode,
       environment,
       workspace,

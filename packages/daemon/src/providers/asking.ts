@@ -26,6 +26,8 @@ export async function* askModel(how: Asking, request: ModelRequest, signal: Abor
       prompt: toPrompt(request, how.taste),
       tools: toTools(request.tools),
       abortSignal: connection.signal,
+      // Each package puts it into its provider's own words: a budget of tokens, a level, an effort.
+      ...(request.effort === undefined ? {} : { reasoning: request.effort }),
       ...(how.providerOptions === undefined ? {} : { providerOptions: how.providerOptions }),
     });
     yield* toPieces(stream, how.pieces);

@@ -14,7 +14,7 @@ import {
   thinks,
 } from "../testing/scripted-model/index.ts";
 import type { ProviderFailure } from "./failure.ts";
-import type { ModelRequest, Provider, ReplyPiece } from "./port.ts";
+import type { AssistantPart, Message, ModelRequest, Provider, ReplyPiece } from "./port.ts";
 
 /** A provider, and what stands behind it and answers as it is told. */
 export interface ProviderStage extends AsyncDisposable {
@@ -33,6 +33,10 @@ export interface ProviderStage extends AsyncDisposable {
   readonly tellsNoReasoning?: boolean;
   /** The protocol tells only with the reply's end that a call is whole. */
   readonly callsEndWithReply?: boolean;
+  /** The last request, as it was sent. */
+  sent?(): string;
+  /** Of a reply with reasoning, what goes back to the provider: a piece of the next request. Without: nothing does. */
+  readonly replays?: string;
   /** How its servers say that a conversation is too long. */
   readonly overflow?: readonly [status: number, message: string];
 }
@@ -94,6 +98,17 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
         { kind: "end", part: "1" },
         { kind: "finish", reason: "stop", usage: { inputTokens: 5, outputTokens: 2, cachedInputTokens: 4 } },
       ]);
+    });
+
+    test("reasoning goes back with the next request as the provider wants it", async ({ skip }) => {
+      const { replays, sent } = stage;
+      if (replays === undefined || sent === undefined) return skip("nothing goes back");
+      stage.script([thinks("hm", "kept"), says("yes")]);
+      const said = asSaid(await Array.fromAsync(ask()));
+      stage.script(says("ok"));
+      const messages = [...hello.messages, said, { role: "user", text: "and?" } as const];
+      await collect(stage.provider.ask({ ...hello, messages }, new AbortController().signal));
+      expect(sent()).toContain(replays);
     });
 
     test("calls come when their arguments are complete", async () => {
@@ -246,6 +261,20 @@ const hello: ModelRequest = {
   tools: [],
 };
 
+/** What a reply was, as it is sent back. */
+export function asSaid(pieces: readonly ReplyPiece[]): Message {
+  const parts = pieces.flatMap((piece, at): readonly AssistantPart[] => {
+    const metadata = "providerMetadata" in piece ? { providerMetadata: piece.providerMetadata } : {};
+    if (piece.kind === "call")
+      return [{ kind: "call", id: piece.id, tool: piece.tool, arguments: JSON.parse(piece.json), ...metadata }];
+    if (piece.kind !== "end") return [];
+    const begun = pieces.slice(0, at).findLast((each) => each.kind === "begin" && each.part === piece.part);
+    const texts = pieces.flatMap((each) => (each.kind === "delta" && each.part === piece.part ? [each.text] : []));
+    return [{ kind: begun?.kind === "begin" ? begun.of : "text", text: texts.join(""), ...metadata }];
+  });
+  return { role: "assistant", parts };
+}
+
 /** Without what is the provider's own affair. */
 async function collect(reply: AsyncIterable<ReplyPiece>, into: ReplyPiece[] = []): Promise<readonly ReplyPiece[]> {
   for await (const piece of reply) into.push(plain(piece));
@@ -261,7 +290,7 @@ function plain(piece: ReplyPiece): ReplyPiece {
 /** A stage on the scripted model, which speaks the protocol that it is asked in. */
 export async function scriptedStage(
   open: (url: string) => Provider | Promise<Provider>,
-  traits: Pick<ProviderStage, "tellsNoReasoning" | "callsEndWithReply" | "overflow"> = {},
+  traits: Pick<ProviderStage, "tellsNoReasoning" | "callsEndWithReply" | "overflow" | "replays"> = {},
 ): Promise<ProviderStage> {
   const scripted = await startScriptedModel();
   const last = () => scripted.requests.at(-1);
@@ -272,6 +301,7 @@ export async function scriptedStage(
     waits: () => vi.waitUntil(() => last() !== undefined).then(() => undefined),
     closed: async () => last()?.closed,
     requests: () => scripted.requests.length,
+    sent: () => JSON.stringify(last()?.body),
     vanish: () => scripted.close(),
     [Symbol.asyncDispose]: () => scripted.close(),
   };

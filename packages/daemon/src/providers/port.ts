@@ -1,4 +1,4 @@
-import type { Usage } from "@corral/protocol";
+import type { Effort, Usage } from "@corral/protocol";
 
 /** One model request as a stream. A provider never runs a tool and never retries by itself. */
 export interface Provider {
@@ -58,6 +58,10 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolOffer[];
+  /** How much it is to think; only of a model that does. Without: as is usual with the provider. */
+  readonly effort?: Effort;
+  /** Tokens that it can read and write together, where that is known. */
+  readonly context?: number;
   /** The same for all requests of a conversation: what a provider finds earlier ones in its cache by. */
   readonly conversation?: string;
   readonly place?: RequestPlace;

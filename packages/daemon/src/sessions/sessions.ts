@@ -96,6 +96,8 @@ export interface SessionTerms {
   defaults(project: ProjectId): Promise<SessionDefaults>;
   /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
   environment(asked: EnvironmentAsked, workspace: CreateSession["workspace"]): Promise<EnvironmentWish>;
+  /** Throws for a model that does not think, as far as is known. */
+  mustThink?(model: string): void;
   /** Where those stand by now that are in line for a place. Without: where they stood when they came. */
   standings?(): ReadonlyMap<SessionId, PlaceInLine>;
   /** Makes ready what a session begins with that begins from a snapshot. Throws `not-found`. */
@@ -118,9 +120,11 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       const wished = await terms.environment(wish.environment, workspace);
       // While a plan is made, its walls see to it that nothing is written.
       const environment = mode === "plan" ? { ...wished, access: "read" as const } : wished;
+      if (wish.effort !== undefined) terms.mustThink?.(model);
       const named = wish.agent === undefined ? {} : { agent: wish.agent };
+      const thinks = wish.effort === undefined ? {} : { effort: wish.effort };
       const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
-      const settings = { title: "", ...named, model, mode, environment, workspace, turnLimit, ...begins };
+      const settings = { title: "", ...named, model, ...thinks, mode, environment, workspace, turnLimit, ...begins };
       const make = () =>
         log.append({
           stream: id,

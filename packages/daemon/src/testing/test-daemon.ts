@@ -7,6 +7,7 @@ import {
   type CreateSession,
   type EventType,
   type Judgement,
+  type ModelFacts,
   newId,
   type PlaceLimit,
   type ProjectId,
@@ -96,6 +97,8 @@ export async function startTestDaemon(
     /** What the user tells all agents. */
     personal?: () => string | undefined;
     backoffMs?: (attempt: number) => number;
+    /** What is known of every model. */
+    facts?: ModelFacts;
     /** Without: every call may run. */
     judge?: (call: RuleCall) => Omit<Judgement, "parts">;
     /** How long a run stays that waits for a person. */
@@ -121,6 +124,7 @@ export async function startTestDaemon(
   const providers = openProviders([anthropic, rehearsalDriver({ home })], async (named) => ({
     driver: named.split("/")[0] ?? "",
     access: { key: "test-key", baseUrl: model.url },
+    ...(options.facts === undefined ? {} : { facts: options.facts }),
   }));
   const defects: string[] = [];
   const drivers = driversOf(openJailDriver({ home }));

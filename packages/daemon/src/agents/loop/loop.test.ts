@@ -375,3 +375,18 @@ test("an image that the agent reads is shown to the model", async () => {
   expect(body).toContain(`"media_type":"image/png"`);
   expect(body).toContain(base64);
 });
+
+test.each([
+  ["what the session says", { reasoning: true, effort: "low" }, "high", "high"],
+  ["what is said of the model", { reasoning: true, effort: "low" }, undefined, "low"],
+  ["nothing where nobody says anything", { reasoning: true }, undefined, undefined],
+  ["nothing of a model that does not think", { reasoning: false, effort: "low" }, "high", undefined],
+] as const)("the effort that is asked for is %s, and it is on record", async (_, facts, wished, asked) => {
+  await using daemon = await startTestDaemon({ facts, ...(wished === undefined ? {} : { wish: { effort: wished } }) });
+  const { session, model } = daemon;
+  model.script([says("done")]);
+  await session.prompt("go");
+  expect((await session.until("turn.dispatched")).data.effort).toBe(asked);
+  await session.until("activity.settled");
+  expect("thinking" in model.requests[0]!.body).toBe(asked !== undefined);
+});

@@ -8,7 +8,7 @@ import {
   type ProviderMetadata,
   type ReplyPiece,
 } from "../../providers/index.ts";
-import type { OpenActivity, Turn } from "../../sessions/index.ts";
+import type { History, OpenActivity, Turn } from "../../sessions/index.ts";
 import type { Toolbox, ToolRegistry } from "../../tools/index.ts";
 import type { Context } from "./context/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
@@ -98,13 +98,21 @@ async function ask(
   const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
   const asked = buildRequest(target.model, systemOf(desk.history), earlier, toolbox);
   const messages = await showFiles(asked.messages, { files: desk.history.files, images: target.facts?.images });
-  const request = { ...asked, messages, conversation: desk.session };
+  const thinks = effortOf(target, desk.history.settings);
+  const { context } = target.facts ?? {};
+  const request = {
+    ...asked,
+    messages,
+    conversation: desk.session,
+    ...thinks,
+    ...(context === undefined ? {} : { context }),
+  };
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     // A pause that a crash cut short is taken anew: whoever asked for it still wants it.
     if (turn.pauseMs > 0) await delay(turn.pauseMs, undefined, { signal: desk.signal }).catch(() => undefined);
     if (desk.signal.aborted) return undefined;
-    desk.record(event("turn.dispatched", { id: turn.id, attempt }));
+    desk.record(event("turn.dispatched", { id: turn.id, attempt, ...thinks }));
     await desk.durable();
     try {
       await listen(desk, turn, target, { ...request, place: { turn: number, attempt } }, calls);
@@ -124,6 +132,12 @@ async function ask(
     if (isLast) break;
   }
   return failure;
+}
+
+/** What the session says, else what is said of the model; nothing to one that is not known to think. */
+function effortOf({ facts = {} }: Found, settings: History["settings"]): Pick<ModelRequest, "effort"> {
+  const wanted = settings?.effort ?? facts.effort;
+  return facts.reasoning === true && wanted !== undefined ? { effort: wanted } : {};
 }
 
 /** Whoever heard the beginning would hear it twice: a reply that broke off after words is not asked for again. */

@@ -17,6 +17,7 @@ import { anthropic } from "./driver.ts";
 describeProvider("anthropic", () =>
   scriptedStage((baseUrl) => openAnthropic({ key: "key", baseUrl }), {
     overflow: [400, "prompt is too long: 203456 tokens > 200000 maximum"],
+    replays: '"signature":"kept"',
   }),
 );
 
@@ -147,6 +148,17 @@ test("reasoning comes with its signature and is sent back with it", async () => 
     { type: "thinking", thinking: "deep thought", signature: "sig-42" },
     { type: "text", text: "42" },
   ]);
+});
+
+test.each([
+  ["claude-sonnet-4-5", { thinking: { type: "enabled", budget_tokens: expect.any(Number) } }],
+  ["claude-opus-4-6", { thinking: { type: "adaptive" }, output_config: { effort: "medium" } }],
+])("an effort is asked of %s by a budget or as such", async (name, sent) => {
+  model.script([says("ok"), says("ok")]);
+  await ask([{ role: "user", text: "hi" }], { model: name, effort: "medium" });
+  expect(model.requests[0]?.body).toMatchObject(sent);
+  await ask([{ role: "user", text: "hi" }], { model: name });
+  expect(model.requests[1]?.body).not.toHaveProperty("thinking");
 });
 
 test("unsigned reasoning and empty messages are left out", async () => {

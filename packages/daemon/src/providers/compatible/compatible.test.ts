@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { says, type ScriptedModel, startScriptedModel, thinks } from "../../testing/scripted-model/index.ts";
 import { openCompatible } from "../compatible.ts";
 import { describeProvider, scriptedStage } from "../conformance.ts";
-import type { Message, ReplyPiece } from "../port.ts";
+import type { Message, ModelRequest, ReplyPiece } from "../port.ts";
 import { compatible } from "./driver.ts";
 
 const naming = { label: "mine", keyHint: "Log in.", baseHint: "the address" };
@@ -11,6 +11,7 @@ describeProvider("mine", () =>
   scriptedStage((url) => openCompatible("mine", naming, { key: "key", baseUrl: `${url}/v1` }), {
     overflow: [400, "the request exceeds the available context size"],
     callsEndWithReply: true,
+    replays: '"reasoning_content":"hm"',
   }),
 );
 
@@ -20,9 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => model.close());
 
-async function ask(messages: readonly Message[]): Promise<readonly ReplyPiece[]> {
+async function ask(messages: readonly Message[], more: Partial<ModelRequest> = {}): Promise<readonly ReplyPiece[]> {
   const provider = await compatible.open({ name: "mine", key: "key", baseUrl: `${model.url}/any/path/` });
-  const request = { model: "m", system: "", messages, tools: [] };
+  const request = { model: "m", system: "", messages, tools: [], ...more };
   return Array.fromAsync(provider.ask(request, new AbortController().signal));
 }
 
@@ -42,6 +43,12 @@ test("reasoning goes back to the server it came from, and to no other", async ()
     content: "yes",
     reasoning_content: "of mine",
   });
+});
+
+test("an effort is asked for as OpenAI's servers are", async () => {
+  model.script([says("ok")]);
+  await ask([{ role: "user", text: "hi" }], { effort: "low" });
+  expect(model.requests[0]?.body).toMatchObject({ reasoning_effort: "low" });
 });
 
 test("without an address it says where to set one", async () => {

@@ -16,6 +16,7 @@ import { openGoogle } from "./google.ts";
 describeProvider("google", () =>
   scriptedStage((baseUrl) => openGoogle({ key: "key", baseUrl }), {
     overflow: [400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."],
+    replays: '"thoughtSignature":"kept"',
   }),
 );
 
@@ -91,6 +92,15 @@ test("signatures of thoughts come with what follows them, and go back with it", 
       ],
     },
   ]);
+});
+
+test.each([
+  ["gemini-3-pro", { includeThoughts: true, thinkingLevel: "low" }],
+  ["gemini-2.5-flash", { includeThoughts: true, thinkingBudget: expect.any(Number) }],
+])("an effort is asked of %s by a level or a budget", async (name, thinkingConfig) => {
+  model.script([says("ok")]);
+  await ask([{ role: "user", text: "hi" }], { model: name, effort: "low" });
+  expect(model.requests[0]?.body).toMatchObject({ generationConfig: { thinkingConfig } });
 });
 
 test("an older model is not asked for thoughts", async () => {

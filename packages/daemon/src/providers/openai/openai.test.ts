@@ -9,18 +9,26 @@ import {
   startScriptedModel,
   thinks,
 } from "../../testing/scripted-model/index.ts";
-import { describeProvider, scriptedStage } from "../conformance.ts";
-import type { Access, AssistantPart, Message, ModelRequest, ReplyPiece } from "../port.ts";
+import { asSaid, describeProvider, scriptedStage } from "../conformance.ts";
+import type { Access, Message, ModelRequest, ReplyPiece } from "../port.ts";
 import { openOpenAI } from "./openai.ts";
 
 const overflow = [400, "Your input exceeds the context window of this model."] as const;
 
 describe("by Responses", () => {
-  describeProvider("openai", () => scriptedStage((baseUrl) => openOpenAI({ key: "key", baseUrl }), { overflow }));
+  describeProvider("openai", () =>
+    scriptedStage((baseUrl) => openOpenAI({ key: "key", baseUrl }), {
+      overflow,
+      replays: '"encrypted_content":"kept"',
+    }),
+  );
 });
 describe("by Responses that are stored", () => {
   describeProvider("openai", () =>
-    scriptedStage((baseUrl) => openOpenAI({ key: "key", baseUrl, stores: true }), { overflow }),
+    scriptedStage((baseUrl) => openOpenAI({ key: "key", baseUrl, stores: true }), {
+      overflow,
+      replays: '"type":"item_reference"',
+    }),
   );
 });
 describe("by Chat Completions", () => {
@@ -47,20 +55,6 @@ async function ask(
   const provider = openOpenAI({ key: "secret-key", baseUrl: `${model.url}/v1`, ...access });
   const request = { model: "gpt-5", system: "Be short.", messages, tools: [], ...more };
   return Array.fromAsync(provider.ask(request, new AbortController().signal));
-}
-
-/** What a reply was, as it is sent back. */
-function asSaid(pieces: readonly ReplyPiece[]): Message {
-  const parts = pieces.flatMap((piece, at): readonly AssistantPart[] => {
-    const metadata = "providerMetadata" in piece ? { providerMetadata: piece.providerMetadata } : {};
-    if (piece.kind === "call")
-      return [{ kind: "call", id: piece.id, tool: piece.tool, arguments: JSON.parse(piece.json), ...metadata }];
-    if (piece.kind !== "end") return [];
-    const begun = pieces.slice(0, at).findLast((each) => each.kind === "begin");
-    const texts = pieces.flatMap((each) => (each.kind === "delta" && each.part === piece.part ? [each.text] : []));
-    return [{ kind: begun?.kind === "begin" ? begun.of : "text", text: texts.join(""), ...metadata }];
-  });
-  return { role: "assistant", parts };
 }
 
 const reply = [thinks("hm", "encrypted"), says("Looking."), callsTool("shell", { command: "ls" }, { id: "call_1" })];
@@ -124,6 +118,18 @@ test("what is stored is named by its id", async () => {
     "function_call",
     "function_call_output",
   ]);
+});
+
+test.each([
+  ["responses", "gpt-5", { reasoning: { effort: "high" } }],
+  ["responses", "mine-that-thinks", { reasoning: { effort: "high" } }],
+  ["chat", "gpt-5", { reasoning_effort: "high" }],
+] as const)("an effort is asked for by %s of %s", async (api, name, sent) => {
+  model.script([says("ok"), says("ok")]);
+  await ask([{ role: "user", text: "hi" }], { api }, { model: name, effort: "high" });
+  expect(model.requests[0]?.body).toMatchObject(sent);
+  await ask([{ role: "user", text: "hi" }], { api }, { model: name });
+  expect(JSON.stringify(model.requests[1]?.body)).not.toContain("effort");
 });
 
 test("another provider's reasoning stays here", async () => {

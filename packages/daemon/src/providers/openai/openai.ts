@@ -37,6 +37,13 @@ export function openOpenAI({ key, baseUrl, headers, patience, api = "responses",
   return { name: "openai", ask: (request, signal) => askModel(asking(request), request, signal) };
 }
 
-function optionsFor({ conversation }: ModelRequest, stores: boolean): SharedV4ProviderOptions {
-  return { openai: { store: stores, ...(conversation === undefined ? {} : { promptCacheKey: conversation }) } };
+function optionsFor({ conversation, effort }: ModelRequest, stores: boolean): SharedV4ProviderOptions {
+  return {
+    openai: {
+      store: stores,
+      ...(conversation === undefined ? {} : { promptCacheKey: conversation }),
+      // The package knows some models that think; the settings may know others.
+      ...(effort === undefined ? {} : { forceReasoning: true }),
+    },
+  };
 }
