@@ -34,7 +34,7 @@ export interface ProviderStage extends AsyncDisposable {
   /** The protocol tells only with the reply's end that a call is whole. */
   readonly callsEndWithReply?: boolean;
   /** The last request, as it was sent. */
-  sent?(): string;
+  readonly sent?: () => string;
   /** Of a reply with reasoning, what goes back to the provider: a piece of the next request. Without: nothing does. */
   readonly replays?: string;
   /** How its servers say that a conversation is too long. */
