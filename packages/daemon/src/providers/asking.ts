@@ -11,6 +11,8 @@ export interface Asking {
   readonly model: LanguageModelV4;
   readonly taste: PromptTaste;
   readonly pieces?: PieceOptions;
+  /** Tokens that a reply may have; without, as many as the SDK knows of the model. */
+  readonly longestReply?: number;
   readonly providerOptions?: SharedV4ProviderOptions;
 }
 
@@ -28,6 +30,7 @@ export async function* askModel(how: Asking, request: ModelRequest, signal: Abor
       abortSignal: connection.signal,
       // Each package puts it into its provider's own words: a budget of tokens, a level, an effort.
       ...(request.effort === undefined ? {} : { reasoning: request.effort }),
+      ...(how.longestReply === undefined ? {} : { maxOutputTokens: how.longestReply }),
       ...(how.providerOptions === undefined ? {} : { providerOptions: how.providerOptions }),
     });
     yield* toPieces(stream, how.pieces);

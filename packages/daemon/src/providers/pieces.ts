@@ -15,15 +15,21 @@ export interface PieceOptions {
 
 type Spoken = "text" | "reasoning";
 
-/** Turns the SDK's stream into the port's pieces. Throws the stream's own error parts as they are. */
+/**
+ * Turns the SDK's stream into the port's pieces. Throws the stream's own error parts as they are. An event that a server sends twice makes
+ * no second call, and no second end.
+ */
 export async function* toPieces(
   parts: AsyncIterable<LanguageModelV4StreamPart>,
   options: PieceOptions = {},
 ): AsyncIterable<ReplyPiece> {
   const open = new OpenParts();
   const held: ReplyPiece[] = [];
+  const calls = new Set<string>();
   let finished = false;
   for await (const part of parts) {
+    // What comes behind the end changes nothing: the reply is whole.
+    if (finished) continue;
     switch (part.type) {
       case "text-start":
       case "reasoning-start":
@@ -41,6 +47,9 @@ export async function* toPieces(
       }
       case "tool-call": {
         const { toolCallId: id, toolName: tool, input: json } = part;
+        const same = JSON.stringify([id, tool, json]);
+        if (calls.has(same)) break;
+        calls.add(same);
         const call: ReplyPiece = { kind: "call", id, tool, json, ...withMetadata(part.providerMetadata) };
         if (options.callsEndWithReply === true) held.push(call);
         else yield call;

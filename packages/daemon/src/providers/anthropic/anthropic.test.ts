@@ -221,3 +221,13 @@ test("a wrong key says what to set, and no failure repeats the key", async () =>
   });
   expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain("secret-key");
 });
+
+test("models of other vendors may say as much as others", async () => {
+  const lengths: unknown[] = [];
+  for (const name of ["glm-5", "claude-sonnet-4-5"]) {
+    model.script([says("hi")]);
+    await ask([{ role: "user", text: "hi" }], { model: name });
+    lengths.push(model.requests.at(-1)?.body.max_tokens);
+  }
+  expect(lengths).toEqual([32_000, 64_000]);
+});

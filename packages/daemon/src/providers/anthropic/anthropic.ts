@@ -24,6 +24,12 @@ export function openAnthropic({ key, baseUrl, headers, patience }: Access, fetch
   });
   return {
     name: "anthropic",
-    ask: (request, signal) => askModel({ naming, key, taste, model: anthropic(request.model) }, request, signal),
+    ask: (request, signal) =>
+      askModel({ naming, key, taste, model: anthropic(request.model), ...lengthFor(request.model) }, request, signal),
   };
+}
+
+/** Other vendors' models at an address like Anthropic's: the SDK would let them say little. */
+function lengthFor(model: string): { readonly longestReply?: number } {
+  return model.includes("claude-") ? {} : { longestReply: 32_000 };
 }
