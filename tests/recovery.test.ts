@@ -33,34 +33,38 @@ const stuck: RehearsalScript = {
 };
 const marks = ["mark-a", "mark-b", "mark-c", "mark-d"];
 
-/** Of the daemon: what comes to it from people and runners, before and after it is written down. */
+/**
+ * Points at which one daemon after the other dies under the same session: what comes to it from people and runners, before and after
+ * it is written down. Between them, both lives go through all there is.
+ */
 const ofDaemon = [
-  "inbox.admitting:1",
-  "inbox.admitted:1",
-  "inbox.promoting:1",
-  "inbox.promoted:1",
-  "office.appending.turn.prepared:1",
-  "office.appended.turn.dispatched:1",
-  "office.delta:3",
-  "office.appending.call.requested:1",
-  "office.appended.call.requested:1",
-  "office.appended.call.started:1",
-  "office.appending.call.settled:1",
-  "office.appended.call.settled:1",
-  "office.appending.turn.settled:1",
-  "office.appended.activity.settled:1",
+  [
+    "inbox.admitting:1",
+    "inbox.promoting:1",
+    "office.appending.turn.prepared:1",
+    "office.appended.turn.dispatched:1",
+    "office.appending.call.requested:1",
+    "office.appended.call.started:1",
+    "office.appended.call.settled:1",
+  ],
+  [
+    "inbox.admitted:1",
+    "inbox.promoted:1",
+    "office.delta:3",
+    "office.appended.call.requested:1",
+    // And again by whoever takes it up.
+    "office.appending.call.settled:1",
+    "office.appending.call.settled:1",
+    "office.appending.turn.settled:1",
+    "office.appended.activity.settled:1",
+  ],
 ];
 
-/** Of a runner: the same, before it sends and after it knows, and what it does in between. */
+/** Of runners: the same, before one sends and after it knows, and what it does in between. Many in a row would have the session set aside. */
 const ofRunner = [
-  "desk.sending.turn.prepared:1",
-  "desk.durable.turn.dispatched:1",
-  "turn.streaming:3",
-  "desk.durable.call.requested:1",
-  "call.performing:1",
-  "call.performed:1",
-  "desk.durable.call.settled:1",
-  "desk.sending.activity.settled:1",
+  ["desk.sending.turn.prepared:1", "turn.streaming:3", "call.performed:1"],
+  ["desk.durable.turn.dispatched:1", "desk.durable.call.requested:1", "desk.durable.call.settled:1"],
+  ["call.performing:1", "desk.sending.activity.settled:1"],
 ];
 
 let stage: Stage;
@@ -97,35 +101,36 @@ function faultFile(): string {
   return join(stage.home, "fault");
 }
 
-describe("a session goes on by itself, loses nothing and does nothing twice, when the daemon dies at", () => {
-  test.each(ofDaemon)("%s", async (point) => {
-    const story = await begin(point);
-    await daemon.gone;
-    await serve();
+describe("however often it is cut off, a session goes on by itself, loses nothing and has one copy of everything, when", () => {
+  test.each(ofDaemon.map((points) => [points.join(", "), points] as const))("daemons die at %s", async (_, points) => {
+    const [first, ...others] = points;
+    const story = await begin(first);
+    for (const next of [...others, undefined]) {
+      await daemon.gone;
+      await isTaken();
+      if (next !== undefined) writeFileSync(faultFile(), next);
+      // It may die before it has told anybody that it serves.
+      await serve().catch(() => undefined);
+      await story.say().catch(() => undefined);
+    }
+    await story.goOn();
+  });
+
+  test.each(ofRunner.map((points) => [points.join(", "), points] as const))("runners die at %s", async (_, points) => {
+    const [first, ...others] = points;
+    const story = await begin(first);
+    for (const next of others) {
+      await isTaken();
+      writeFileSync(faultFile(), next);
+    }
     await story.goOn();
   });
 });
 
-describe("a session goes on by itself, loses nothing and does nothing twice, when its runner dies at", () => {
-  test.each(ofRunner)("%s", async (point) => {
-    const story = await begin(point);
-    await story.goOn();
-  });
-});
-
-test("a session whose daemon is killed again while it takes it up has one copy of everything all the same", async () => {
-  const story = await begin("office.appending.call.settled:2");
-  await daemon.gone;
-  writeFileSync(faultFile(), "office.appending.call.settled:1");
-  // It may die before it has told anybody that it serves.
-  await serve().then(
-    () => daemon.gone,
-    () => undefined,
-  );
-  expect(existsSync(faultFile())).toBe(false);
-  await serve();
-  await story.goOn();
-});
+/** Somebody has died. */
+async function isTaken(): Promise<void> {
+  await expect.poll(() => existsSync(faultFile()), { timeout: 60_000, interval: 5 }).toBe(false);
+}
 
 test("what is queued survives a daemon that is asked to stop, and what it was in the middle of goes on", async () => {
   const story = await begin();
@@ -212,6 +217,7 @@ async function begin(point?: string) {
   await say().catch(() => undefined);
   return {
     session: session.id,
+    say,
     async goOn() {
       await say();
       await eventsUntil(stage.client(), "activity.settled", { session: session.id, nth: 2 });
