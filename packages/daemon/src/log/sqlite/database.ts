@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { WriteAheadFile } from "./write-ahead-file.ts";
 
 /** What SQLite stores and gives back in Corral. */
 export type Cell = string | number | null;
@@ -13,6 +14,8 @@ export type Cell = string | number | null;
 const pageSize = 1024;
 /** 2 MB of log beside the file before a commit also carries it over; more costs a longer pause, less rewrites hot pages. */
 const checkpointPages = 2048;
+/** What the log beside the file has in advance: all that it holds when it is carried over, with the head of each page. */
+const aheadBytes = (checkpointPages + 64) * (pageSize + 24);
 /** How long another process's transaction is waited for. */
 const busyMilliseconds = 5000;
 /** Pages of a copy made at a time: a few milliseconds. */
@@ -24,13 +27,24 @@ const copiedPages = 2000;
  */
 type Access = "read" | "write" | "examine" | "salvage";
 
-/** One connection to one file. The only place that knows `node:sqlite`. */
+/**
+ * One connection to one file. The only place that knows `node:sqlite`.
+ *
+ * What is committed by `commit` is durable when it returns. When the sync fails what was written stands, and nobody knows whether it is on the
+ * disk: it is carried over to the database itself, which is synced anew, before anything else is written behind it.
+ */
 export class Database {
   readonly #connection: DatabaseSync;
+  readonly #file: string;
+  /** Undefined until the first transaction, and where SQLite syncs by itself. */
+  #ahead: WriteAheadFile | undefined;
+  readonly #syncsAhead: boolean = false;
+  #isInDoubt = false;
   readonly #statements = new Map<string, StatementSync>();
 
   /** To write: makes the file, for its owner only, when it is missing. May throw busy while another process makes it too. */
   constructor(file: string, access: Access = "write") {
+    this.#file = file;
     if (access === "write") makeFile(file);
     this.#connection = new DatabaseSync(access === "salvage" || access === "examine" ? atRest(file) : file, {
       timeout: busyMilliseconds,
@@ -42,11 +56,31 @@ export class Database {
     if (access !== "write") return;
     try {
       this.#connection.exec(`PRAGMA page_size = ${pageSize}`);
-      this.#connection.exec("PRAGMA journal_mode = WAL");
-      this.#connection.exec("PRAGMA synchronous = FULL");
+      // Some file systems have no shared memory, and so no write-ahead log.
+      this.#syncsAhead = this.first("PRAGMA journal_mode = WAL")?.[0] === "wal";
+      this.#connection.exec(`PRAGMA synchronous = ${this.#syncsAhead ? "NORMAL" : "FULL"}`);
       this.#connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
     } catch (error) {
       this.#connection.close();
+      throw error;
+    }
+  }
+
+  /** Begins a transaction that may write. */
+  begin(): void {
+    if (this.#isInDoubt && this.emptyWriteAheadLog() === "busy") throw new Error("an earlier sync failed");
+    this.#isInDoubt = false;
+    this.run("BEGIN IMMEDIATE");
+    if (this.#syncsAhead && this.#ahead === undefined) this.#openAhead();
+  }
+
+  /** Durable when it returns. */
+  commit(): void {
+    this.run("COMMIT");
+    try {
+      this.#ahead?.sync();
+    } catch (error) {
+      this.#isInDoubt = true;
       throw error;
     }
   }
@@ -115,6 +149,18 @@ export class Database {
   close(): void {
     this.#statements.clear();
     this.#connection.close();
+    this.#ahead?.close();
+    this.#ahead = undefined;
+  }
+
+  #openAhead(): void {
+    try {
+      this.#ahead = new WriteAheadFile(`${this.#file}-wal`);
+      this.#ahead.extend(aheadBytes);
+    } catch (error) {
+      this.run("ROLLBACK");
+      throw error;
+    }
   }
 
   #unlessBusy(work: () => "done" | "busy"): "done" | "busy" {
@@ -152,10 +198,10 @@ export class Database {
 
 /** All of it, or nothing. */
 export function inTransaction<T>(database: Database, work: () => T): T {
-  database.run("BEGIN IMMEDIATE");
+  database.begin();
   try {
     const result = work();
-    database.run("COMMIT");
+    database.commit();
     return result;
   } catch (error) {
     if (database.inTransaction) database.run("ROLLBACK");

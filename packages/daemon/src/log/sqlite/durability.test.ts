@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { admitted, inputId, inputs } from "../conformance/fixture.ts";
@@ -28,6 +28,37 @@ describe("acknowledgement", () => {
   test.skipIf(missing("strace"))("without the sync the trace tells (needs strace)", () => {
     expect(traced("unsynced")).toEqual(["written, acknowledged", "written, acknowledged", "written, acknowledged"]);
   });
+});
+
+describe("a sync that fails", () => {
+  test.skipIf(missing("strace"))(
+    "refuses what it was for, and all that was written is synced elsewhere before anything follows (needs strace)",
+    () => {
+      const trace = join(folder, "trace");
+      const watched = ["--trace=pwrite64,fsync,fdatasync,ftruncate", "--inject=fdatasync:error=EIO:when=3"];
+      const command = ["-y", ...watched, "-o", trace, process.execPath, child, "failing-sync", folder];
+      expect(JSON.parse(execFileSync("strace", command, { encoding: "utf8" }))).toEqual({
+        whileFailing: ["log.unwritable"],
+        heardThen: [],
+        // It stands, for it may be on the disk; its caller was told otherwise, so nothing of the same lease follows it.
+        after: ["lease.stale", "stored"],
+        seqs: [1, 2],
+        rows: [inputId(1), inputId(3)],
+        heard: [1, 2],
+      });
+      const lines = readFileSync(trace, "utf8").split("\n");
+      const failed = lines.findIndex((line) => line.includes("EIO"));
+      expect(stepsOf(lines.slice(failed + 1)).slice(0, 6)).toEqual([
+        "log.db-wal synced",
+        "log.db written",
+        "log.db cut",
+        "log.db synced",
+        "log.db-wal cut",
+        "log.db-wal written",
+      ]);
+      expect(integrity()).toBe("ok");
+    },
+  );
 });
 
 describe("a disk that is full", () => {
@@ -120,6 +151,16 @@ function traced(what: "synced" | "unsynced"): string[] {
     story = [];
   }
   return stories;
+}
+
+/** What happened to which file, repetitions left out. */
+function stepsOf(lines: readonly string[]): string[] {
+  const words: Record<string, string> = { pwrite64: "written", fsync: "synced", fdatasync: "synced", ftruncate: "cut" };
+  const steps = lines.flatMap((line) => {
+    const [, call = "", path = ""] = /^(\w+)\(\d+<([^>]*)>/.exec(line) ?? [];
+    return /\.db(-wal)?$/.test(path) ? [`${basename(path)} ${words[call]}`] : [];
+  });
+  return steps.filter((step, at) => step !== steps[at - 1]);
 }
 
 function stepOf(line: string): string | undefined {

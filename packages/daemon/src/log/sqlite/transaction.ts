@@ -4,8 +4,8 @@ import type { Transaction } from "./group-commit.ts";
 /** SQLite's transactions as the group commit uses them. */
 export function transactionOf(database: Database): Transaction {
   return {
-    begin: () => database.run("BEGIN IMMEDIATE"),
-    commit: () => database.run("COMMIT"),
+    begin: () => database.begin(),
+    commit: () => database.commit(),
     rollback: () => database.run("ROLLBACK"),
     savepoint: () => database.run("SAVEPOINT piece"),
     release: () => database.run("RELEASE piece"),

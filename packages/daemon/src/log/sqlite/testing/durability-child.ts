@@ -1,6 +1,6 @@
 /** A process that appends under the eyes of `durability.test.ts`: `durability-child.ts <what> <folder>`. */
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { admitted, eventsOf, inputs, settled } from "../../conformance/fixture.ts";
@@ -18,6 +18,9 @@ switch (what) {
     break;
   case "full-disk":
     process.stdout.write(JSON.stringify(await fillAndFree()));
+    break;
+  case "failing-sync":
+    process.stdout.write(JSON.stringify(await appendOverFailingSync()));
 }
 
 async function acknowledgeIntoMarker(): Promise<void> {
@@ -55,7 +58,8 @@ async function fillAndFree(): Promise<unknown> {
   const append = (n: number, more = {}) => log.append({ stream: "a", events: [admitted(n)], actor: "u", ...more });
 
   const before = await settled([append(1), append(2, { fence })]);
-  limitFiles(statSync(`${file}-wal`).size);
+  // What is beside the file has its length in advance, so that it need not grow for a while.
+  limitFiles(1024);
   const whileFull = await settled([append(3), append(4, { fence }), append(5, { expectedVersion: 77 })]);
   const readable = (await eventsOf(log)).length;
   limitFiles("unlimited");
@@ -64,6 +68,23 @@ async function fillAndFree(): Promise<unknown> {
   const rows = (await log.rows("inputs")).map(({ key }) => key);
   await log.close();
   return { before, whileFull, readable, after, seqs, rows, heard };
+}
+
+/** Whoever starts this has the third sync fail: that of the first append, behind those of the opening and the lease. */
+async function appendOverFailingSync(): Promise<unknown> {
+  const log = await openSqliteLog({ file, projections: [inputs] });
+  const heard: number[] = [];
+  log.onCommit((events) => heard.push(...events.map(({ seq }) => seq)));
+  const { fence } = await log.takeLease("a", "u");
+  const append = (n: number, more = {}) => log.append({ stream: "a", events: [admitted(n)], actor: "u", ...more });
+
+  const whileFailing = await settled([append(1, { fence })]);
+  const heardThen = [...heard];
+  const after = await settled([append(2, { fence }), append(3)]);
+  const seqs = (await eventsOf(log)).map(({ seq }) => seq);
+  const rows = (await log.rows("inputs")).map(({ key }) => key);
+  await log.close();
+  return { whileFailing, heardThen, after, seqs, rows, heard };
 }
 
 function limitFiles(bytes: number | "unlimited"): void {
