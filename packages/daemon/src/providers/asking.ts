@@ -3,6 +3,7 @@ import { toFailure } from "./failures.ts";
 import { type PieceOptions, toPieces } from "./pieces.ts";
 import type { ModelRequest, ReplyPiece, Naming } from "./port.ts";
 import { type PromptTaste, toPrompt, toTools } from "./prompt.ts";
+import { holdBack } from "./transport.ts";
 
 /** How a model is asked through the package that the AI SDK has for it. */
 export interface Asking {
@@ -22,6 +23,7 @@ export async function* askModel(how: Asking, request: ModelRequest, signal: Abor
   const connection = new AbortController();
   const abort = () => connection.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
+  if (request.mayLeave !== undefined) holdBack(connection.signal, request.mayLeave);
   let whole = false;
   try {
     const { stream } = await how.model.doStream({
@@ -37,6 +39,7 @@ export async function* askModel(how: Asking, request: ModelRequest, signal: Abor
     whole = true;
   } catch (error) {
     signal.throwIfAborted();
+    await request.mayLeave;
     throw toFailure(error, { naming: how.naming, key: how.key, now: Date.now() });
   } finally {
     signal.removeEventListener("abort", abort);

@@ -50,7 +50,8 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
     });
     afterEach(() => stage[Symbol.asyncDispose]());
 
-    const ask = (signal = new AbortController().signal) => stage.provider.ask(hello, signal);
+    const neverAborted = new AbortController().signal;
+    const ask = (signal = neverAborted) => stage.provider.ask(hello, signal);
     const failureOf = async () =>
       collect(ask()).then(
         () => "nothing failed",
@@ -140,6 +141,35 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
     test("malformed arguments come through as they are", async () => {
       stage.script(callsTool("shell", { malformed: '{"command": "ls' }, { id: "one" }));
       expect((await collect(ask()))[0]).toEqual({ kind: "call", id: "one", tool: "shell", json: '{"command": "ls' });
+    });
+
+    test("nothing is sent before it may leave", async () => {
+      const leave = Promise.withResolvers<void>();
+      const held = collect(stage.provider.ask({ ...hello, mayLeave: leave.promise }, neverAborted));
+      stage.script(says("to another"));
+      expect((await collect(ask()))[1]).toMatchObject({ text: "to another" });
+      stage.script(says("to this one"));
+      leave.resolve();
+      expect((await held)[1]).toMatchObject({ text: "to this one" });
+    });
+
+    test("nothing is sent that may not leave, and the reason is thrown", async () => {
+      const reason = new Error("it may not");
+      const held = { ...hello, mayLeave: Promise.reject(reason) };
+      await expect(collect(stage.provider.ask(held, neverAborted))).rejects.toBe(reason);
+      stage.script(says("to another"));
+      expect((await collect(ask()))[1]).toMatchObject({ text: "to another" });
+    });
+
+    test("an abort stops what has not left", async () => {
+      const stop = new AbortController();
+      const leave = Promise.withResolvers<void>();
+      const held = collect(stage.provider.ask({ ...hello, mayLeave: leave.promise }, stop.signal));
+      stop.abort(new Error("stopped by hand"));
+      leave.resolve();
+      await expect(held).rejects.toThrow("stopped by hand");
+      stage.script(says("to another"));
+      expect((await collect(ask()))[1]).toMatchObject({ text: "to another" });
     });
 
     test("an abort before the first byte stops at once", async () => {

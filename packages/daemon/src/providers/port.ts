@@ -65,6 +65,8 @@ export interface ModelRequest {
   /** The same for all requests of a conversation: what a provider finds earlier ones in its cache by. */
   readonly conversation?: string;
   readonly place?: RequestPlace;
+  /** Until it resolves the request is made ready, and nothing of it leaves. When it rejects nothing does, and asking throws its reason. */
+  readonly mayLeave?: Promise<void>;
 }
 
 /** Where a request stands in its conversation, counted from 1 and from the log: after a crash it is the same place. */

@@ -16,6 +16,13 @@ const usualPatience: Patience = { answerMs: 300_000, silenceMs: 90_000 };
 /** More than any model says at once; what is longer would only fill the memory. */
 const longestReplyMiB = 64;
 
+const heldBack = new WeakMap<AbortSignal, Promise<void>>();
+
+/** What is fetched with this signal is sent when the promise resolves. SDKs pass a signal on, and nothing else that is a request's own. */
+export function holdBack(signal: AbortSignal, until: Promise<void>): void {
+  heldBack.set(signal, until);
+}
+
 /**
  * A fetch on Node's own client with kept-alive connections: less than half the CPU time of the global
  * one for a model request. An aborted signal destroys the connection at once.
@@ -42,6 +49,7 @@ export function keepAliveFetch(label: string, patience: Patience = usualPatience
           : httpRequest(url, { ...how, agent: agents.http });
       const abort = () => sent.destroy(signal?.reason instanceof Error ? signal.reason : abortError());
       const unanswered = new Silence(patience.answerMs, () => sent.destroy(words.noAnswer(patience.answerMs)));
+      const send = () => void (sent.destroyed || sent.end(body));
       signal?.addEventListener("abort", abort, { once: true });
       sent.once("close", () => {
         unanswered.end();
@@ -59,7 +67,9 @@ export function keepAliveFetch(label: string, patience: Patience = usualPatience
           sent.destroy();
         }
       });
-      sent.end(body);
+      const held = signal === undefined ? undefined : heldBack.get(signal);
+      if (held === undefined) send();
+      else held.then(send, (reason: unknown) => sent.destroy(reason instanceof Error ? reason : abortError()));
     });
   };
 }

@@ -113,11 +113,14 @@ async function ask(
     if (turn.pauseMs > 0) await delay(turn.pauseMs, undefined, { signal: desk.signal }).catch(() => undefined);
     if (desk.signal.aborted) return undefined;
     desk.record(event("turn.dispatched", { id: turn.id, attempt, ...thinks }));
-    await desk.durable();
+    // The request is made ready while the disk is waited for.
+    const mayLeave = desk.durable();
+    mayLeave.catch(() => undefined);
     try {
-      await listen(desk, turn, target, { ...request, place: { turn: number, attempt } }, calls);
+      await listen(desk, turn, target, { ...request, place: { turn: number, attempt }, mayLeave }, calls);
       return undefined;
     } catch (error) {
+      await mayLeave;
       if (error instanceof RunOver) throw error;
       if (desk.signal.aborted) return undefined;
       failure = asFailure(error);

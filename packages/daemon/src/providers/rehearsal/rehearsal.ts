@@ -18,6 +18,7 @@ export interface RehearsalOptions {
  */
 export function openRehearsal({ scripts, releases }: RehearsalOptions): Provider {
   async function* ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPiece> {
+    await request.mayLeave;
     signal.throwIfAborted();
     const { turns } = await readScript(scripts, request.model);
     const { turn: number, attempt } = request.place ?? { turn: repliesIn(request) + 1, attempt: 1 };
