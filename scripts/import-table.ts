@@ -66,7 +66,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   automation: ["log", "sessions", "tasks"],
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
   agents: ["providers", "models", "sessions", "tools", "environments", "rules", "faults"],
-  // A run has its calls judged in the daemon, which also tells how providers are reached.
+  // A run judges calls by rules that the daemon gives, which also tells how providers are reached.
   runner: [
     "log",
     "sessions",

@@ -32,10 +32,13 @@ import { openProjects, projectProjections, readSettingsFile } from "./projects/i
 import { hostQuestion, openQuestions, questionProjections } from "./questions/index.ts";
 import {
   foundRules,
+  type Call as RuleCall,
   judge,
+  type Judged,
   openRules,
   projectRulesFile,
   ruleProjections,
+  type RulebookOf,
   rulesFinding,
   userRulesFile,
 } from "./rules/index.ts";
@@ -260,7 +263,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     artifacts,
     cutParts: cutPartsFolder(home.folder),
     snapshotted: (session) => snapshots.settled(session),
-    judge: async (session, call) => judge(call, await rulebookOf(session)),
+    judge: judgeCall,
     limits: () => limitsFrom(config.values),
     placeLimits: () => placeLimitsFrom(config.values),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, parts.drivers),
@@ -432,11 +435,23 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 
   /** What a session may do follows from its mode and where it works. */
   async function rulebookOf(session: SessionId): Promise<Rulebook> {
+    return rules.rulebook(await placeOfRules(session));
+  }
+
+  async function placeOfRules(session: SessionId): Promise<RulebookOf> {
     const terms = await sessions.terms(session);
     if (terms === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
     const { projectId, agent, mode, environment, workspace } = terms;
     const situation = { environment: environment.kind, workspace, folder: await folderOf(terms) };
-    return rules.rulebook({ project: projectId, session, agent, mode, situation });
+    return { project: projectId, session, agent, mode, situation };
+  }
+
+  /** Runners judge the calls that follow by themselves, until something changes. */
+  async function judgeCall(session: SessionId, call: RuleCall): Promise<Judged> {
+    const of = await placeOfRules(session);
+    const standing = await rules.standing(of);
+    if (standing === undefined) return { judgement: judge(call, await rules.rulebook(of)) };
+    return { judgement: judge(call, standing.rulebook), standing };
   }
 
   /** What was said "always" to counts from the next call on. */

@@ -3,5 +3,6 @@ export { disturbanceOf } from "./disturbance.ts";
 export { judge } from "./judge.ts";
 export { foundRules, projectRulesFile, userRulesFile } from "./places.ts";
 export type { Call } from "./port.ts";
-export { openRules, type Rules } from "./rules.ts";
+export { openRules, type RulebookOf, type Rules } from "./rules.ts";
 export { rulesFinding } from "./finding.ts";
+export { type Judged, type StandingRules, stillStand } from "./standing.ts";

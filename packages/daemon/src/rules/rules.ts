@@ -21,6 +21,7 @@ import { alwaysRules, forgetRule, keptRules } from "./always-projection.ts";
 import { judge } from "./judge.ts";
 import { type FoundRules, readUserRules } from "./places.ts";
 import { type RulesLayer, readRules } from "./rules-file.ts";
+import { marksOf, type StandingRules } from "./standing.ts";
 
 /**
  * The rules in force: of the user's file, of the file that a repository brings along, and what people said "always" to.
@@ -33,6 +34,8 @@ import { type RulesLayer, readRules } from "./rules-file.ts";
 export interface Rules {
   /** All that a verdict on calls of a session depends on. */
   rulebook(of: RulebookOf): Promise<Rulebook>;
+  /** The same, to be used again by whoever hears of all that is recorded of rules, of the session's place and of its project. Undefined: it cannot be. */
+  standing(of: RulebookOf): Promise<StandingRules | undefined>;
   /** Keeps what was offered with a question, after a person has said "always" to it. */
   keepAlways(kept: KeepAlways, by: By): Promise<void>;
   /** All that was said "always" to and not taken back, the oldest first. */
@@ -68,14 +71,17 @@ export interface RulesWorld {
   readonly userFile: string;
   /** The file that a project's folder brings along, as `places.ts` reads one. */
   readonly projectFile: (project: ProjectId) => Promise<FoundRules>;
+  /** In milliseconds, as files are dated. */
+  readonly now?: () => number;
 }
 
-export function openRules({ log, userFile, projectFile }: RulesWorld): Rules {
+export function openRules({ log, userFile, projectFile, now = Date.now }: RulesWorld): Rules {
   /** By file: what it said when it was last parsed. */
   const known = new Map<string, { readonly text: string; readonly reading: ReturnType<typeof readRules> }>();
 
   return {
     rulebook,
+    standing,
     keepAlways,
     kept: () => keptRules(log),
     forget: (id, by) => forgetRule(log, id, by),
@@ -88,6 +94,16 @@ export function openRules({ log, userFile, projectFile }: RulesWorld): Rules {
     const [layers, kept] = await Promise.all([layersFor(project), alwaysRules(log, { session, agent, project })]);
     const rules = [...layers.flatMap((layer) => layer.rulesFor(agent)), ...kept];
     return { mode, situation, rules, problems: layers.flatMap(({ problems }) => problems) };
+  }
+
+  /** The files are marked before they are read, so that one which changes meanwhile has another mark afterwards. */
+  async function standing(of: RulebookOf): Promise<StandingRules | undefined> {
+    const layers = await layersFor(of.project);
+    const files = marksOf(
+      layers.map(({ file }) => file),
+      now(),
+    );
+    return files === undefined ? undefined : { rulebook: await rulebook(of), files };
   }
 
   async function view(of: RulebookOf): Promise<RulesView> {

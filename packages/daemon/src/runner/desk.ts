@@ -1,7 +1,7 @@
 import type { ArtifactNamed, Delta, Judgement, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
 import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { faultWith } from "../faults/index.ts";
-import type { Call as RuleCall } from "../rules/index.ts";
+import { judge, type Call as RuleCall, type StandingRules, stillStand } from "../rules/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
 import type { Assignment, Office } from "./port.ts";
 
@@ -13,7 +13,9 @@ const longestWaitMs = 20;
  *
  * 1. An event is applied to the history when it is recorded; the log gets events in the same order.
  * 2. Events recorded until the next `durable` travel as one append, some milliseconds later at the latest.
- * 3. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
+ * 3. Calls are judged by the rules that hold at this moment: by those that stand here only as long as no file of rules is another and the daemon
+ *    has not told of a change, which it does before anything that it answers afterwards. What it gave before that is not kept.
+ * 4. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
  */
 export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   readonly session: SessionId;
@@ -28,6 +30,8 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   #over: RunOver | undefined;
   #lastTold: number;
   readonly #listeners = new Set<() => void>();
+  #rules: StandingRules | undefined;
+  #rulesForgotten = 0;
 
   constructor(assignment: Assignment, office: Office, openSurroundings: (desk: Desk) => S) {
     this.session = assignment.session;
@@ -72,8 +76,18 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     return this.#office.keep(step);
   }
 
-  judge(call: RuleCall): Promise<Judgement> {
-    return this.#office.judge(call);
+  async judge(call: RuleCall): Promise<Judgement> {
+    if (this.#rules !== undefined && stillStand(this.#rules)) return judge(call, this.#rules.rulebook);
+    this.#rules = undefined;
+    const forgotten = this.#rulesForgotten;
+    const { judgement, standing } = await this.#office.judge(call);
+    if (this.#rulesForgotten === forgotten) this.#rules = standing;
+    return judgement;
+  }
+
+  forgetRules(): void {
+    this.#rulesForgotten += 1;
+    this.#rules = undefined;
   }
 
   /** Takes eligible inputs in. The caller sees to it that no turn is open. */

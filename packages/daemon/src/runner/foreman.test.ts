@@ -21,6 +21,7 @@ interface HeldRun {
   readonly assignment: Assignment;
   readonly office: Office;
   wakes: number;
+  rulesForgotten: number;
   end(end: RunEnd): void;
 }
 
@@ -36,12 +37,13 @@ let waiting: ((run: HeldRun) => void)[];
 const host: RunnerHost = {
   start(assignment, office) {
     const ended = Promise.withResolvers<RunEnd>();
-    const run: HeldRun = { assignment, office, wakes: 0, end: ended.resolve };
+    const run: HeldRun = { assignment, office, wakes: 0, rulesForgotten: 0, end: ended.resolve };
     starts.push(run);
     waiting.shift()?.(run);
     return {
       wake: () => (run.wakes += 1),
       tell: () => (run.wakes += 1),
+      forgetRules: () => (run.rulesForgotten += 1),
       open: () => Promise.resolve(),
       ended: ended.promise,
     };
@@ -96,6 +98,20 @@ test("an admitted input starts one run, and later ones wake it", async () => {
   await say("two");
   expect(starts).toHaveLength(1);
   expect(run.wakes).toBe(1);
+});
+
+test("what a rulebook is made of makes every run ask anew when it changes, before the change is told to be durable", async () => {
+  const started = nextStart();
+  await say("one");
+  const run = await started;
+  const kept = event("rule.kept", { for: "project", of: "prj_1", match: { command: "npm test" } });
+  await log.append({ stream: "prj_1", actor: "test", events: [kept] });
+  expect(run.rulesForgotten).toBe(1);
+  const moved = { id: "prj_1", from: "/repo", path: "/b", name: "b", gitFolder: "/b/.git" } as const;
+  await log.append({ stream: "prj_1", actor: "test", events: [event("project.moved", moved)] });
+  expect(run.rulesForgotten).toBe(2);
+  await say("two");
+  expect(run.rulesForgotten).toBe(2);
 });
 
 test("a wake that a run had not heard when it ended starts another, and a heard one does not", async () => {

@@ -4,7 +4,6 @@ import {
   type DaemonStatus,
   event,
   type EnvironmentLimits,
-  type Judgement,
   type PlaceInLine,
   type ProjectId,
   type SessionId,
@@ -15,7 +14,7 @@ import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
-import type { Call as RuleCall } from "../rules/index.ts";
+import type { Call as RuleCall, Judged } from "../rules/index.ts";
 import { countWaitingInAll, foldHistory, promote, type Sessions } from "../sessions/index.ts";
 import { closeCutParts } from "./cut-parts.ts";
 import { Keeping } from "./keeping.ts";
@@ -82,7 +81,7 @@ export interface ForemanOptions {
   /** Resolves when what ended in the session's workspace is kept. Without: nothing is. */
   readonly snapshotted?: (session: SessionId) => Promise<void>;
   /** What the rules say of a call of the session's. Without: all may run. */
-  readonly judge?: (session: SessionId, call: RuleCall) => Promise<Judgement>;
+  readonly judge?: (session: SessionId, call: RuleCall) => Promise<Judged>;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -108,7 +107,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   const {
     limits = () => defaultLimits,
     snapshotted = () => Promise.resolve(),
-    judge = () => Promise.resolve({ verdict: "allow", why: "there are no rules", parts: [] }),
+    judge = () => Promise.resolve({ judgement: { verdict: "allow", why: "there are no rules", parts: [] } }),
     placeLimits = () => unlimited,
     closeEnvironment = () => Promise.resolve(false),
     patience = 5,
@@ -121,6 +120,8 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   let stopping = false;
   const usher = new Usher({ log, limits: placeLimits, close: closeEnvironment, wake, onDefect });
   const unlisten = log.onCommit((events) => {
+    // Rules first: whoever is told of something judges by what holds now.
+    if (events.length === 0 || events.some(mayChangeRules)) forgetRules();
     for (const each of events) {
       usher.notice(each);
       notice(each);
@@ -203,6 +204,10 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       }
       default:
     }
+  }
+
+  function forgetRules(): void {
+    for (const { running } of posts.values()) running?.forgetRules();
   }
 
   function tell(session: SessionId, stored: StoredEvent): void {
@@ -347,6 +352,11 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
     await log.releaseLease(lease);
   }
+}
+
+/** What a rulebook is made of besides files: what was said "always" to, where the session works, its project's folder. Rather too much than too little. */
+function mayChangeRules({ type }: StoredEvent): boolean {
+  return /^(?:rule|project|session|workspace|stream)\./.test(type);
 }
 
 function noteFault(post: Post, error: unknown): void {

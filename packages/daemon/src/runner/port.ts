@@ -3,13 +3,12 @@ import {
   CorralError,
   type Delta,
   type EnvironmentLimits,
-  type Judgement,
   type NewEvent,
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
 import type { ArtifactStep } from "../agents/index.ts";
-import type { Call as RuleCall } from "../rules/index.ts";
+import type { Call as RuleCall, Judged } from "../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
@@ -63,8 +62,8 @@ export interface Office {
   emit(delta: Delta): void;
   /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;
-  /** What the rules say of a call at this moment. */
-  judge(call: RuleCall): Promise<Judgement>;
+  /** What the rules say of a call at this moment. What comes with it to judge others by is to be forgotten when the run is told so. */
+  judge(call: RuleCall): Promise<Judged>;
   /** Resolves when what ended in the session's workspace by now is kept in a snapshot, or could not be. */
   snapshotted(): Promise<void>;
 }
@@ -74,6 +73,8 @@ export interface Running {
   wake(): void;
   /** Something another party recorded in the session. */
   tell(event: StoredEvent): void;
+  /** What it was given to judge by may be old: it asks anew. */
+  forgetRules(): void;
   /** Opens the session's environment, unless it is open; it is on record when this resolves. Rejects with why it cannot, or with the run's end. */
   open(): Promise<void>;
   /** Settles once: `idle` with nothing left to do, `drained` at a boundary, `lost` when the run broke off. */
@@ -91,6 +92,7 @@ export function endedRun(end: RunEnd): Running {
   return {
     wake: () => undefined,
     tell: () => undefined,
+    forgetRules: () => undefined,
     open: () => Promise.reject(notOpened(end)),
     ended: Promise.resolve(end),
   };

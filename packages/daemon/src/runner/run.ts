@@ -44,6 +44,7 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
       if (told.type === "setup.decided" && told.data.decision === "cancel") desk.surroundings.cancelSetup();
       bell.ring();
     },
+    forgetRules: () => desk.forgetRules(),
     async open() {
       await desk.surroundings.environment();
       await desk.durable();

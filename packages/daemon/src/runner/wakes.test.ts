@@ -33,6 +33,7 @@ const host: RunnerHost = {
     return {
       wake: () => (run.wakes += 1),
       tell: () => (run.wakes += 1),
+      forgetRules: () => undefined,
       open: () => Promise.resolve(),
       ended: ended.promise,
     };

@@ -163,7 +163,7 @@ export async function startTestDaemon(
     artifacts,
     placeLimits: () => ({ ...manyPlaces, ...options.limits }),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, drivers),
-    ...(judge === undefined ? {} : { judge: async (_, call) => ({ parts: [], ...judge(call) }) }),
+    ...(judge === undefined ? {} : { judge: async (_, call) => ({ judgement: { parts: [], ...judge(call) } }) }),
     pauseMs: () => 0,
     onDefect: (what) => void defects.push(what),
   });

@@ -67,11 +67,19 @@ const disturbances = new WeakMap<Call, Disturbance>();
 
 /** What is left of the session's shell, by all commands that have begun in it. */
 function disturbedBy(entries: readonly Entry[]): Disturbance {
-  const left = entries.flatMap((entry) => (entry.kind === "turn" ? entry.calls : [])).map(disturbanceBy);
-  return left.find((each) => each === "words") ?? left.find((each) => each === "moved") ?? "none";
+  let worst: Disturbance = "none";
+  for (const entry of entries) {
+    for (const call of entry.kind === "turn" ? entry.calls : []) {
+      const left = disturbanceBy(call);
+      if (left === "words") return left;
+      if (left === "moved") worst = left;
+    }
+  }
+  return worst;
 }
 
-function disturbanceBy(call: Call): Disturbance {
+/** What a command that has begun leaves of its shell: found out once, and best while it runs. */
+export function disturbanceBy(call: Call): Disturbance {
   const command = call.arguments["command"];
   if (call.attempt === 0 || call.tool !== "shell" || typeof command !== "string") return "none";
   const known = disturbances.get(call) ?? disturbanceOf(command);

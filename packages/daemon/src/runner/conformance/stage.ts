@@ -148,7 +148,7 @@ function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reac
       const bytes = step.step === "append" ? step.bytes.byteLength : 0;
       return Promise.resolve({ id: step.id, url: "file:///artifact", bytes });
     },
-    judge: () => Promise.resolve({ verdict: "allow", why: "there are no rules", parts: [] }),
+    judge: () => Promise.resolve({ judgement: { verdict: "allow", why: "there are no rules", parts: [] } }),
     snapshotted: () => Promise.resolve(),
   };
 }

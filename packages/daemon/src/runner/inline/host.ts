@@ -23,6 +23,7 @@ export function openInlineHost(world: RunWorld): RunnerHost {
         return {
           wake: () => run.wake(),
           tell: (event) => run.tell(event),
+          forgetRules: () => run.forgetRules(),
           open: () => run.open(),
           ended: ended.promise,
         };

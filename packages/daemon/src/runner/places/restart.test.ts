@@ -27,6 +27,7 @@ function employ(bench: SessionBench): { foreman: Foreman; runs: HeldRun[]; run: 
       return {
         wake: () => (run.wakes += 1),
         tell: () => undefined,
+        forgetRules: () => undefined,
         open: () => Promise.resolve(),
         ended: new Promise<RunEnd>(() => undefined),
       };
@@ -121,7 +122,8 @@ test("a run that broke off gives its place to who waits", async () => {
       offices.set(session, office);
       const ended = Promise.withResolvers<RunEnd>();
       ends.push(ended.resolve);
-      return { wake: () => undefined, tell: () => undefined, open: () => Promise.resolve(), ended: ended.promise };
+      const [wake, tell, forgetRules] = [() => undefined, () => undefined, () => undefined];
+      return { wake, tell, forgetRules, open: () => Promise.resolve(), ended: ended.promise };
     },
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),

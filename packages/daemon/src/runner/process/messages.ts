@@ -1,7 +1,7 @@
-import type { ArtifactId, ArtifactNamed, Delta, Judgement, NewEvent, Problem, StoredEvent } from "@corral/protocol";
+import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
 import type { Reach } from "../../providers/index.ts";
-import type { Call as RuleCall } from "../../rules/index.ts";
+import type { Call as RuleCall, Judged } from "../../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
 
@@ -17,10 +17,12 @@ export type ToRunner =
       readonly promotion?: Promotion;
       readonly hasPlace?: boolean;
       readonly artifact?: ArtifactNamed;
-      readonly judgement?: Judgement;
+      readonly judged?: Judged;
     }
   | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
   | { readonly say: "open"; readonly run: number; readonly request: number }
+  /** What it was given to judge by may be old. */
+  | { readonly say: "rules-changed"; readonly run: number }
   | { readonly say: "drain" }
   | { readonly say: "ping" }
   /** How much its log says from now on. */

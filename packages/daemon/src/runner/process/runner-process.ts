@@ -36,7 +36,7 @@ const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 /** How long a killed process may take to end before nobody waits for it any more. */
 const longestEndMs = 5_000;
 
-type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace" | "judgement">;
+type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace" | "judged">;
 
 interface HeldRun {
   readonly office: Office;
@@ -101,6 +101,7 @@ export class RunnerProcess {
     return {
       wake: () => this.#send({ say: "wake", run }),
       tell: (event) => this.#send({ say: "tell", run, event }),
+      forgetRules: () => this.#send({ say: "rules-changed", run }),
       open: () => this.#open(run),
       ended: ended.promise,
     };
@@ -191,10 +192,10 @@ export class RunnerProcess {
         );
       }
       case "judge": {
-        const judged = this.#runs.get(message.run)?.office.judge(message.call);
+        const judging = this.#runs.get(message.run)?.office.judge(message.call);
         return this.#answer(
           message,
-          judged?.then((judgement) => ({ judgement })),
+          judging?.then((judged) => ({ judged })),
         );
       }
       case "snapshotted":

@@ -1,13 +1,6 @@
-import {
-  type ArtifactNamed,
-  CorralError,
-  type Delta,
-  type Judgement,
-  type NewEvent,
-  type SessionId,
-} from "@corral/protocol";
+import { type ArtifactNamed, CorralError, type Delta, type NewEvent, type SessionId } from "@corral/protocol";
 import type { ArtifactStep } from "../../agents/index.ts";
-import type { Call as RuleCall } from "../../rules/index.ts";
+import type { Call as RuleCall, Judged } from "../../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { cutPartsFolder, StreamedWords } from "../cut-parts.ts";
@@ -36,6 +29,8 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
         return runs.get(message.run)?.hosted.wake();
       case "tell":
         return runs.get(message.run)?.hosted.tell(message.event);
+      case "rules-changed":
+        return runs.get(message.run)?.hosted.forgetRules();
       case "open":
         return void open(message.run, message.request);
       case "done":
@@ -135,10 +130,10 @@ class RemoteOffice implements Office {
     await this.#ask((request) => ({ say: "snapshotted", run: this.#run, request }));
   }
 
-  async judge(call: RuleCall): Promise<Judgement> {
-    const { judgement } = await this.#ask((request) => ({ say: "judge", run: this.#run, request, call }));
-    if (judgement === undefined) throw new Error("the daemon gave no judgement");
-    return judgement;
+  async judge(call: RuleCall): Promise<Judged> {
+    const { judged } = await this.#ask((request) => ({ say: "judge", run: this.#run, request, call }));
+    if (judged === undefined) throw new Error("the daemon gave no judgement");
+    return judged;
   }
 
   /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */
