@@ -31,10 +31,10 @@ export interface PromptFigures {
   readonly calls: number;
 }
 
-export async function startCorral(modelUrl: string): Promise<Corral> {
+export async function startCorral(modelUrl: string, more: NodeJS.ProcessEnv = {}): Promise<Corral> {
   if (!existsSync(cli)) throw new Error("There is no bundle yet: npm run build");
   const folder = scratchFolder("corral-bench-");
-  const env = environmentIn(folder, modelUrl);
+  const env = { ...environmentIn(folder, modelUrl), ...more };
   let daemon = await serve(env);
   const token = readFileSync(join(folder, "home", "token"), "utf8").trim();
   const post = (path: string, body: object) => call(daemon.url, token, path, body);

@@ -4,7 +4,7 @@ import type { Call } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace, keepImage } from "../artifact-place.ts";
 import { type Desk, RunOver } from "../port.ts";
-import { disturbanceBy, leaveFor } from "./leave.ts";
+import { findDisturbance, leaveFor } from "./leave.ts";
 
 /**
  * Every call recorded here comes to exactly one end.
@@ -127,7 +127,7 @@ function changesNothing(desk: Desk, tool: Tool, call: Call): boolean {
 async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext): Promise<void> {
   try {
     fault("call.performing");
-    setImmediate(disturbanceBy, call);
+    findDisturbance(call);
     const result = await tool.run(call.arguments, context);
     fault("call.performed");
     desk.record(event(desk.signal.aborted ? "call.interrupted" : "call.settled", { id: call.id, result }));

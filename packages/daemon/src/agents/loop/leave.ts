@@ -78,8 +78,18 @@ function disturbedBy(entries: readonly Entry[]): Disturbance {
   return worst;
 }
 
-/** What a command that has begun leaves of its shell: found out once, and best while it runs. */
-export function disturbanceBy(call: Call): Disturbance {
+/** While the command runs there is time for it. Where it cannot be found out, whoever needs it is told. */
+export function findDisturbance(call: Call): void {
+  setImmediate(() => {
+    try {
+      disturbanceBy(call);
+    } catch {
+      disturbances.delete(call);
+    }
+  });
+}
+
+function disturbanceBy(call: Call): Disturbance {
   const command = call.arguments["command"];
   if (call.attempt === 0 || call.tool !== "shell" || typeof command !== "string") return "none";
   const known = disturbances.get(call) ?? disturbanceOf(command);
