@@ -60,6 +60,16 @@ test("a command is shown with its output below, indented and inert", () => {
   expect(text()).toBe("$ printf x\n> echo ␛[2J\n  x␛[31mred\n  b\n  oops\n  (exit 3)\n");
 });
 
+test("a command that was interrupted is shown with what it had printed", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "shell", { command: "make" });
+  event("call.interrupted", {
+    id: "cal_a",
+    result: { ...result, exitCode: 143, stdout: "half\n", stderr: "warned\n" },
+  });
+  expect(text()).toBe("$ make\n  half\n  warned\n  interrupted\n");
+});
+
 test("where the whole of an output is that was cut is told below it", () => {
   const { call, event, text } = stage();
   call("cal_a", "shell", { command: "seq 40000" });

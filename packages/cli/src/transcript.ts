@@ -120,7 +120,7 @@ export class Transcript {
       case "call.declined":
         return this.#result(event.data.id, `declined: ${event.data.reason}`);
       case "call.interrupted":
-        return this.#result(event.data.id, "interrupted");
+        return this.#result(event.data.id, interruptedText(event.data.result));
       case "call.unknown":
         return this.#result(event.data.id, `nobody can tell how it ended: ${event.data.reason}`);
       default:
@@ -311,6 +311,12 @@ function isToldAtItsEnd(tool: string): boolean {
   return ["read", "write", "edit", "list", "search", "ask"].includes(tool);
 }
 
+/** With what a command had printed by then. */
+function interruptedText(result: unknown): string {
+  const command = commandResult.safeParse(result);
+  return [...(command.success ? printed(command.data) : []), "interrupted"].join("\n");
+}
+
 function resultText(result: unknown, exitCodes: "all" | "bad", tool: string | undefined): string {
   const command = commandResult.safeParse(result);
   if (command.success) return commandText(command.data, exitCodes);
@@ -330,10 +336,12 @@ function commandText(
       kept === undefined ? [] : [`(the whole of ${stream} is in ${kept.url})`],
     ),
   ];
-  const output = [stdout, stderr]
-    .map((text) => bounded(text, { lines: 8, characters: 1_800 }))
-    .filter((text) => text !== "");
-  return [...output, ...notes].join("\n");
+  return [...printed({ stdout, stderr }), ...notes].join("\n");
+}
+
+/** Both outputs get their share. */
+function printed({ stdout, stderr }: Pick<CommandResult, "stdout" | "stderr">): string[] {
+  return [stdout, stderr].map((text) => bounded(text, { lines: 8, characters: 1_800 })).filter((text) => text !== "");
 }
 
 function againIn({ againInMs }: { readonly againInMs?: number | undefined }): string {
