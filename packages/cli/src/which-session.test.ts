@@ -50,6 +50,16 @@ test.each([
   await expect(which(...words)).rejects.toMatchObject({ message, hint });
 });
 
+test.each(["steer", "queue", "rename"])(
+  "%s takes no short word for a session: it may be one that was to be said",
+  async (command) => {
+    expect(await dispatch([command, "yy", "it", "now"], stand.world)).toBe(2);
+    expect(stand.written.err).toMatch(
+      `error: "yy" is too short to tell a session by\nhint: Try \`corral ${command} @last`,
+    );
+  },
+);
+
 test("a project without sessions has no latest one", async () => {
   for (const each of stage.sessions) Object.assign(each, { projectId: "prj_b" });
   await expect(which()).rejects.toMatchObject({ message: "there is no session of this folder's project" });

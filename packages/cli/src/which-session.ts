@@ -22,6 +22,9 @@ export async function firstNamed(
   how: string,
 ): Promise<SessionId> {
   if (word === undefined) throw new UsageError("which session?", how);
+  // Some id may well end in a short word that was meant to be said.
+  if (word !== "@last" && word.replace(/^ses_/, "").length < 4)
+    throw new UsageError(`${JSON.stringify(word)} is too short to tell a session by`, how);
   try {
     return await whichSession(client, [word], world);
   } catch (error) {

@@ -4,6 +4,8 @@ import { UsageError } from "../flags.ts";
 import { jsonLine } from "../terminal.ts";
 import { firstNamed, sessionWords } from "../which-session.ts";
 
+/** What the daemon takes. */
+const longest = 200;
 const how = 'Try `corral rename @last "a better title"`';
 
 export const rename = defineCommand({
@@ -18,6 +20,8 @@ export const rename = defineCommand({
   async run({ json, _: [name, ...words] }, world) {
     const title = words.join(" ").trim();
     if (name !== undefined && title === "") throw new UsageError("what shall it be called?", how);
+    if (title.length > longest)
+      throw new UsageError(`the title has ${title.length} characters; at most ${longest} are taken`, how);
     const client = await connectDaemon(world);
     const answer = await client.sessions.rename(await firstNamed(client, name, world, how), { title });
     if (json === true) world.out.write(jsonLine(answer));
