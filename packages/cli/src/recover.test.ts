@@ -48,6 +48,19 @@ test("calls that nobody knows the end of are shown with what they asked for, and
   expect(decided()).toBe(1);
 });
 
+test("one that waits is decided on while another runs again, and none when their activity is over", async () => {
+  lose("cal_1", "cal_2");
+  stage.tell(id, event("call.decided", { id: "cal_1", decision: "retry" }), event("activity.resumed", { id: "act_1" }));
+  Object.assign(stage.sessions[0]!, { state: { state: "thinking", since, activityId: "act_1" } });
+  expect(await dispatch(["recover", "--json"], stand.world)).toBe(0);
+  expect(JSON.parse(stand.written.out)).toEqual({ id: "cal_2", request: "$ make install", reason: "the jail ended" });
+  expect(await dispatch(["recover", "--abandon"], stand.world)).toBe(0);
+  expect(decided()).toBe(1);
+  stage.tell(id, event("activity.settled", { id: "act_1", outcome: "interrupted" }));
+  expect(await dispatch(["recover", "--retry"], stand.world)).toBe(2);
+  expect(stand.written.err).toContain("error: no call waits for a decision\n");
+});
+
 test("without a session it is the latest one, and a call may be named alone", async () => {
   lose("cal_1", "cal_2");
   expect(await dispatch(["recover"], stand.world)).toBe(0);
@@ -61,6 +74,7 @@ test.each([
   [["@last", "that", "--retry"], '"that" is no id of a call'],
   [["@last", "--retry", "--abandon"], "--retry or --abandon, not both"],
   [["--retry"], "several calls wait: cal_1, cal_2"],
+  [["@last", "cal_", "--retry"], "cal_ may be cal_1 or cal_2"],
 ])("%j decides nothing, and says why", async (words, complaint) => {
   lose("cal_1", "cal_2");
   expect(await dispatch(["recover", ...words], stand.world)).toBe(2);

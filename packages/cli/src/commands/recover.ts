@@ -1,5 +1,5 @@
 import type { Client } from "@corral/client";
-import { type CallId, callId, isKnown, type SessionId } from "@corral/protocol";
+import { type CallId, callId, isKnown, type SessionId, type StoredEvent } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
@@ -58,29 +58,26 @@ interface UnknownCall {
   readonly reason: string;
 }
 
+/** Also while another of them runs again already. */
 async function unknownCalls(client: Client, session: SessionId): Promise<readonly UnknownCall[]> {
-  const { state } = await client.sessions.get(session);
-  const calls = state.state === "waiting" && state.on !== "place" ? state.calls : [];
-  if (calls.length === 0) return [];
-  const known = new Map<string, { request: string; reason: string }>();
+  const requests = new Map<string, string>();
+  const waiting = new Map<CallId, UnknownCall>();
+  const types = ["call.requested", "call.unknown", "call.decided", "activity.settled"];
   for (let after = 0; ;) {
-    const { events, next } = await client.sessions.events(session, {
-      after,
-      types: ["call.requested", "call.unknown"],
-    });
-    for (const each of events) {
-      if (!isKnown(each)) continue;
-      if (each.type === "call.requested")
-        known.set(each.data.id, { request: callHeading(each.data.tool, each.data.arguments), reason: "" });
-      if (each.type === "call.unknown") {
-        const { id, reason } = each.data;
-        known.set(id, { request: known.get(id)?.request ?? "", reason });
-      }
-    }
+    const { events, next } = await client.sessions.events(session, { after, types });
+    for (const each of events) if (isKnown(each)) take(each);
     if (next <= after) break;
     after = next;
   }
-  return calls.map((id) => ({ id, request: "", reason: "", ...known.get(id) }));
+  return [...waiting.values()];
+
+  function take({ type, data }: StoredEvent): void {
+    if (type === "call.requested") requests.set(data.id, callHeading(data.tool, data.arguments));
+    if (type === "call.unknown")
+      waiting.set(data.id, { id: data.id, request: requests.get(data.id) ?? "", reason: data.reason });
+    if (type === "call.decided") waiting.delete(data.id);
+    if (type === "activity.settled") waiting.clear();
+  }
 }
 
 function chosen(waiting: readonly UnknownCall[], word: string | undefined): CallId {
@@ -92,7 +89,14 @@ function chosen(waiting: readonly UnknownCall[], word: string | undefined): Call
       ? new UsageError("no call waits for a decision", "`corral sessions` tells what each session is doing")
       : new UsageError(`several calls wait: ${which}`, "Name one of them");
   }
-  const found = waiting.find(({ id }) => id === word || id.startsWith(word) || id.endsWith(word));
+  const exact = waiting.filter(({ id }) => id === word);
+  const [found, ...others] =
+    exact.length > 0 ? exact : waiting.filter(({ id }) => id.startsWith(word) || id.endsWith(word));
+  if (others.length > 0)
+    throw new UsageError(
+      `${word} may be ${[found, ...others].map((each) => each?.id).join(" or ")}`,
+      "Give more of the id",
+    );
   if (found !== undefined) return found.id;
   // One that was decided already is left to the daemon to explain.
   const parsed = callId.safeParse(word);
