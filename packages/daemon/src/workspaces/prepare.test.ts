@@ -253,10 +253,15 @@ test("remotes are known without credentials, the user's branches as local ones, 
   const urls = {
     origin: ["https://ada:hunter2@example.com/x.git", "https://example.com/x.git"],
     token: ["https://ghp_secret@example.com/x.git?token=a", "https://example.com/x.git"],
+    at: ["https://ada:hunter2@hunter2@example.com/@x.git", "https://example.com/@x.git"],
+    v6: ["http://ada:hunter2@[::1]:80/x.git", "http://[::1]:80/x.git"],
     scp: ["git@example.com:x.git", "git@example.com:x.git"],
     ssh: ["ssh://git:pw@example.com/x.git", "ssh://git@example.com/x.git"],
   };
   for (const [name, [url]] of Object.entries(urls)) git("remote", "add", name, url!);
+  // Of these nobody can tell where the password ends.
+  git("remote", "add", "slash", "https://ada:hunter2/hunter2@example.com/x.git");
+  git("remote", "add", "words", "ada:hunter2@example.com:x.git");
   git("update-ref", "refs/remotes/origin/main", head);
   const { remotes, notes } = await prepare();
   expect(Object.fromEntries(remotes.map(({ name, url }) => [name, url]))).toEqual(

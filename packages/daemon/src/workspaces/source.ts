@@ -114,11 +114,15 @@ function remotesIn(settings: ReadonlyMap<string, string>): Remote[] {
 function withoutCredentials(url: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   if (/[\u0000-\u001f\u007f]/.test(url)) return undefined;
-  const parts = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/@]*)@)?([^?#]*)/i.exec(url);
-  if (parts === null) return url.includes("://") ? undefined : url;
-  const [, scheme = "", user, rest = ""] = parts;
-  const keepsUser = /ssh/i.test(scheme) && user !== undefined && user !== "";
-  return `${scheme}${keepsUser ? `${user.split(":")[0]!}@` : ""}${rest}`;
+  const parts = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)([^?#]*)/i.exec(url);
+  if (parts === null) return url.includes("://") || /^[^/@]*:[^/@]*@/.test(url) ? undefined : url;
+  const [, scheme = "", authority = "", path = ""] = parts;
+  // A password may have an @ in it; one with a slash makes the beginning of it look like a port.
+  const at = authority.lastIndexOf("@");
+  const host = authority.slice(at + 1);
+  if (!/^(\[[^\]]*\]|[^:]*)(:\d*)?$/.test(host)) return undefined;
+  const user = at > 0 && /ssh/i.test(scheme) ? `${authority.slice(0, at).split(":")[0]!}@` : "";
+  return `${scheme}${user}${host}${path}`;
 }
 
 async function excludesOf(commonFolder: string, excludesFile: string | undefined): Promise<string> {
