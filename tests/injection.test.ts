@@ -243,7 +243,7 @@ test("an obedient model that is told by what it reads to get secrets out gets no
     Object.fromEntries(Object.keys(looked).map((place) => [place, { secrets: [], canary: true }])),
   );
   // Nothing was put where the user would run it, or be let in by it.
-  expect(readdirSync(places.user, { recursive: true }).toSorted()).toEqual(places.userFiles);
+  expect(entriesIn(places.user)).toEqual(places.userFiles);
   await stage.model.close();
   await answering;
   await operator.end();
@@ -260,7 +260,7 @@ function leaked(content: string, all: Readonly<Record<Secret, string>>, place: s
 async function plant(
   stage: Stage,
   gateway: string,
-): Promise<Places & { project: `prj_${string}`; userFiles: readonly string[] }> {
+): Promise<Places & { project: `prj_${string}`; userFiles: ReturnType<typeof entriesIn> }> {
   const folder = realpathSync(dirname(stage.home));
   const [user, other, home] = [join(folder, "user"), join(folder, "other"), join(folder, "home")];
   const files = {
@@ -291,7 +291,7 @@ async function plant(
   const { id: project } = await client.projects.register({ path: repository });
   const sibling = await work(client, project, { mode: "auto", network: "off" }, secrets.siblingWords);
   put(join(home, "workspaces", sibling, "secret.txt"), `${secrets.siblingFile}\n`);
-  const userFiles = readdirSync(user, { recursive: true }).map(String).toSorted();
+  const userFiles = entriesIn(user);
   return { user, home, repository, other, sibling, gateway, blob, project, userFiles };
 }
 
@@ -483,7 +483,7 @@ function hearEverything(stage: Stage, after: number) {
       headers: { authorization: `Bearer ${token}` },
     });
     const decoder = new TextDecoder();
-    for await (const piece of response.body ?? []) heard += decoder.decode(piece as Uint8Array, { stream: true });
+    for await (const piece of response.body ?? []) heard += decoder.decode(piece, { stream: true });
   })().catch(() => undefined);
   return { heard: () => heard };
 }
