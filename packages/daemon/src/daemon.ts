@@ -23,7 +23,7 @@ import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
-import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf } from "./environments/index.ts";
+import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf, workspaceIn } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
@@ -442,7 +442,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     const terms = await sessions.terms(session);
     if (terms === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
     const { projectId, agent, mode, environment, workspace } = terms;
-    const situation = { environment: environment.kind, workspace, folder: await folderOf(terms) };
+    const { kind } = environment;
+    // As the agent's own words name it.
+    const folder = workspaceIn({ kind, workspace: kind === "local" ? await folderOf(terms) : "" });
+    const situation = { environment: kind, workspace, folder };
     return { project: projectId, session, agent, mode, situation };
   }
 

@@ -117,3 +117,18 @@ describe("rules", () => {
     ).toEqual([...["allow", "ask", "deny", "deny", "allow", "ask"]]);
   });
 });
+
+test("whoever looks through a folder may come upon what is denied in it", () => {
+  const search = (path: string): Call => ({
+    tool: "search",
+    effect: "reads",
+    paths: [{ path, access: "read", isBelow: true }],
+  });
+  const rules = book({ mode: "auto", rules: [says("deny", { path: "secrets/**" })] });
+  expect(["secrets", ".", "src", "secrets/a"].map((path) => judge(search(path), rules).verdict)).toEqual([
+    "ask",
+    "ask",
+    "allow",
+    "deny",
+  ]);
+});

@@ -29,7 +29,10 @@ function piecesOf(call: Call, { situation: { folder } }: Rulebook): readonly Pie
   const { tool, effect, command, paths = [], hosts = [] } = call;
   const pieces: Piece[] = [
     ...(command === undefined ? [] : commandPieces(command, call, folder)),
-    ...paths.map(({ path, access }) => ({ kind: access, text: path, path: placeOf(path, folder, folder) }) as const),
+    ...paths.map(({ path, access, isBelow }) => ({
+      ...({ kind: access, text: path, path: placeOf(path, folder, folder) } as const),
+      ...(isBelow === true ? { isBelow } : {}),
+    })),
     ...hosts.map((host) => ({ kind: "host", text: host, host, isAsked: true }) as const),
   ];
   return pieces.length > 0 ? pieces : [{ kind: "tool", text: tool, effect: command === undefined ? effect : "reads" }];

@@ -21,6 +21,8 @@ export type Disturbance = "none" | "moved" | "words";
 export interface PathUse {
   readonly path: string;
   readonly access: "read" | "write";
+  /** All that is below it is meant, too. */
+  readonly isBelow?: boolean;
 }
 
 /**

@@ -25,7 +25,7 @@ export const searchTool: Tool<z.infer<typeof parameters>, Found> = {
     "Finds lines in the files of the workspace, without binary ones and what .gitignore names, as path:line: text.",
   parameters,
   effect: "reads",
-  touches: ({ in: path = "." }) => ({ paths: [{ path, access: "read" }] }),
+  touches: ({ in: path = "." }) => ({ paths: [{ path, access: "read", isBelow: true }] }),
 
   async run({ in: folder, ...wish }, context) {
     const environment = await context.surroundings.environment();
