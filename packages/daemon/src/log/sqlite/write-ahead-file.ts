@@ -50,7 +50,8 @@ export class WriteAheadFile {
   }
 }
 
-const zeros = Buffer.alloc(256 * 1024);
+/** A page at a time: of what is written at once Linux makes one large page, all of which counts as written for every few bytes in it. */
+const zeros = Buffer.alloc(4096);
 
 function roomBeside(path: string): number {
   const { bavail, bsize } = statfsSync(dirname(path));
