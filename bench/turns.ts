@@ -1,16 +1,19 @@
 /**
  * What Corral adds to a tool turn: jailed, durable, at its defaults, against bare loops that are
- * neither. Floors and Corral take turns in the same run; each figure is the median of the rounds.
+ * neither. Floors and Corral take turns in the same run; each figure is the median of the rounds. A turn is compared in pairs: the
+ * bare loop and right after it Corral, several times in each round, and what counts is the median of the pairs' ratios, for a machine that
+ * is busy with something else for a second is so for both.
  *
  *   npm run bench -- turns [--rounds 5] [--floors-only]
  */
 import { parseArgs } from "node:util";
-import { startCorral } from "./rig/corral.ts";
+import { type Corral, startCorral } from "./rig/corral.ts";
 import { measureFloor } from "./rig/floor.ts";
 import { startModel } from "./rig/model.ts";
-import { nodesOf, proportionalBytes, residentBytes, writtenBytes } from "./rig/tree.ts";
+import { nodesOf, proportionalBytes, residentBytes, restOf, writtenBytes } from "./rig/tree.ts";
 
 const turns = 50;
+const pairs = 3;
 const sessions = 20;
 const turnsEach = 10;
 
@@ -30,8 +33,19 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   const seen = { bare: [] as Figures[], alone: [] as Figures[], jailed: [] as Figures[], many: [] as Figures[] };
   try {
     for (let round = 1; round <= Number(values.rounds); round++) {
-      seen.bare.push(await measureFloor("bare-loop", [model.url, turns]));
-      if (!values["floors-only"]) seen.alone.push(await measureCorral(model.url, 1, turns));
+      const comparing = values["floors-only"] ? undefined : await startCorral(model.url);
+      try {
+        for (let pair = 0; pair < pairs; pair++) {
+          const session = await comparing?.createSession();
+          if (session !== undefined) await comparing?.prompt([session], "[[shell: echo warm]]");
+          if (comparing !== undefined) await restOf(comparing.pid);
+          seen.bare.push(await measureFloor("bare-loop", [model.url, turns]));
+          if (comparing !== undefined && session !== undefined)
+            seen.alone.push(await measurePrompt(comparing, [session], turns));
+        }
+      } finally {
+        await comparing?.stop();
+      }
       seen.jailed.push(await measureFloor("jailed-loops", [model.url, sessions, turnsEach]));
       if (!values["floors-only"]) seen.many.push(await measureCorral(model.url, sessions, turnsEach));
       say(
@@ -49,7 +63,7 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   report("Corral, 1 session × 50 turns", seen.alone, turns);
   report("Corral, 20 sessions × 10 turns", seen.many, sessions * turnsEach);
   const bars = [
-    bar("a turn against the bare loop", ratio(seen.alone, seen.bare), 1.5, "×"),
+    bar("a turn against the bare loop", pairedRatio(seen.alone, seen.bare), 1.5, "×"),
     bar("20 sessions against loops with bubblewrap", ratio(seen.many, seen.jailed), 1.3, "×"),
     bar("memory of 20 sessions", Math.max(...seen.many.map(({ rss }) => rss)) / 1e6, 350, " MB"),
     bar("written a turn", median(seen.alone.map(({ written = 0 }) => written)) / turns / 1024, 64, " KB"),
@@ -63,15 +77,20 @@ async function measureCorral(modelUrl: string, count: number, turnsOfEach: numbe
   try {
     const ids = await Promise.all(Array.from({ length: count }, () => corral.createSession()));
     await corral.prompt(ids, "[[shell: echo warm]]");
-    const memory = watchMemory(corral.pid);
-    const before = writtenBytes(nodesOf(corral.pid));
-    const { ms: taken, calls } = await corral.prompt(ids, `[[repeat ${turnsOfEach} shell: echo {n}]]`);
-    const written = writtenBytes(nodesOf(corral.pid)) - before;
-    if (calls !== count * turnsOfEach) throw new Error(`${calls} commands ran instead of ${count * turnsOfEach}`);
-    return { ms: taken, written, rss: memory.stop(), pss: proportionalBytes(nodesOf(corral.pid)) };
+    return await measurePrompt(corral, ids, turnsOfEach);
   } finally {
     await corral.stop();
   }
+}
+
+async function measurePrompt(corral: Corral, ids: readonly string[], turnsOfEach: number): Promise<Figures> {
+  const memory = watchMemory(corral.pid);
+  const before = writtenBytes(nodesOf(corral.pid));
+  const { ms: taken, calls } = await corral.prompt(ids, `[[repeat ${turnsOfEach} shell: echo {n}]]`);
+  const written = writtenBytes(nodesOf(corral.pid)) - before;
+  const expected = ids.length * turnsOfEach;
+  if (calls !== expected) throw new Error(`${calls} commands ran instead of ${expected}`);
+  return { ms: taken, written, rss: memory.stop(), pss: proportionalBytes(nodesOf(corral.pid)) };
 }
 
 /** The highest memory of the daemon and its runners, looked at ten times a second and at the end. */
@@ -102,6 +121,13 @@ function bar(what: string, value: number, limit: number, unit: string): boolean 
   const met = value <= limit;
   say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(2)}${unit} (at most ${limit}${unit})`);
   return met;
+}
+
+/** The median of the pairs' ratios; that of the medians and of the best is printed beside. */
+function pairedRatio(of: readonly Figures[], floor: readonly Figures[]): number {
+  const ratios = of.map(({ ms: taken }, at) => taken / floor[at]!.ms);
+  say(`\nof the medians: ${ratio(of, floor).toFixed(2)}×; pairs: ${ratios.map((each) => each.toFixed(2)).join(" ")}`);
+  return median(ratios);
 }
 
 /** Of the medians; that of the best rounds is printed beside. */

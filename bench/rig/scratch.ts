@@ -8,6 +8,12 @@ import { join } from "node:path";
  */
 export function scratchFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), name));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  if (folders.push(folder) === 1) process.once("exit", removeAll);
   return folder;
+}
+
+const folders: string[] = [];
+
+function removeAll(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }

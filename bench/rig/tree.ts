@@ -27,6 +27,33 @@ export function nodesOf(pid: number): readonly Process[] {
   return treeOf(pid).filter((process) => /^(node|MainThread|corral)/.test(process.name));
 }
 
+/**
+ * Resolves when a process and all below it have hardly anything to do any more: what was set in motion before must not be measured with what
+ * comes. Within some seconds in any case.
+ */
+export async function restOf(pid: number): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  for (let before = cpuMs(pid); performance.now() < deadline;) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    const now = cpuMs(pid);
+    if (now - before <= 20) return;
+    before = now;
+  }
+}
+
+/** The time that processors spent on a process and all below it that are still there. */
+function cpuMs(pid: number): number {
+  return sum(treeOf(pid), (each) => {
+    const stat = tryRead(`/proc/${each.pid}/stat`) ?? "";
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13)
+      .map(Number);
+    return (user + system) * 10;
+  });
+}
+
 /** Bytes resident, shared pages counted in each process. */
 export function residentBytes(processes: readonly Process[]): number {
   return sum(processes, ({ pid }) => kilobytes(`/proc/${pid}/status`, "VmRSS") * 1024);
