@@ -644,7 +644,8 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(mountsIn(home)).toEqual([]);
       expect(processes.filter(isAlive)).toEqual([]);
       expect(opened.flatMap(({ cgroups }) => cgroups).filter((folder) => existsSync(folder))).toEqual([]);
-      expect(readdirSync(environments).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+      const left = readdirSync(environments, { encoding: "utf8", recursive: true });
+      expect(left.filter((name) => !/^\.(made-.*|stubs)$/.test(name))).toEqual([]);
     }, 180_000);
 
     test("what an agent links into the spool is not read outside", async () => {

@@ -109,7 +109,7 @@ if kill -s 0 -- "$$" 2>/dev/null; then dashes=--; else dashes=; fi`,
 
 /**
  * The keeper takes two arguments: the seconds that an idle environment waits for somebody to come back, and shell words
- * that set limits for it and for all that it starts.
+ * that set limits and variables for it and for all that it starts.
  */
 export function keeperScript({ spool, workspace, scripts, shell, reach }: KeeperSite): string {
   const sh = shell.map(quoted).join(" ");

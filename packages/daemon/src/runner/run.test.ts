@@ -94,7 +94,7 @@ describe("a session", () => {
       each.type === "environment.opened" ? [each.data.state.id] : [],
     );
     expect(opened).toHaveLength(2);
-    const left = readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"));
+    const left = readdirSync(join(home, "environments")).filter((name) => !/^\.(made-|stubs$)/.test(name));
     expect(left).toEqual(opened.slice(1));
   });
 

@@ -88,7 +88,7 @@ function wish(more: Partial<OpenShellWish> & { projectId?: ProjectId } = {}): Op
 
 /** What is left of environments on the disk. */
 function environmentsIn(home: string): string[] {
-  return readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"));
+  return readdirSync(join(home, "environments")).filter((name) => !/^\.(made-|stubs$)/.test(name));
 }
 
 async function run({ shells }: Pick<Awaited<ReturnType<typeof place>>, "shells">, id: ShellId, text: string) {

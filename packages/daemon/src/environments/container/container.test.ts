@@ -273,7 +273,8 @@ describe.skipIf(started === undefined)("a container", () => {
       writeFileSync(join(folder, "container.json"), JSON.stringify({ ...record, ...more }));
     const sweep = () => driver.sweep({ onRecord: new Set(), onFailure: (_, error) => expect(error).toBeUndefined() });
     // As if this process had died before the container had begun.
-    writeFileSync(join(folder, "opener.json"), JSON.stringify({ pid: 0, startTime: "", bootId: "" }));
+    const opened = JSON.parse(readFileSync(join(folder, "record.json"), "utf8")) as object;
+    writeFileSync(join(folder, "record.json"), JSON.stringify({ ...opened, opener: null }));
     rmSync(join(folder, "supervisor.json"));
     execFileSync("cp", ["-r", folder, `${folder}.kept`]);
     write({ token: "somebody-else's-token" });

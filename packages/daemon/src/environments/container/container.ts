@@ -121,7 +121,7 @@ class ContainerDriver implements EnvironmentDriver {
     const { engine, facts } = await this.#findEngine();
     const image = await findImage(engine, facts, plan.image);
     const folder = this.#folder(plan.id);
-    folder.make(user.kind === "switched" ? user : undefined);
+    folder.make(user.kind === "switched" ? user : undefined, { limits: plan.limits, cgroups: [] });
     try {
       const { id: container, supervisor } = await this.#start({ engine, facts }, { plan, folder, image });
       folder.recordSupervisor(supervisor);
@@ -188,7 +188,6 @@ class ContainerDriver implements EnvironmentDriver {
   async #start({ engine, facts }: FoundEngine, { plan, folder, image }: Ground): Promise<Started> {
     const token = randomUUID();
     const scripts = this.#makeScripts(folder, plan);
-    folder.recordLimits(plan.limits, []);
     writeRecord(folder.path, { socket: engine.socket, token });
     const whose = isWithin(plan.workspace, this.#home) ? "corral" : "user";
     const guard = new Guard(plan.workspace, { access: plan.access, whose, jailFolder: folder.path });

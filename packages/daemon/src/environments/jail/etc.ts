@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /*
@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
  * twenty of its entries, so the small ones are copied into a folder that jails share.
  */
 const copied = [
+  "alternatives",
   "ca-certificates",
   "ca-certificates.conf",
   "debian_version",
@@ -20,15 +21,16 @@ const copied = [
   "os-release",
   "protocols",
   "services",
+  "ssl/certs",
   "ssl/openssl.cnf",
   "terminfo",
   "timezone",
 ];
 
-/** Folders of hundreds of entries. */
-const mounted = ["alternatives", "crypto-policies", "pki/ca-trust", "pki/tls/certs", "ssl/certs"];
+/** Folders whose own folders change without them. */
+const mounted = ["crypto-policies", "pki/ca-trust", "pki/tls/certs"];
 
-/** Those of the big folders that this machine has, each with a place to be mounted on in the copy. */
+/** Those of these that this machine has, each with a place to be mounted on in the copy. */
 export function mountedEtc(): string[] {
   return mounted.filter((name) => lstatSync(join("/etc", name), { throwIfNoEntry: false })?.isDirectory() === true);
 }
@@ -44,28 +46,37 @@ export function etcVersion(): string {
 
 /** Links stay links, and lead nowhere but inside the jail. */
 export function copyEtc(into: string): void {
-  for (const name of mountedEtc()) mkdirSync(join(into, name), { recursive: true });
+  makeOpen(into);
+  for (const name of mountedEtc()) makeOpenBelow(into, name);
   for (const name of copied) {
-    if (lstatSync(join("/etc", name), { throwIfNoEntry: false }) === undefined) continue;
-    mkdirSync(dirname(join(into, name)), { recursive: true });
-    cpSync(join("/etc", name), join(into, name), { recursive: true, verbatimSymlinks: true, filter: isShown });
+    const source = join("/etc", name);
+    if (lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
+    makeOpenBelow(into, dirname(name));
+    copyShown(source, join(into, name));
   }
-  openUp(into);
 }
 
-function isShown(source: string): boolean {
-  const found = lstatSync(source, { throwIfNoEntry: false });
-  if (found === undefined || found.isSymbolicLink()) return found !== undefined;
-  // What the machine keeps from others stays kept from the jail.
-  return (found.isFile() && (found.mode & 0o004) !== 0) || (found.isDirectory() && (found.mode & 0o005) === 0o005);
+/** What the machine keeps from others stays kept from the jail. */
+function copyShown(source: string, into: string): void {
+  const found = lstatSync(source);
+  if (found.isSymbolicLink()) symlinkSync(readlinkSync(source), into);
+  else if (found.isFile() && (found.mode & 0o004) !== 0) {
+    copyFileSync(source, into);
+    chmodSync(into, 0o644);
+  } else if (found.isDirectory() && (found.mode & 0o005) === 0o005) {
+    makeOpen(into);
+    for (const name of readdirSync(source)) copyShown(join(source, name), join(into, name));
+  }
+}
+
+function makeOpenBelow(folder: string, path: string): void {
+  if (path === ".") return;
+  makeOpenBelow(folder, dirname(path));
+  makeOpen(join(folder, path));
 }
 
 /** Readable to the jail's user whatever the umask is; the folder above lets nobody else in. */
-function openUp(folder: string): void {
+function makeOpen(folder: string): void {
+  mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o755);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) openUp(path);
-    else if (entry.isFile()) chmodSync(path, 0o644);
-  }
 }

@@ -271,7 +271,7 @@ describe("the jail driver", () => {
   test("says that jails can be opened here, and leaves nothing behind by finding out", async () => {
     const { home } = newPlace();
     expect(await openJailDriver({ home }).probe()).toMatchObject({ ok: true });
-    expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+    expect(readdirSync(join(home, "environments")).filter((name) => !/^\.(made-|stubs$)/.test(name))).toEqual([]);
   });
 
   test("gives the disk back what a forgotten command had written, and after very many its files too", async () => {
@@ -316,7 +316,7 @@ describe("the jail driver", () => {
     expect(await sweep(driver)).toEqual([]);
     expect(isAlive(state.supervisor)).toBe(false);
     expect(state.cgroups.filter((folder) => existsSync(folder))).toEqual([]);
-    expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([
+    expect(readdirSync(join(home, "environments")).filter((name) => !/^\.(made-|stubs$)/.test(name))).toEqual([
       environment.state.id,
     ]);
     expect((await run("echo on")).stdout).toBe("on\n");

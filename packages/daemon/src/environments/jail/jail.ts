@@ -1,4 +1,11 @@
-import { CorralError, environmentId, type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import {
+  CorralError,
+  environmentId,
+  type EnvironmentLimits,
+  type EnvironmentState,
+  newId,
+  type ProcessIdentity,
+} from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { scriptsInside, type ShellCommand } from "../keeper.ts";
@@ -105,12 +112,13 @@ class JailDriver implements EnvironmentDriver {
     checkWorkspace(plan.workspace, this.#environments);
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
-    folder.make(user.kind === "switched" ? user : undefined);
+    const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
+    folder.make(user.kind === "switched" ? user : undefined, { limits: plan.limits, cgroups });
     try {
-      const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
-      const supervisor = await this.#start(bubblewrap, plan, { user, folder, cgroups });
-      const { id, network, access, workspace } = plan;
-      return this.#at(folder, { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups });
+      const supervisor = await this.#start(bubblewrap, plan, { user, folder });
+      const { id, network, access, workspace, limits } = plan;
+      const state = { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups } as const;
+      return this.#at(folder, state, limits);
     } catch (error) {
       await endJail(folder).catch(() => undefined);
       throw error;
@@ -140,9 +148,12 @@ class JailDriver implements EnvironmentDriver {
     await sweepJails(this.#environments, sweep);
   }
 
-  #at(folder: WalledFolder, state: EnvironmentState): Environment {
+  #at(
+    folder: WalledFolder,
+    state: EnvironmentState,
+    limits: EnvironmentLimits = folder.limits() ?? defaultLimits,
+  ): Environment {
     const { supervisor, cgroups, workspace } = state;
-    const limits = folder.limits() ?? defaultLimits;
     const guardsMemory = lacking(this.#findMeans()).includes("memory");
     const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
     const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
@@ -155,7 +166,7 @@ class JailDriver implements EnvironmentDriver {
     }
   }
 
-  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
+  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
     return raiseJail(ownBuilders, {
       bubblewrap,
@@ -169,12 +180,11 @@ class JailDriver implements EnvironmentDriver {
         ...this.#shell,
         `${scriptsInside}/keeper.sh`,
         String(this.#graceSeconds),
-        resourceLimits(means, plan.limits),
+        [language, resourceLimits(means, plan.limits)].join("; "),
       ]),
       doors: cgroupDoors(means.places, plan.id),
       limit: (pid) => {
         giveWay(means, pid);
-        folder.recordLimits(plan.limits, cgroups);
         makeCgroups(means.places, plan.id, plan.limits);
       },
     });
@@ -241,11 +251,13 @@ function environmentAt(
   };
 }
 
+/** Set by the keeper and not by bubblewrap: what runs in between would look for the language's files. */
+const language = `: "\${LANG:=C.UTF-8}"; export LANG`;
+
 /** What a jail is built on. */
 interface Ground {
   readonly user: JailUser;
   readonly folder: WalledFolder;
-  readonly cgroups: readonly string[];
 }
 
 /** One that was not opened all the way: what there is of it is on file. */

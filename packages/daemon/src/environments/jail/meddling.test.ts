@@ -76,7 +76,7 @@ test.each(hidden)("what is %s in the spool goes with its environment", async (_,
   const { environment, home, shell } = await openJail();
   expect(await shell.run({ id: "it", text, timeoutMs: 60_000 })).toMatchObject({ exitCode: 0 });
   await environment.end();
-  expect(readdirSync(join(home, "environments")).filter((name) => !name.startsWith(".made-"))).toEqual([]);
+  expect(readdirSync(join(home, "environments")).filter((name) => !/^\.(made-|stubs$)/.test(name))).toEqual([]);
 });
 
 async function openJail(): Promise<{

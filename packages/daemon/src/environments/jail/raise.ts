@@ -115,27 +115,33 @@ function insideMounts({ guard }: Opened): InsideMounts {
 }
 
 function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean {
-  const inside = (path: string) => lstatSync(`/proc/${pid}/root${path}`, { throwIfNoEntry: false });
   // What is bound over itself looks the same when it is not.
   const mounted = mountPoints(pid);
-  const isBound = binds.every(({ fd, inside: path, access }) => {
-    const [seen, opened] = [inside(path), fstatSync(fd)];
-    const isMounted = access === "read" ? mounted.get(path) === "read" : mounted.has(path);
+  const isBound = binds.every(({ fd, inside, access }) => {
+    const seen = lstatSync(`/proc/${pid}/root${inside}`, { throwIfNoEntry: false });
+    const opened = fstatSync(fd);
+    const isMounted = access === "read" ? mounted.get(inside)?.access === "read" : mounted.has(inside);
     return isMounted && seen?.ino === opened.ino && seen.dev === opened.dev;
   });
   // A cover is a file system of its own.
-  const workspace = fstatSync(guard.binds[0]!.fd).dev;
-  const isCovered = guard.covered.every((path) => (inside(path)?.dev ?? workspace) !== workspace);
+  const isCovered = guard.covered.every((inside) => mounted.get(inside)?.kind === "tmpfs");
   return isBound && isCovered && guard.isIntact();
 }
 
-/** Where something is mounted in its namespace, and what of the uppermost there can be done. */
-function mountPoints(pid: number): Map<string, Bind["access"]> {
+interface Mount {
+  readonly access: Bind["access"];
+  /** Of file system. */
+  readonly kind: string | undefined;
+}
+
+/** Where something is mounted in its namespace, and what is uppermost there. */
+function mountPoints(pid: number): Map<string, Mount> {
   const lines = readFileSync(`/proc/${pid}/mountinfo`, "latin1").split("\n");
   return new Map(
     lines.map((line) => {
       const [, , , , path = "", options = ""] = line.split(" ", 6);
-      return [path, options.split(",", 1)[0] === "ro" ? "read" : "write"];
+      const kind = line.split(" - ", 2)[1]?.split(" ", 1)[0];
+      return [path, { access: options.split(",", 1)[0] === "ro" ? "read" : "write", kind }];
     }),
   );
 }

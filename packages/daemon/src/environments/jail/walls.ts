@@ -170,7 +170,6 @@ function variables(added: Readonly<Record<string, string>>): Option[] {
     USER: "agent",
     LOGNAME: "agent",
     SHELL: "/bin/sh",
-    LANG: "C.UTF-8",
     TERM: "dumb",
     TMPDIR: "/tmp",
     ...added,

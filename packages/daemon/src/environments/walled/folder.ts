@@ -20,8 +20,7 @@ const namelessMs = 60_000;
 /**
  * The folder of one jail. An agent can write in the spool and nowhere else in it.
  *
- * 1. The opener is on file before anything is started, the cgroups before they are made, the supervisor before anything
- *    begins in the jail.
+ * 1. The opener and the cgroups are on file, in one, before anything is made or started, the supervisor before anything begins in the jail.
  * 2. Of a jail that is not on record nothing but this folder is known; its processes are signalled
  *    by the identity on file and by nothing else.
  */
@@ -34,45 +33,41 @@ export class WalledFolder {
     this.spool = join(path, "spool");
   }
 
-  make(owner: Owner | undefined): void {
+  make(owner: Owner | undefined, ground: Ground): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    this.#write("opener", identify(process.pid));
+    this.#record(identify(process.pid), ground);
     makeOwnFolder(this.spool, owner);
   }
 
   recordSupervisor(supervisor: ProcessIdentity): void {
-    this.#write("supervisor", supervisor);
-  }
-
-  recordLimits(limits: EnvironmentLimits, cgroups: readonly string[]): void {
-    const record: LimitsRecord = { bootId: bootId(), limits, cgroups: [...cgroups] };
-    writeFileSync(join(this.path, "limits.json"), JSON.stringify(record), { mode: 0o600 });
+    writeFileSync(this.#supervisorFile, JSON.stringify(supervisor), { mode: 0o600 });
   }
 
   /** The limits that it was opened with; undefined when that cannot be told. */
   limits(): EnvironmentLimits | undefined {
-    return this.#limits()?.limits;
+    return this.#recorded()?.limits;
   }
 
   /** Whether a living process opened it, or is about to. */
   hasOpener(): boolean {
-    const opener = this.#read("opener");
-    if (opener !== undefined) return isAlive(opener);
+    const record = this.#recorded();
+    if (record !== undefined) return record.opener !== null && isAlive(record.opener);
     const made = statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     return Math.abs(Date.now() - made) < namelessMs;
   }
 
   /** From now on it is for the next sweep. */
   disown(): void {
-    this.#write("opener", { pid: 0, startTime: "", bootId: bootId() });
+    const record = this.#recorded();
+    if (record !== undefined) this.#record(undefined, record);
   }
 
   /** Ends all that runs in the jail, if anything does. */
   async endProcesses(): Promise<void> {
-    const supervisor = this.#read("supervisor");
+    const supervisor = this.#supervisor();
     if (supervisor !== undefined) await endProcess(supervisor);
     // After another start of the machine they are gone, and the names are anybody's.
-    const record = this.#limits();
+    const record = this.#recorded();
     if (record?.bootId === bootId()) await removeCgroups(record.cgroups);
     this.clearWorkspace();
   }
@@ -95,33 +90,49 @@ export class WalledFolder {
     await removeFolder(removed, { signal: AbortSignal.timeout(removalMs) }).catch(() => undefined);
   }
 
-  #write(name: "opener" | "supervisor", identity: ProcessIdentity | undefined): void {
-    writeFileSync(this.#file(name), JSON.stringify(identity ?? null), { mode: 0o600 });
+  #record(opener: ProcessIdentity | undefined, { limits, cgroups }: Ground): void {
+    const record: Recorded = { opener: opener ?? null, bootId: bootId(), limits, cgroups: [...cgroups] };
+    writeFileSync(this.#recordFile, JSON.stringify(record), { mode: 0o600 });
   }
 
-  #read(name: "opener" | "supervisor"): ProcessIdentity | undefined {
-    try {
-      return processIdentity.parse(JSON.parse(readFileSync(this.#file(name), "utf8")));
-    } catch {
-      return undefined;
-    }
+  #recorded(): Recorded | undefined {
+    return readJson(this.#recordFile, recorded);
   }
 
-  #limits(): LimitsRecord | undefined {
-    try {
-      return limitsRecord.parse(JSON.parse(readFileSync(join(this.path, "limits.json"), "utf8")));
-    } catch {
-      return undefined;
-    }
+  #supervisor(): ProcessIdentity | undefined {
+    return readJson(this.#supervisorFile, processIdentity);
   }
 
-  #file(name: "opener" | "supervisor"): string {
-    return join(this.path, `${name}.json`);
+  get #recordFile(): string {
+    return join(this.path, "record.json");
+  }
+
+  get #supervisorFile(): string {
+    return join(this.path, "supervisor.json");
   }
 }
 
-const limitsRecord = z.object({ bootId: z.string(), limits: environmentLimits, cgroups: z.array(z.string()) });
-type LimitsRecord = z.infer<typeof limitsRecord>;
+/** What a jail is held to, and by which cgroups. */
+export interface Ground {
+  readonly limits: EnvironmentLimits;
+  readonly cgroups: readonly string[];
+}
+
+const recorded = z.object({
+  opener: processIdentity.nullable(),
+  bootId: z.string(),
+  limits: environmentLimits,
+  cgroups: z.array(z.string()),
+});
+type Recorded = z.infer<typeof recorded>;
+
+function readJson<T>(file: string, schema: z.ZodType<T>): T | undefined {
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
 
 export interface Owner {
   readonly uid: number;

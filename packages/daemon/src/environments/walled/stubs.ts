@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -13,12 +15,12 @@ import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:f
 import { mkdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { openEntry, openFolder } from "./entries.ts";
-import { isWithin } from "./workspace.ts";
 
 /**
  * Mount points of a jail that would be missing in its workspace. They lie in the workspace while the jail lives.
  *
- * 1. What will be made is on file in the jail's folder before it is made, so a sweep finds what a killed process left.
+ * 1. What will be made is on file before it is made, so a sweep finds what a killed process left. All are in one folder, by names that tell
+ *    the workspace and the jail: who looks for others on the same workspace reads no other's.
  * 2. Taken away is what still is as it was made: an empty folder with the sticky bit, a file with that content.
  * 3. A stub that another jail has on file, too, is left to that one: without it the other's mount would be gone.
  * 4. Nothing follows a link: whoever writes in the workspace could have put one there.
@@ -36,12 +38,16 @@ export interface Stubs {
 const stubMode = 0o1755;
 const sticky = 0o1000;
 
-const onFile = "stubs.json";
-/** Its own jail has ended: others need not mind it any more. */
-const ending = "stubs.ending.json";
-
 export function recordStubs(jailFolder: string, stubs: Stubs): void {
-  writeFileSync(join(jailFolder, onFile), JSON.stringify(stubs), { mode: 0o600 });
+  const file = join(folderOf(jailFolder), nameOf(stubs.workspace, jailFolder));
+  const write = () => writeFileSync(file, JSON.stringify(stubs), { mode: 0o600 });
+  try {
+    write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    write();
+  }
 }
 
 /** False: something has come to be there meanwhile. */
@@ -93,11 +99,28 @@ export function isStubFile(parent: number, name: string, content: string): boole
 
 /** To be called when no process of the jail is left. Can be repeated. */
 export function removeStubs(jailFolder: string): void {
-  moveOutOfTheWay(jailFolder);
-  const stubs = read(join(jailFolder, ending));
-  if (stubs === undefined) return;
-  unlessForbidden(() => removeFrom(stubs, neededByOthers(jailFolder, stubs.workspace)));
-  rmSync(join(jailFolder, ending), { force: true });
+  const folder = folderOf(jailFolder);
+  for (const name of namesIn(folder).filter((each) => each.endsWith(`.${basename(jailFolder)}`))) {
+    const stubs = read(join(folder, name));
+    // Its own jail has ended: others need not mind it any more.
+    const ended = join(folder, name.startsWith(ending) ? name : `${ending}${name}`);
+    if (stubs === undefined || !moved(join(folder, name), ended)) continue;
+    unlessForbidden(() => removeFrom(stubs, neededByOthers(jailFolder, stubs.workspace)));
+    rmSync(ended, { force: true });
+  }
+}
+
+const ending = "ending-";
+
+/** False: somebody else is at it. */
+function moved(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
 }
 
 function removeFrom({ workspace: path, folders, files }: Stubs, kept: ReadonlySet<string>): void {
@@ -162,13 +185,13 @@ function within(workspace: number, path: string, act: (parent: number, name: str
 }
 
 function neededByOthers(jailFolder: string, workspace: string): Set<string> {
-  const same = stubsOfOthers(jailFolder).filter((each) => each.workspace === workspace);
+  const same = stubsOfOthers(jailFolder, [workspace]);
   return new Set(same.flatMap(({ folders, files }) => [...folders, ...Object.keys(files)]));
 }
 
 /** Tells whether another jail that is open can put something else at a path in the workspace. */
 export function replaceableByOthers(jailFolder: string, workspace: string): (path: string) => boolean {
-  const others = stubsOfOthers(jailFolder).filter((other) => isWithin(workspace, other.workspace));
+  const others = stubsOfOthers(jailFolder, upwards(workspace));
   return (path) => others.some((other) => !isHeld(other, relative(other.workspace, join(workspace, path))));
 }
 
@@ -177,31 +200,50 @@ function isHeld({ held = [], folders }: Stubs, path: string): boolean {
   return held.includes(path) || folders.some((folder) => path.startsWith(`${folder}/`));
 }
 
-function stubsOfOthers(jailFolder: string): Stubs[] {
-  const parent = dirname(jailFolder);
-  // The folders of containers lie one below those of jails.
-  const places = [parent, dirname(parent), join(parent, containersFolder)];
-  const others = places.flatMap((place) => entriesOf(place).map((name) => join(place, name)));
-  const stubs = others.filter((path) => path !== jailFolder).map((path) => read(join(path, onFile)));
-  return stubs.filter((each) => each !== undefined);
+/** Of jails that are open on one of the workspaces. */
+function stubsOfOthers(jailFolder: string, workspaces: readonly string[]): Stubs[] {
+  const folder = folderOf(jailFolder);
+  const places = new Set(workspaces.map(placeName));
+  const others = namesIn(folder).filter((name) => {
+    const [place = "", jail = ""] = name.split(".", 2);
+    return places.has(place) && jail !== basename(jailFolder) && isThere(dirname(folder), jail);
+  });
+  return others.flatMap((name) => read(join(folder, name)) ?? []);
+}
+
+/** Of a jail whose folder was taken away nothing is open. */
+function isThere(environments: string, jail: string): boolean {
+  return existsSync(join(environments, jail)) || existsSync(join(environments, containersFolder, jail));
+}
+
+/** A folder and those that it lies in. */
+function upwards(path: string): string[] {
+  const above = dirname(path);
+  return above === path ? [path] : [path, ...upwards(above)];
 }
 
 /** Where the folders of containers are, below those of jails. */
 export const containersFolder = "container";
 
-function entriesOf(folder: string): string[] {
+/** One for all jails and containers. */
+function folderOf(jailFolder: string): string {
+  const parent = dirname(jailFolder);
+  return join(basename(parent) === containersFolder ? dirname(parent) : parent, ".stubs");
+}
+
+function nameOf(workspace: string, jailFolder: string): string {
+  return `${placeName(workspace)}.${basename(jailFolder)}`;
+}
+
+function placeName(workspace: string): string {
+  return createHash("sha256").update(workspace).digest("hex").slice(0, 32);
+}
+
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function moveOutOfTheWay(jailFolder: string): void {
-  try {
-    renameSync(join(jailFolder, onFile), join(jailFolder, ending));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }
 
