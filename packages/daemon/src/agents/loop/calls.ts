@@ -93,6 +93,8 @@ async function start(
   desk.record(event("call.started", { id: call.id, ...begin, ...(reads ? { reads } : {}) }));
   await desk.durable();
   await kept;
+  // What was stopped by then has done nothing, and does nothing.
+  if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   await perform(desk, tool, call, contextFor(desk, call, begin.attempt));
 }
 

@@ -80,6 +80,34 @@ test("of many calls in one reply so many run side by side, in order, and an inte
   ]);
 });
 
+test("a call that is interrupted on its way to its start never runs, and ends once", async () => {
+  const [looking, looked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let runs = 0;
+  const late: Tool = {
+    name: "late",
+    description: "late",
+    parameters: z.object({}),
+    effect: "writes",
+    intend: async () => {
+      looking.resolve();
+      await looked.promise;
+      return [];
+    },
+    run: () => Promise.resolve((runs += 1)),
+    describe: () => ({ outcome: "ok", text: "" }),
+  };
+  await using daemon = await startTestDaemon({ tools: [late] });
+  const { session, model, sessions } = daemon;
+  await session.prompt("go");
+  (await model.nextRequest()).answer(callsTool("late", {}));
+  await looking.promise;
+  await sessions.interrupt(session.id, { actor: "person:test" });
+  looked.resolve();
+  expect((await session.until("activity.settled")).data.outcome).toBe("interrupted");
+  const ends = (await session.events()).filter(({ type }) => /^call\.(settled|failed|interrupted|unknown)$/.test(type));
+  expect([runs, ends.map(({ type }) => type)]).toEqual([0, ["call.interrupted"]]);
+});
+
 test("call ids that a provider repeats settle against their own message", async () => {
   await using daemon = await startTestDaemon();
   const { session, model } = daemon;
