@@ -84,8 +84,8 @@ export interface Log {
 
   /**
    * Rows of a projection with a full text that have all the words in it, the best first, as of the newest commit. Letters are compared
-   * without case and accents, the last word by its beginning; nothing in the words is an operator. May take a while
-   * when much was appended since the last search.
+   * without case and accents, the last word by its beginning; nothing in the words is an operator. Words of scripts without spaces
+   * between words are found wherever they stand. May take a while when much was appended since the last search.
    */
   search(table: string, query: SearchQuery): Promise<readonly Hit[]>;
 

@@ -55,6 +55,24 @@ export function searching(bench: Bench): void {
       expect([words, await found(log, words)]).toEqual([words, []]);
   });
 
+  test("words of scripts that put no spaces between them are found wherever they stand", async () => {
+    const log = await open(bench);
+    await say(log, "a", 1, "昨日の変更で壊れたパーサーを直してください。TypeScriptのテストも");
+    await say(log, "b", 2, "แก้ไขการทดสอบที่ล้มเหลว in the parser");
+    for (const words of ["直して", "パーサー", "テスト", "パーサー 直し", "typescriptのテスト"])
+      expect([words, await found(log, words)]).toEqual([words, [inputId(1)]]);
+    for (const words of ["ทดสอบ", "parser ล้มเหลว", "ทดสอบ the"])
+      expect([words, await found(log, words)]).toEqual([words, [inputId(2)]]);
+    for (const words of ["直る", "テスト parser", "🐛"]) expect([words, await found(log, words)]).toEqual([words, []]);
+    expect(await found(log, "直して", { session: "b" })).toEqual([]);
+    const [hit] = await log.search("texts", { words: "直して", limit: 1 });
+    expect(hit?.pieces).toEqual([
+      { text: "昨日の変更で壊れたパーサーを", isHit: false },
+      { text: "直して", isHit: true },
+      { text: "ください。TypeScriptのテストも", isHit: false },
+    ]);
+  });
+
   test("what was appended since is found, what was changed or deleted is not", async () => {
     const log = await open(bench);
     await say(log, "a", 1, "first words");

@@ -36,30 +36,68 @@ export function dropFullText(database: Database, table: string): void {
 
 interface Found {
   readonly table: string;
+  /** The column that is searched. */
+  readonly text: string;
   readonly columns: readonly string[];
   readonly query: SearchQuery;
 }
 
-export function findText(
-  database: Database,
-  { table, columns, query }: Found,
-): { readonly cells: readonly Value[]; readonly pieces: Hit["pieces"] }[] {
+type Place = { readonly cells: readonly Value[]; readonly pieces: Hit["pieces"] };
+
+export function findText(database: Database, { table, text, columns, query }: Found): readonly Place[] {
   const words = wordsOf(query.words);
+  const [spaced, unspaced] = [words.filter((word) => !isUnspaced(word)), words.filter(isUnspaced)];
   if (words.length === 0) return [];
   const where = Object.entries(query.where ?? {});
+  const source = quoted(`projection_${table}`);
+  const cells = columns.map((column) => `source.${quoted(column)}`).join(", ");
+  const conditions = [
+    ...where.map(([column]) => `source.${quoted(column)} IS ?`),
+    ...unspaced.map(() => `instr(lower(source.${quoted(text)}), lower(?)) > 0`),
+  ];
+  const values = [...where.map(([, value]) => value), ...unspaced, query.limit];
+  if (spaced.length === 0) {
+    const sql = `
+      SELECT source.${quoted(text)}, ${cells} FROM ${source} AS source
+      WHERE ${conditions.join(" AND ")} ORDER BY source.${quoted(place)} DESC LIMIT ?`;
+    const found = database.each(sql, ...values);
+    return Array.from(found, ([whole, ...rest]) => ({ cells: rest, pieces: piecesAround(whole as string, unspaced) }));
+  }
+  const index = indexOf(table);
   const sql = `
-    SELECT snippet(${indexOf(table)}, 0, char(1), char(2), '…', ${snippetWords}),
-           ${columns.map((column) => `source.${quoted(column)}`).join(", ")}
-    FROM ${indexOf(table)} JOIN ${quoted(`projection_${table}`)} AS source ON source.${quoted(place)} = ${indexOf(table)}.rowid
-    WHERE ${indexOf(table)} MATCH ? ${where.map(([column]) => `AND source.${quoted(column)} IS ?`).join(" ")}
-    ORDER BY ${indexOf(table)}.rank, source.${quoted(place)} DESC LIMIT ?`;
-  const found = database.each(sql, matching(words), ...where.map(([, value]) => value), query.limit);
-  return Array.from(found, ([snippet, ...cells]) => ({ cells, pieces: piecesOf(snippet as string) }));
+    SELECT snippet(${index}, 0, char(1), char(2), '…', ${snippetWords}), ${cells}
+    FROM ${index} JOIN ${source} AS source ON source.${quoted(place)} = ${index}.rowid
+    WHERE ${[`${index} MATCH ?`, ...conditions].join(" AND ")}
+    ORDER BY ${index}.rank, source.${quoted(place)} DESC LIMIT ?`;
+  const found = database.each(sql, matching(spaced), ...values);
+  return Array.from(found, ([snippet, ...rest]) => ({ cells: rest, pieces: piecesOf(snippet as string) }));
 }
 
 /** As the index tells words apart; what is neither letter nor digit cannot be looked for. */
 function wordsOf(text: string): string[] {
   return text.split(/[^\p{L}\p{N}\p{M}\p{Co}]+/u).filter((word) => word !== "");
+}
+
+/**
+ * In these scripts words follow each other without a space, so that the index has whole sentences for words. What is looked for in
+ * them is looked for in the texts themselves.
+ */
+function isUnspaced(word: string): boolean {
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
+    word,
+  );
+}
+
+/** Letters around the first hit. */
+const around = 40;
+
+function piecesAround(text: string, words: readonly string[]): Hit["pieces"] {
+  const folded = text.toLowerCase();
+  const first = Math.max(0, Math.min(...words.map((word) => folded.indexOf(word.toLowerCase()))));
+  const [from, to] = [Math.max(0, first - around), first + 2 * around];
+  const shown = `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < text.length ? "…" : ""}`;
+  const parts = shown.split(new RegExp(`(${words.join("|")})`, "iu"));
+  return parts.map((part, nth) => ({ text: part, isHit: nth % 2 === 1 })).filter((part) => part.text !== "");
 }
 
 function matching(words: readonly string[]): string {

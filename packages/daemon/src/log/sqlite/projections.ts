@@ -44,7 +44,7 @@ export class Projections {
     if (fullText === undefined) throw new CorralError("internal", `The projection ${table} has no full text.`);
     const columns = this.#columns(table);
     this.#known(table, Object.keys(query.where ?? {}));
-    return findText(this.#database, { table, columns, query }).map(({ cells, pieces }) => ({
+    return findText(this.#database, { table, text: fullText, columns, query }).map(({ cells, pieces }) => ({
       row: toRow(columns, cells),
       pieces,
     }));
