@@ -1,13 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CorralError, costOf, event, newId, type PartId, usualAgent } from "@corral/protocol";
-import { fault } from "../../faults/index.ts";
-import {
-  type Found,
-  type ModelRequest,
-  ProviderFailure,
-  type ProviderMetadata,
-  type ReplyPiece,
-} from "../../providers/index.ts";
+import { CorralError, event, newId, usualAgent } from "@corral/protocol";
+import { type Found, type ModelRequest, ProviderFailure } from "../../providers/index.ts";
 import type { History, OpenActivity, Turn } from "../../sessions/index.ts";
 import type { Toolbox, ToolRegistry } from "../../tools/index.ts";
 import type { Context } from "./context/index.ts";
@@ -15,6 +8,7 @@ import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import { showFiles } from "./attached-files.ts";
 import type { CallTerms } from "./calls.ts";
 import { buildRequest, hashOf, hashRequest, systemOf, wordTurn } from "./request.ts";
+import { listen } from "./reply.ts";
 import { TurnCalls } from "./turn-calls.ts";
 
 export interface LoopParts extends Omit<CallTerms, "toolbox"> {
@@ -94,19 +88,8 @@ async function ask(
   if (desk.signal.aborted) return undefined;
   const target = await resolveModel(desk, parts);
   if (target instanceof CorralError) return target;
-  const earlier = desk.history.entries.slice(0, desk.history.entries.lastIndexOf(turn));
-  const number = earlier.filter(({ kind }) => kind === "turn").length + 1;
-  const asked = buildRequest(target.model, systemOf(desk.history), earlier, toolbox);
-  const messages = await showFiles(asked.messages, { files: desk.history.files, images: target.facts?.images });
   const thinks = effortOf(target, desk.history.settings);
-  const { context } = target.facts ?? {};
-  const request = {
-    ...asked,
-    messages,
-    conversation: desk.session,
-    ...thinks,
-    ...(context === undefined ? {} : { context }),
-  };
+  const request = { ...(await requestFor(desk, turn, target, toolbox)), ...thinks };
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     // A pause that a crash cut short is taken anew: whoever asked for it still wants it.
@@ -117,7 +100,8 @@ async function ask(
     const mayLeave = desk.durable();
     mayLeave.catch(() => undefined);
     try {
-      await listen(desk, turn, target, { ...request, place: { turn: number, attempt }, mayLeave }, calls);
+      const place = { turn: turnNumber(desk.history, turn), attempt };
+      await listen(desk, turn, target, { ...request, place, mayLeave }, calls);
       return undefined;
     } catch (error) {
       await mayLeave;
@@ -137,6 +121,26 @@ async function ask(
   return failure;
 }
 
+/** What was said and done before the turn, as its model can be told it. */
+async function requestFor(
+  desk: Desk,
+  turn: Turn,
+  { model, facts = {} }: Found,
+  toolbox: Toolbox,
+): Promise<ModelRequest> {
+  const { history, session } = desk;
+  const { images, context } = facts;
+  const earlier = history.entries.slice(0, history.entries.lastIndexOf(turn));
+  const asked = buildRequest(model, systemOf(history), earlier, toolbox);
+  const messages = await showFiles(asked.messages, { files: history.files, images });
+  return { ...asked, messages, conversation: session, ...(context === undefined ? {} : { context }) };
+}
+
+/** The how manieth of its session it is. */
+function turnNumber({ entries }: History, turn: Turn): number {
+  return entries.filter(({ kind }) => kind === "turn").indexOf(turn) + 1;
+}
+
 /** What the session says, else what is said of the model; nothing to one that is not known to think. */
 function effortOf({ facts = {} }: Found, settings: History["settings"]): Pick<ModelRequest, "effort"> {
   const wanted = settings?.effort ?? facts.effort;
@@ -154,70 +158,6 @@ function brokenOff({ code, message }: CorralError): CorralError {
 function pauseAfter(failure: CorralError, usualMs: number): number {
   const asked = failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0;
   return Math.ceil(Math.min(Math.max(usualMs, asked), 86_400_000));
-}
-
-/** Takes one reply in: deltas go out live, whole parts are recorded, calls start as soon as they are complete. */
-async function listen(
-  desk: Desk,
-  turn: Turn,
-  { provider, facts }: Found,
-  request: ModelRequest,
-  calls: TurnCalls,
-): Promise<void> {
-  const open = new Map<string, GrowingPart>();
-  try {
-    for await (const piece of provider.ask(request, desk.signal)) {
-      if (piece.kind === "call") calls.take(piece);
-      else if (piece.kind === "finish") {
-        const { reason: finish, usage } = piece;
-        const costUsd = costOf(usage, facts?.prices);
-        const model = desk.history.settings?.model ?? "";
-        const price = costUsd === undefined ? {} : { costUsd };
-        desk.record(event("turn.replied", { id: turn.id, finish, usage, model, ...price }));
-      } else grow(desk, turn, open, piece);
-    }
-  } finally {
-    for (const part of open.values()) say(desk, turn, part, { cut: true });
-    await calls.rest();
-  }
-}
-
-interface GrowingPart {
-  readonly id: PartId;
-  readonly kind: "text" | "reasoning";
-  text: string;
-}
-
-function grow(
-  desk: Desk,
-  turn: Turn,
-  open: Map<string, GrowingPart>,
-  piece: Exclude<ReplyPiece, { kind: "call" | "finish" }>,
-): void {
-  if (piece.kind === "begin") {
-    open.set(piece.part, { id: newId("part"), kind: piece.of, text: "" });
-    return;
-  }
-  const part = open.get(piece.part);
-  if (part === undefined) return;
-  if (piece.kind === "delta") {
-    const { id, kind, text } = part;
-    desk.emit({ kind, session: desk.session, part: id, offset: text.length, text: piece.text });
-    part.text += piece.text;
-    fault("turn.streaming");
-    return;
-  }
-  open.delete(piece.part);
-  say(desk, turn, part, piece.providerMetadata === undefined ? {} : { providerMetadata: piece.providerMetadata });
-}
-
-function say(
-  desk: Desk,
-  turn: Turn,
-  { id: part, kind, text }: GrowingPart,
-  more: { cut?: boolean; providerMetadata?: ProviderMetadata },
-): void {
-  desk.record(event("turn.said", { id: turn.id, part, kind, text, ...more }));
 }
 
 function settleFailed(desk: Desk, turn: Turn, failure: CorralError): TurnEnd {
