@@ -187,6 +187,19 @@ test("a daemon that was killed and came back elsewhere is found, and nothing is 
   expect(stand.written.out).toBe("Before.\nAfter.\n");
 });
 
+test.each(["run", "steer", "queue"])(
+  "what was said by %s, and taken by a daemon that could not say so, is said again and counts once",
+  async (command) => {
+    await corral("run", "--detach", "before");
+    stage.lostAnswers = 1;
+    const admitted = () =>
+      stage.log.filter(({ type }) => type === "input.admitted").map(({ data }) => (data as { text: string }).text);
+    expect(await corral(...(command === "run" ? ["run", "--detach"] : [command, "@last"]), "once")).toBe(0);
+    expect(admitted()).toEqual(["before", "once"]);
+    expect(stage.asked.filter((route) => route === "POST /api/sessions/ID/inputs")).toHaveLength(3);
+  },
+);
+
 test("sessions are listed in lines, or as JSON", async () => {
   await corral("run", "--detach", "go");
   stand.written.out = "";

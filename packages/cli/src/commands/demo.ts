@@ -1,5 +1,6 @@
 import type { Client } from "@corral/client";
 import { CorralError, newId, type SessionView } from "@corral/protocol";
+import { admitSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { defaultAnswers } from "../demo/default-answers.ts";
 import { files, task } from "../demo/play.ts";
@@ -106,7 +107,7 @@ async function watchAgent(
     ? new InlineQuestions(told, session.id, world, () => leaving.abort())
     : defaultAnswers(told, session.id, world);
   const input = { id: newId("input"), text: task };
-  await client.sessions.admit(session.id, input);
+  await admitSurely(client, session.id, input, world);
   const show = new Transcript(world.out);
   const { outcome } = await watchInput(client, session, input, world, { show, asking, signal: leaving.signal });
   leaving.signal.throwIfAborted();

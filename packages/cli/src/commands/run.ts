@@ -2,6 +2,7 @@ import type { AdmitInput, Client } from "@corral/client";
 import { agentName, effort, type Mode, newId, type SessionView, type SnapshotId, snapshotId } from "@corral/protocol";
 import { attachAll, readAttachments } from "../attachments.ts";
 import { closingWords, Tally } from "../closing.ts";
+import { admitSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { environmentIn, unsafe } from "../environment.ts";
@@ -111,7 +112,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     if (session.environment.kind === "local") world.err.write(unsafe);
     const attachments = await attachAll(client, session.id, files);
     const input = { id: newId("input"), text: prompt, ...(attachments.length === 0 ? {} : { attachments }) };
-    await client.sessions.admit(session.id, input);
+    await admitSurely(client, session.id, input, world);
     if (args.detach === true) {
       world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
       return 0;

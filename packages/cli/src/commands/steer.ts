@@ -1,4 +1,5 @@
 import { type Delivery, newId, type SessionId } from "@corral/protocol";
+import { admitSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { readPrompt } from "../prompt.ts";
@@ -38,7 +39,7 @@ export async function say(
   json: boolean,
 ): Promise<number> {
   const text = await readPrompt(words, world, `Try \`corral ${delivery} ${session} "what to say"\`, or pipe it in`);
-  const admission = await client.sessions.admit(session, { id: newId("input"), text, delivery });
+  const admission = await admitSurely(client, session, { id: newId("input"), text, delivery }, world);
   world.out.write(json ? jsonLine(admission) : `${admission.input.id}\n`);
   if (!json) world.err.write(`watch it with \`corral attach ${session}\`\n`);
   return 0;

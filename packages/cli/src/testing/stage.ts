@@ -44,6 +44,8 @@ export class Stage {
   knowsStatus = true;
   /** However far one reads, there is more. */
   endless = false;
+  /** So many inputs are admitted, and the connection is cut before the answer. */
+  lostAnswers = 0;
   config: ConfigView = { entries: [], files: [], refusedVariables: [], seq: 7 };
 
   /** What happens when an input is admitted. */
@@ -177,7 +179,8 @@ export class Stage {
       if (known !== undefined) return void send(200, { kind: "duplicate", input: known, seq: 2 });
       this.tell(session.id, event("input.admitted", { delivery: "steer", attachments: [], ...body }));
       const input = { delivery: "steer", attachments: [], ...body, state: "waiting", activityId: null };
-      send(202, { kind: "admitted", input, seq: this.log.length });
+      if (this.lostAnswers-- > 0) response.destroy();
+      else send(202, { kind: "admitted", input, seq: this.log.length });
       return this.onInput(session, body);
     }
     send(202, { kind: "requested" });
