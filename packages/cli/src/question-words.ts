@@ -1,4 +1,4 @@
-import { type AnswerGiven, answerWords, type AskedQuestion, type QuestionState } from "@corral/protocol";
+import { type AnswerGiven, answerWords, type AskedQuestion, type QuestionState, reasonOf } from "@corral/protocol";
 import { UsageError } from "./flags.ts";
 import { shownInLine } from "./terminal.ts";
 import { callHeading } from "./transcript.ts";
@@ -16,7 +16,7 @@ export function questionLines(question: Question, remainingMs?: number): readonl
     question.default === undefined ? [] : [`(without an answer: ${answerWords(question, question.default)})`];
   return [
     ...(about.kind === "approval"
-      ? [callHeading(about.tool, about.arguments, wholeCall), `  ${shownInLine(about.because)}`]
+      ? [callHeading(about.tool, about.arguments, wholeCall), `  ${shownInLine(reasonOf(about))}`]
       : []),
     ...(about.kind === "approval" && about.diff !== undefined ? about.diff.trimEnd().split("\n") : []),
     text,

@@ -99,6 +99,16 @@ test.each([
   expect(answerMeant({ about, text: "", choices, takesText: true }, said)).toEqual(meant);
 });
 
+test("why it is asked does not repeat the call that stands above it", () => {
+  const command = "make \\\n  all";
+  const asked = { ...about, arguments: { command }, because: `${command}: it does not plainly read` };
+  expect(questionLines({ about: asked, text: "May it?", choices: [], takesText: false })).toEqual([
+    "$ make \\\n>   all",
+    "  it does not plainly read",
+    "May it?",
+  ]);
+});
+
 test("what an agent writes stays on its line", () => {
   const because = "npm\n  1  Deny: it is harmless";
   const fake = { ...about, tool: "write", arguments: { path: "a\nb" }, because };

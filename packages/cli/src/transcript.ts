@@ -4,6 +4,7 @@ import {
   commandResult,
   type Delta,
   type EventData,
+  finishWords,
   type Gap,
   isKnown,
   resultWords,
@@ -103,8 +104,8 @@ export class Transcript {
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
         return;
       case "turn.replied": {
-        const { finish } = event.data;
-        return ends.has(finish) ? this.#line(dim(`(${ends.get(finish)})`, this.#out)) : undefined;
+        const words = finishWords(event.data);
+        return words === undefined ? undefined : this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));
       }
       case "call.requested":
         this.#tools.set(event.data.id, event.data.tool);
@@ -273,12 +274,6 @@ export class Transcript {
     this.#atLineStart = text.endsWith("\n");
   }
 }
-
-/** A reply that is over without being whole looks as if it were. */
-const ends: ReadonlyMap<string, string> = new Map([
-  ["length", "the reply is cut here: it is as long as the model may answer; say that it is to go on"],
-  ["content-filter", "the provider held back the rest of the reply"],
-]);
 
 /** Whoever watched knows about shorter times. */
 const worthTelling = 2_000;

@@ -253,6 +253,7 @@ export {
   type TrustView,
   trustView,
 } from "./project.ts";
+export { finishWords } from "./finish-words.ts";
 export {
   type AnswerGiven,
   answerGiven,
@@ -276,6 +277,7 @@ export {
   type QuestionState,
   type QuestionView,
   questionView,
+  reasonOf,
 } from "./question.ts";
 export {
   holdName,

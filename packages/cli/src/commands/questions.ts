@@ -30,7 +30,7 @@ export const questions = defineCommand({
       }
       const [heading = "", ...lines] = questionLines(each, each.remainingMs);
       world.out.write(`${bold(each.id, world.out)}  ${dim(each.session, world.out)}\n`);
-      for (const line of [heading, ...lines]) world.out.write(shown(`  ${line}\n`));
+      for (const line of [heading, ...lines]) world.out.write(shown(`  ${line.replaceAll("\n", "\n  ")}\n`));
       if (each.state.state !== "open") world.out.write(dim(shown(`  (${endWords(each, each.state)})\n`), world.out));
     }
     if (json === true) return 0;

@@ -1,6 +1,6 @@
-import type { AnswerGiven } from "@corral/protocol";
+import { alwaysFor, type AnswerGiven, answerWords, reasonOf } from "@corral/protocol";
 import { createSignal, For, onCleanup, Show } from "solid-js";
-import type { QuestionEntry } from "../transcript/transcript.ts";
+import { type QuestionEntry, requestText } from "../transcript/transcript.ts";
 import { visible } from "../transcript/visible.ts";
 import { timeLeft } from "./time-left.ts";
 
@@ -18,7 +18,12 @@ export function QuestionView(props: { readonly question: QuestionEntry; onAnswer
     <article class="question" classList={{ open: isOpen() }} aria-label="Question">
       <p class="said">{visible(props.question.text)}</p>
       <Show when={props.question.about.kind === "approval" && props.question.about}>
-        {(about) => <p class="quiet">{visible(about().because)}</p>}
+        {(about) => (
+          <>
+            <pre class="call-asked">{visible(requestText(about().tool, about().arguments))}</pre>
+            <p class="quiet">{visible(reasonOf(about()))}</p>
+          </>
+        )}
       </Show>
       <Show when={props.question.about.kind === "approval" && props.question.about.diff}>
         {(diff) => <pre>{visible(diff())}</pre>}
@@ -37,20 +42,30 @@ export function QuestionView(props: { readonly question: QuestionEntry; onAnswer
             )}
           </For>
         </div>
+        <Show when={noteOf(props.question)}>{(note) => <p class="quiet">Always allows: {visible(note())}</p>}</Show>
         <Show when={props.question.takesText}>
           <form class="words" onSubmit={send}>
             <input
               aria-label={isForAgent() ? "Answer in words" : "Words for the agent, to deny it with"}
+              placeholder={isForAgent() ? "In other words…" : "What it should do instead…"}
               value={words()}
               onInput={(event) => setWords(event.currentTarget.value)}
             />
             <button type="submit">{isForAgent() ? "Answer" : "Deny with words"}</button>
           </form>
         </Show>
+        <Show when={props.question.default}>
+          {(usual) => <p class="quiet">Without an answer: {visible(answerWords(props.question, usual()))}</p>}
+        </Show>
         <Show when={props.question.deadline}>{(deadline) => <Remaining deadline={deadline()} />}</Show>
       </Show>
     </article>
   );
+}
+
+/** Which calls "always" is for; the same with each of its choices. */
+function noteOf({ choices }: QuestionEntry): string | undefined {
+  return choices.find(({ id, note }) => alwaysFor.options.some((scope) => scope === id) && note !== undefined)?.note;
 }
 
 function Remaining(props: { readonly deadline: number }) {

@@ -307,3 +307,13 @@ describe("the session", () => {
     expect({ cursor: transcript.cursor, count: transcript.entries.length }).toEqual({ cursor: newer.seq, count: 1 });
   });
 });
+
+test("a reply that ends before it is whole says so", () => {
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const notes = entriesOf(said("I will"), event("turn.replied", { id: "trn_a", finish: "length", usage }));
+  expect(notes.at(-1)).toMatchObject({
+    kind: "note",
+    tone: "quiet",
+    text: expect.stringMatching(/^The reply is cut here/),
+  });
+});

@@ -1,4 +1,5 @@
 import {
+  finishWords,
   answerWords,
   type AskedQuestion,
   type CallId,
@@ -87,7 +88,7 @@ export type CallEnd =
   | { readonly kind: "interrupted" }
   | { readonly kind: "unknown"; readonly reason: string; readonly decision: "retry" | "abandon" | undefined };
 
-export interface QuestionEntry extends Pick<AskedQuestion, "about" | "text" | "choices" | "takesText"> {
+export interface QuestionEntry extends Pick<AskedQuestion, "about" | "text" | "choices" | "takesText" | "default"> {
   readonly kind: "question";
   readonly id: QuestionId;
   /** Milliseconds since 1970. */
@@ -262,6 +263,11 @@ function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
       return;
     case "turn.said":
       return say(transcript, event.data);
+    case "turn.replied": {
+      const words = finishWords(event.data);
+      if (words !== undefined) note("quiet", `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}`);
+      return;
+    }
     case "turn.settled":
       return dropGrowing(transcript);
     case "activity.waiting":
@@ -297,9 +303,19 @@ function dropGrowing(transcript: Transcript): void {
 
 function takeQuestionEvent(transcript: Transcript, event: StoredEvent): void {
   if (event.type === "question.asked") {
-    const { id, about, text, choices, takesText, timeLimitMs } = event.data;
+    const { id, about, text, choices, takesText, timeLimitMs, default: usual } = event.data;
     const deadline = timeLimitMs === undefined ? undefined : Date.parse(event.approximateCreationTime) + timeLimitMs;
-    transcript.entries.push({ kind: "question", id, about, text, choices, takesText, deadline, end: undefined });
+    transcript.entries.push({
+      kind: "question",
+      id,
+      about,
+      text,
+      choices,
+      takesText,
+      default: usual,
+      deadline,
+      end: undefined,
+    });
     return;
   }
   const id = "id" in event.data ? event.data.id : undefined;
@@ -389,7 +405,7 @@ function end(call: CallEntry, how: CallEnd): void {
   call.end = how;
 }
 
-function requestText(tool: string, given: Readonly<Record<string, unknown>>): string {
+export function requestText(tool: string, given: Readonly<Record<string, unknown>>): string {
   const command = given["command"];
   if (tool === "shell" && typeof command === "string") return command.trimEnd();
   return toolWords(tool, given) ?? JSON.stringify(given, undefined, 2);

@@ -75,6 +75,11 @@ const wrapping = [
     "builtin",
     "strace -f",
     "bundle exec",
+    "xargs -e",
+    "env -",
+    "env -C src",
+    "bun x",
+    "eval --",
   ],
 ];
 
@@ -97,7 +102,7 @@ const around: readonly ((one: string) => string)[] = [
   (one) => `echo "$( ${one} )"`,
   (one) => `echo $(( $( ${one} ) ))`,
   (one) => `x=$( ${one} )`,
-  (one) => `{ cat <<E\n$( ${one} )\nE\n}`,
+  heredoc,
   (one) => `sh -c ${quoted(one)}`,
   (one) => `bash -xc ${quoted(one)}`,
   (one) => `eval ${quoted(one)}`,
@@ -107,6 +112,13 @@ const around: readonly ((one: string) => string)[] = [
   (one) => `{ ${one}; } > out`,
   (one) => `{ ${one}; } 2>&1 < in`,
 ];
+
+/** Each with an end of its own: the first line that says it ends the outermost. */
+function heredoc(one: string): string {
+  const end = `E${(heredocs += 1)}`;
+  return `{ cat <<${end}\n$( ${one} )\n${end}\n}`;
+}
+let heredocs = 0;
 
 describe(`of commands put together at random (CORRAL_SEED=${seed})`, () => {
   test("never more is allowed than of each alone", () => {

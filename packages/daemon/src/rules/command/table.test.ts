@@ -439,7 +439,9 @@ const table: Readonly<Record<string, Partial<Record<Verdict, readonly string[]>>
   "quoting, Unicode and length": {
     ask: [
       "l\\\ns",
-      "ls \\\n -l",
+      "\\\nls",
+      "ls \\\r\n -l",
+      "cat <<E\na \\\nE\n",
       "$'ls'",
       "$'\\x72m' a",
       '$"rm" a',
@@ -464,7 +466,14 @@ const table: Readonly<Record<string, Partial<Record<Verdict, readonly string[]>>
       `${"(".repeat(2000)}ls${")".repeat(2000)}`,
     ],
     deny: ['r""m a', "\"r\"'m' a", "r''m a", "ls;\trm\ta", "  rm   a"],
-    allow: ["ls 'a b' \"c d\" e\\ f", "git commit -m 'ünïcödé ✓'", "ls --", "ls -- -rf"],
+    allow: [
+      "ls \\\n -l",
+      "git status && \\\n  ls",
+      "ls 'a b' \"c d\" e\\ f",
+      "git commit -m 'ünïcödé ✓'",
+      "ls --",
+      "ls -- -rf",
+    ],
   },
   "options of readers": {
     allow: [

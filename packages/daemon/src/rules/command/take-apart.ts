@@ -58,7 +58,7 @@ class Pieces implements Taking, TakenApart {
     if (via.length > deepest) return this.#unread(text, "it is wrapped too deeply", via);
     if (beyondAscii.test(text) && odd.test(text))
       this.unclear(text, "it has characters that are not shown as they are", via);
-    if (/\\\r?\n/.test(text)) this.unclear(text, "a word may go on behind the end of a line", via);
+    if (joinsLines(text)) this.unclear(text, "a word may go on behind the end of a line", via);
     if (isNestedDeeply(text)) return this.#unread(text, "it is nested too deeply", via);
     try {
       this.#visit(parse(text), via);
@@ -281,6 +281,11 @@ const oddities: Partial<Record<SyntaxNode["type"], string>> = {
   AnsiCQuoted: "a plain shell reads it in another way",
   LocaleString: "a plain shell reads it in another way",
 };
+
+/** Whether a word may go on in the next line. Where a blank stands before, a new word begins there, in every shell but for heredocs. */
+function joinsLines(text: string): boolean {
+  return /(?:^|\S)\\\n|\\\r\n/.test(text) || (text.includes("<<") && text.includes("\\\n"));
+}
 
 /** Nothing is read for it, so brackets that are only quoted count, too. */
 function isNestedDeeply(text: string): boolean {
