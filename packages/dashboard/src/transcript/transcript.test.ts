@@ -221,18 +221,19 @@ describe("the session", () => {
 
   test("is in the state that its last event left it in", () => {
     const thinking = { state: "thinking", since, activityId: "act_a" };
+    const unknown = event("call.unknown", { id: "cal_a", reason: "it was cut off" });
     const waiting = event("activity.waiting", { id: "act_a", on: "recovery" });
     expect(stateAfter()).toEqual({ state: "idle", since: "" });
     expect(stateAfter(event("activity.opened", { id: "act_a" }))).toEqual(thinking);
-    expect(stateAfter(promoted, waiting)).toEqual({
+    expect(stateAfter(promoted, unknown, waiting)).toEqual({
       state: "waiting",
       since,
       activityId: "act_a",
       on: "recovery",
-      calls: [],
+      calls: ["cal_a"],
       questions: [],
     });
-    expect(stateAfter(promoted, waiting, event("activity.resumed", { id: "act_a" }))).toEqual(thinking);
+    expect(stateAfter(promoted, unknown, waiting, event("activity.resumed", { id: "act_a" }))).toEqual(thinking);
     expect(stateAfter(promoted, settled("done"))).toEqual({ state: "idle", since });
     expect(stateAfter(promoted, settled("failed", { code: "x", message: "no key" }))).toEqual({
       state: "failed",
