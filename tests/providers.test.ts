@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
-import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest, stops } from "@corral/daemon/testing";
+import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest, stops, thinks } from "@corral/daemon/testing";
 import { type Attachment, newId, type WireEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
 
-/** Models by each protocol that is spoken, and how their servers say that a conversation is too long. */
+/**
+ * Models by each protocol that is spoken (OpenAI's own others are asked for by settings, below), and how their servers say that a conversation is too long. */
 const models: Readonly<Record<string, string>> = {
   "anthropic/scripted": "prompt is too long: 203456 tokens > 200000 maximum",
   "openai/gpt-5": "Your input exceeds the context window of this model.",
@@ -50,19 +51,19 @@ function malformed(request: ScriptedRequest): void {
 }
 
 /** Keys by `corral auth`, everything else by variables and settings. */
-async function setProviders(): Promise<Stage> {
+async function setProviders(names: readonly string[], openai: object = {}): Promise<Stage> {
   const stage = await setStage({ variables: { ANTHROPIC_API_KEY: "" } });
   const file = join(dirname(stage.home), "user/.config/corral/config.json");
   mkdirSync(dirname(file), { recursive: true });
   const compatible = { mine: { baseUrl: `${stage.model.url}/v1` } };
-  writeFileSync(file, JSON.stringify({ providers: { compatible, firstByteSeconds: 2, silenceSeconds: 2 } }));
+  writeFileSync(file, JSON.stringify({ providers: { compatible, openai, firstByteSeconds: 2, silenceSeconds: 2 } }));
   const { url } = stage.model;
   await stage.serve({ more: { OPENAI_BASE_URL: `${url}/v1`, GEMINI_BASE_URL: url, OLLAMA_HOST: url } });
-  for (const model of Object.keys(models)) {
-    const login = stage.corral("auth", "login", model.split("/")[0] ?? "");
-    login.process.stdin?.end(`${keyOf(model)}\n`);
-    expect([await login.exit, login.stderr()]).toEqual([0, expect.stringContaining("kept")]);
-  }
+  const [first = "", ...others] = names;
+  const login = stage.corral("auth", "login", first.split("/")[0] ?? "");
+  login.process.stdin?.end(`${keyOf(first)}\n`);
+  expect([await login.exit, login.stderr()]).toEqual([0, expect.stringContaining("kept")]);
+  for (const model of others) await stage.client().credentials.put(model.split("/")[0] ?? "", { key: keyOf(model) });
   return stage;
 }
 
@@ -88,12 +89,19 @@ function endOf(events: readonly WireEvent[]): object {
   return { outcome, attempts, ...(error === undefined ? {} : { code: error.code }) };
 }
 
-test("by each protocol a provider's faults pass or are told, and no key is anywhere but in its store", async () => {
-  await using stage = await setProviders();
+/** Without those that are for the transport alone to notice, which takes long. */
+const quick = Object.keys(faults).filter((fault) => fault !== "a slow first byte" && fault !== "a stall");
+
+/** Every model meets the faults, then looks around and is shown an image. */
+async function tellStory(
+  stage: Stage,
+  names: readonly string[],
+  met: readonly string[] = Object.keys(faults),
+): Promise<Record<string, object>> {
   const client = stage.client();
   const { id: projectId } = await client.projects.register({ path: stage.repository });
   const seen = new Set<string>();
-  const everyone = answerAll(stage, (request) => {
+  void answerAll(stage, (request) => {
     const prompt = request.newInputs.at(-1) ?? "";
     const [model = "", fault = ""] = prompt.split(": ");
     if (fault === "look") return request.answer(...lookAround(request));
@@ -101,37 +109,66 @@ test("by each protocol a provider's faults pass or are told, and no key is anywh
       seen.add(prompt);
       return faults[fault]?.first(request, models[model] ?? "");
     }
-    return request.answer(says("fine"));
+    return request.answer(thinks("hm"), says("fine"));
   });
-  const told = await Promise.all(
-    Object.keys(models).map(async (model) => {
-      const { id } = await client.sessions.create({ projectId, model });
-      const ends: Record<string, object> = {};
-      let nth = 0;
-      for (const fault of Object.keys(faults)) ends[fault] = endOf(await say(client, id, `${model}: ${fault}`, ++nth));
-      const shot = await client.sessions.attach(id, { name: "shot.png", bytes: png });
-      await say(client, id, `${model}: look`, ++nth, [shot]);
-      return [model, ends] as const;
-    }),
-  );
-  const expected = Object.fromEntries(Object.entries(faults).map(([name, { end }]) => [name, end]));
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.keys(models).map((model) => [model, expected])));
+  const told = names.map(async (model) => {
+    const { id } = await client.sessions.create({ projectId, model });
+    const ends: Record<string, object> = {};
+    let nth = 0;
+    for (const fault of met) ends[fault] = endOf(await say(client, id, `${model}: ${fault}`, ++nth));
+    const shot = await client.sessions.attach(id, { name: "shot.png", bytes: png });
+    await say(client, id, `${model}: look`, ++nth, [shot]);
+    return [model, ends] as const;
+  });
+  return Object.fromEntries(await Promise.all(told));
+}
 
-  const shown = stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(png.toString("base64")));
-  expect(new Set(shown.map(({ model }) => model))).toEqual(
-    new Set(Object.keys(models).map((name) => name.split("/")[1])),
-  );
+/** What came of each fault, who was shown the image, and that no key is anywhere but in its store. */
+async function checkStory(
+  stage: Stage,
+  names: readonly string[],
+  told: Record<string, object>,
+  met: readonly string[] = Object.keys(faults),
+): Promise<void> {
+  const expected = Object.fromEntries(met.map((name) => [name, faults[name]?.end]));
+  expect(told).toEqual(Object.fromEntries(names.map((model) => [model, expected])));
+  const image = png.toString("base64");
+  const shown = stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(image));
+  expect(new Set(shown.map(({ model }) => model))).toEqual(new Set(names.map((name) => name.split("/")[1])));
 
-  const secrets = Object.keys(models).map(keyOf);
+  const secrets = names.map(keyOf);
   expect(keysUsed(stage)).toEqual(new Set(secrets));
-  const events = JSON.stringify(await everything(client));
-  expect(events).not.toContain(png.toString("base64"));
+  const events = JSON.stringify(await everything(stage.client()));
   expect(events).toContain("LOOKED");
-  expect(secrets.filter((secret) => events.includes(secret))).toEqual([]);
+  expect([...secrets, image].filter((secret) => events.includes(secret))).toEqual([]);
   expect(placesWith(secrets, stage.home)).toEqual(["credentials.json"]);
   expect(processesWith(secrets)).toEqual([]);
-  await stage.model.close();
-  await everyone;
+}
+
+test("by each protocol a provider's faults pass or are told, and no key is anywhere but in its store", async () => {
+  const openai = ["openai/gpt-5"];
+  const stages = [
+    setProviders(Object.keys(models)),
+    setProviders(openai, { api: "chat" }),
+    setProviders(openai, { store: true }),
+  ];
+  await using all = await stages[0]!;
+  await using chat = await stages[1]!;
+  await using stored = await stages[2]!;
+  const [ofAll, ofChat, ofStored] = await Promise.all([
+    tellStory(all, Object.keys(models)),
+    tellStory(chat, openai, quick),
+    tellStory(stored, openai, quick),
+  ]);
+  await checkStory(all, Object.keys(models), ofAll);
+  await checkStory(chat, openai, ofChat, quick);
+  await checkStory(stored, openai, ofStored, quick);
+  const sent = (stage: Stage) => stage.model.requests.filter(({ model }) => model === "gpt-5").map(({ body }) => body);
+  expect(new Set(sent(all).map(({ store }) => store))).toEqual(new Set([false]));
+  expect(new Set(sent(stored).map(({ store }) => store))).toEqual(new Set([true]));
+  expect(JSON.stringify(sent(all).at(-1))).toContain('"encrypted_content":');
+  expect(JSON.stringify(sent(stored).at(-1))).toContain('"type":"item_reference"');
+  expect(sent(chat).every((body) => Array.isArray(body.messages))).toBe(true);
 });
 
 test("a key in the daemon's environment is in none below it", async () => {

@@ -61,7 +61,7 @@ describe("registered models", () => {
   let folder: string;
   let log: Log;
   let own: Record<string, ModelFacts>;
-  let lists: Map<string, { id: string; context?: number }[]>;
+  let lists: Map<string, { id: string; facts: ModelFacts }[]>;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "corral-models-"));
     log = await openSqliteLog({ file: join(folder, "corral.db"), projections: modelProjections });
@@ -87,11 +87,14 @@ describe("registered models", () => {
 
   test("what providers list and settings say is recorded when it changes, and found again", async () => {
     const models = await openModels(parts());
-    lists.set("ollama", [{ id: "llama3:8b", context: 8192 }, { id: "qwen3" }]);
+    lists.set("ollama", [
+      { id: "llama3:8b", facts: { context: 8192 } },
+      { id: "qwen3", facts: {} },
+    ]);
     own = { "mine/big": { context: 1000 }, "anthropic/claude-sonnet-4-5": { prices: { input: 1, output: 2 } } };
     await models.look();
     await models.look();
-    lists.set("ollama", [{ id: "llama3:8b", context: 4096 }]);
+    lists.set("ollama", [{ id: "llama3:8b", facts: { context: 4096 } }]);
     own = { "mine/big": { context: 1000 } };
     await models.look();
     // It is away; what it had listed stays.

@@ -26,7 +26,7 @@ export interface ModelParts {
   /** Providers that can be asked. */
   readonly reachable: () => Promise<ReadonlySet<string>>;
   /** Models of providers that list theirs; one that cannot be asked now is left out. */
-  readonly listed: () => Promise<ReadonlyMap<string, readonly { readonly id: string; readonly context?: number }[]>>;
+  readonly listed: () => Promise<ReadonlyMap<string, readonly { readonly id: string; readonly facts: ModelFacts }[]>>;
 }
 
 interface Registered {
@@ -70,10 +70,10 @@ export async function openModels({ log, own, reachable, listed }: ModelParts): P
     for (const [name, known] of registered)
       if (known.source === "provider" && !lists.has(providerOf(name))) wanted.set(name, known);
     for (const [provider, models] of lists)
-      for (const { id, context } of models) {
+      for (const { id, facts } of models) {
         const name = `${provider}/${id}`;
         if (!isName(name) || ofTable(name) !== undefined) continue;
-        wanted.set(name, { facts: context === undefined ? {} : { context }, source: "provider" });
+        wanted.set(name, { facts, source: "provider" });
       }
     for (const [name, facts] of Object.entries(own()))
       wanted.set(name, { facts: { ...wanted.get(name)?.facts, ...facts }, source: "settings" });

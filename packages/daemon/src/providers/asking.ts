@@ -9,7 +9,7 @@ import { holdBack } from "./transport.ts";
 export interface Asking {
   readonly naming: Naming;
   readonly key: string | undefined;
-  readonly model: LanguageModelV4;
+  readonly model: Pick<LanguageModelV4, "doStream">;
   readonly taste: PromptTaste;
   readonly pieces?: PieceOptions;
   /** Tokens that a reply may have; without, as many as the SDK knows of the model. */

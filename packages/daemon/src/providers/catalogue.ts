@@ -1,14 +1,16 @@
+import type { ModelFacts } from "@corral/protocol";
 import { versioned } from "./asking.ts";
 import type { FindReach, Reach } from "./choice.ts";
 import { refused, unavailable } from "./failure.ts";
 import { ollamaAddress } from "./ollama-address.ts";
+import { shownFacts } from "./ollama-show.ts";
 import type { Access } from "./port.ts";
 
 /** A model as its provider lists it. */
 interface ListedModel {
   readonly id: string;
-  /** Tokens that it can read, where the provider tells. */
-  readonly context?: number;
+  /** What the provider tells of it besides. */
+  readonly facts: ModelFacts;
 }
 
 const patienceMs = 10_000;
@@ -36,7 +38,25 @@ export async function listModels({ driver, access }: Reach, signal?: AbortSignal
   if (status === 401 || status === 403 || (status === 400 && driver === "google"))
     throw refused(`The provider ${name} refuses the key (status ${status}).`, `Run \`corral auth login ${name}\`.`);
   if (!response.ok) throw unavailable(`The provider ${name} answered with status ${status}.`);
-  return listed(await response.json().catch(() => undefined));
+  const models = listed(await response.json().catch(() => undefined));
+  return driver === "ollama" ? Promise.all(models.map((model) => withShown(model, access, limit))) : models;
+}
+
+/** Ollama tells of each by itself. */
+async function withShown(model: ListedModel, access: Access, signal: AbortSignal): Promise<ListedModel> {
+  const { headers } = questionFor("ollama", access);
+  try {
+    const response = await fetch(`${ollamaAddress(access.baseUrl)}/api/show`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...access.headers, ...headers },
+      body: JSON.stringify({ model: model.id }),
+      redirect: "error",
+      signal,
+    });
+    return response.ok ? { ...model, facts: shownFacts(await response.json()) } : model;
+  } catch {
+    return model;
+  }
 }
 
 /** Models of all these providers, at once. Those that cannot be asked, or take long, are left out. */
@@ -91,6 +111,6 @@ function listed(answer: unknown): readonly ListedModel[] {
     const { id, name, inputTokenLimit, context_length, max_model_len } = Object(entry) as Record<string, unknown>;
     const called = typeof id === "string" ? id : typeof name === "string" ? name.replace(/^models\//, "") : undefined;
     const context = [inputTokenLimit, context_length, max_model_len].find((each) => typeof each === "number");
-    return called === undefined ? [] : [{ id: called, ...(typeof context === "number" ? { context } : {}) }];
+    return called === undefined ? [] : [{ id: called, facts: typeof context === "number" ? { context } : {} }];
   });
 }

@@ -9,6 +9,7 @@ import {
   type Reply,
   type ReplyPart,
   says,
+  type ScriptedModelOptions,
   startScriptedModel,
   stops,
   thinks,
@@ -33,6 +34,10 @@ export interface ProviderStage extends AsyncDisposable {
   readonly tellsNoReasoning?: boolean;
   /** The protocol tells only with the reply's end that a call is whole. */
   readonly callsEndWithReply?: boolean;
+  /** The protocol tells of no prompt cache. */
+  readonly tellsNoCache?: boolean;
+  /** What goes wrong in the middle of a reply is told in words alone. */
+  readonly breaksInWords?: boolean;
   /** The last request, as it was sent. */
   readonly sent?: () => string;
   /** Of a reply with reasoning, what goes back to the provider: a piece of the next request. Without: nothing does. */
@@ -97,7 +102,11 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
         { kind: "begin", part: "1", of: "text" },
         { kind: "delta", part: "1", text: "yes" },
         { kind: "end", part: "1" },
-        { kind: "finish", reason: "stop", usage: { inputTokens: 5, outputTokens: 2, cachedInputTokens: 4 } },
+        {
+          kind: "finish",
+          reason: "stop",
+          usage: { inputTokens: 5, outputTokens: 2, ...(stage.tellsNoCache === true ? {} : { cachedInputTokens: 4 }) },
+        },
       ]);
     });
 
@@ -265,11 +274,13 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
       ["an overload in the stream", breaksWith("overloaded_error"), "provider.unavailable"],
       ["a refusal in the stream", breaksWith("invalid_request_error"), "provider.refused"],
     ];
-    describe.each(broken)("%s", (_, breaks, code) => {
+    describe.each(broken)("%s", (_, breaks, kind) => {
+      const code = () => (stage.breaksInWords === true ? "provider.unavailable" : kind);
+
       test("is a failure after what came", async () => {
         stage.script([says("par"), breaks]);
         const seen: ReplyPiece[] = [];
-        await expect(collect(ask(), seen)).rejects.toMatchObject({ code });
+        await expect(collect(ask(), seen)).rejects.toMatchObject({ code: code() });
         expect(seen).toEqual([
           { kind: "begin", part: "0", of: "text" },
           { kind: "delta", part: "0", text: "par" },
@@ -278,7 +289,7 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
 
       test("is a failure before anything came", async () => {
         stage.script(breaks);
-        await expect(collect(ask())).rejects.toMatchObject({ code });
+        await expect(collect(ask())).rejects.toMatchObject({ code: code() });
       });
     });
   });
@@ -320,9 +331,13 @@ function plain(piece: ReplyPiece): ReplyPiece {
 /** A stage on the scripted model, which speaks the protocol that it is asked in. */
 export async function scriptedStage(
   open: (url: string) => Provider | Promise<Provider>,
-  traits: Pick<ProviderStage, "tellsNoReasoning" | "callsEndWithReply" | "overflow" | "replays"> = {},
+  traits: Pick<
+    ProviderStage,
+    "tellsNoReasoning" | "tellsNoCache" | "callsEndWithReply" | "breaksInWords" | "overflow" | "replays"
+  > = {},
+  options: ScriptedModelOptions = {},
 ): Promise<ProviderStage> {
-  const scripted = await startScriptedModel();
+  const scripted = await startScriptedModel(options);
   const last = () => scripted.requests.at(-1);
   return {
     ...traits,

@@ -129,7 +129,7 @@ export function cutOff(response: ServerResponse): void {
   setImmediate(() => socket?.write("", () => socket.destroy()));
 }
 
-function sendJson(response: ServerResponse, status: number, body: object): void {
+export function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { "content-type": "application/json", "request-id": newId("req") });
   response.end(JSON.stringify(body));
 }

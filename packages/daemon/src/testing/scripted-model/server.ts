@@ -1,6 +1,6 @@
 /**
  * A model over HTTP that says what it is told to: real sockets, no latency of its own, and the protocols of Anthropic
- * (Messages), OpenAI (Responses, Chat Completions) and Google (Gemini), by the address that is asked. A request is
+ * (Messages), OpenAI (Responses, Chat Completions), Google (Gemini) and Ollama, by the address that is asked. A request is
  * answered by the first of these that applies:
  *
  * 1. the next reply of `script`;
@@ -11,11 +11,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { MessagesBody } from "./conversation.ts";
-import { type Destination, sendFailure } from "./delivery.ts";
+import { type Destination, sendFailure, sendJson } from "./delivery.ts";
 import { replyByMarkers } from "./markers.ts";
 import { chat } from "./protocols/chat.ts";
 import { gemini } from "./protocols/gemini.ts";
 import { messages } from "./protocols/messages.ts";
+import { ollama, shownModel } from "./protocols/ollama.ts";
 import { estimate, type Protocol } from "./protocols/protocol.ts";
 import { responses } from "./protocols/responses.ts";
 import { type Reply, says } from "./reply.ts";
@@ -43,6 +44,8 @@ export interface ScriptedModelOptions {
   readonly accepts?: (key: string) => boolean;
   /** The models that it lists. */
   readonly models?: readonly string[];
+  /** How much they read, as Ollama tells it. */
+  readonly context?: number;
   /** `no`: `requests` stays empty, for long runs. */
   readonly remember?: "yes" | "no";
 }
@@ -96,7 +99,7 @@ export async function startScriptedModel(options: ScriptedModelOptions = {}): Pr
   };
 }
 
-interface Reception extends Pick<ScriptedModelOptions, "accepts" | "models"> {
+interface Reception extends Pick<ScriptedModelOptions, "accepts" | "models" | "context"> {
   readonly closing: AbortSignal;
   readonly take: (request: ScriptedRequest) => void;
 }
@@ -104,7 +107,7 @@ interface Reception extends Pick<ScriptedModelOptions, "accepts" | "models"> {
 async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
-  { closing, take, accepts = () => true, models = ["scripted"] }: Reception,
+  { closing, take, accepts = () => true, models = ["scripted"], context }: Reception,
 ): Promise<void> {
   const text = await wholeBody(incoming).catch(() => undefined);
   if (text === undefined) return;
@@ -113,9 +116,11 @@ async function receive(
   const failed = (status: number, message: string) =>
     sendFailure({ response, protocol: protocol ?? messages }, status, { message });
   const isList = incoming.method === "GET" && /\/(models|tags)$/.test(path);
-  if (protocol === undefined && !isList) return failed(404, `there is no ${incoming.method} ${path}`);
+  const isShown = incoming.method === "POST" && path.endsWith("/api/show");
+  if (protocol === undefined && !isList && !isShown) return failed(404, `there is no ${incoming.method} ${path}`);
   const key = keyIn(incoming);
   if (key === "" || !accepts(key)) return failed(401, "a valid key is required");
+  if (isShown) return sendJson(response, 200, shownModel(context));
   if (protocol === undefined) return sendList(response, path, models);
   const body = parse(text);
   const asked = body === undefined ? undefined : protocol.read(body, path);
@@ -136,13 +141,14 @@ async function receive(
 function sendList(response: ServerResponse, path: string, models: readonly string[]): void {
   const named = /v1beta|\/api\//.test(path);
   const list = named ? { models: models.map((name) => ({ name })) } : { data: models.map((id) => ({ id })) };
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(list));
+  sendJson(response, 200, list);
 }
 
 function protocolAt(path: string): Protocol | undefined {
   if (path.endsWith("/messages")) return messages;
   if (path.endsWith("/responses")) return responses;
   if (path.endsWith("/chat/completions")) return chat;
+  if (path.endsWith("/api/chat")) return ollama;
   return /\/models\/[^/]+:\w+$/.test(path) ? gemini : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Tokens } from "../reply.ts";
 
 /** How a vendor's clients and the scripted model talk: what is read of a request, and what is written for a reply. */
 export interface Protocol {
-  readonly name: "messages" | "responses" | "chat" | "gemini";
+  readonly name: "messages" | "responses" | "chat" | "gemini" | "ollama";
   /** What a body at this address asks; undefined: it is no request of this protocol. */
   read(body: Readonly<Record<string, unknown>>, path: string): Asked | undefined;
   reply(model: string, inputTokens: number): ReplyWriter;

@@ -1,0 +1,120 @@
+import type { Block, ReceivedMessage } from "../conversation.ts";
+import type { Tokens } from "../reply.ts";
+import { estimate, isRecord, type Protocol, records, type ReplyWriter } from "./protocol.ts";
+
+type Said = Readonly<Record<string, unknown>>;
+
+/** Ollama's own chat, as lines of JSON. */
+export const ollama: Protocol = {
+  name: "ollama",
+  read({ model, messages, stream }) {
+    if (typeof model !== "string" || !Array.isArray(messages)) return undefined;
+    return { model, streams: stream !== false, messages: records(messages).map(messageOf) };
+  },
+  reply: (model, inputTokens) => new StreamedChat(model, inputTokens),
+  failure: ({ message }) => ({ error: message }),
+};
+
+function messageOf(said: Said): ReceivedMessage {
+  const text = typeof said["content"] === "string" ? said["content"] : "";
+  if (said["role"] === "tool")
+    return {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: String(said["tool_call_id"]), content: text }],
+    };
+  const role = said["role"] === "assistant" || said["role"] === "user" ? said["role"] : "system";
+  const thoughts: readonly Block[] =
+    typeof said["thinking"] === "string" ? [{ type: "thinking", thinking: said["thinking"] }] : [];
+  const texts: readonly Block[] = text === "" ? [] : [{ type: "text", text }];
+  return { role, content: [...thoughts, ...texts, ...records(said["tool_calls"]).map(callOf)] };
+}
+
+function callOf(call: Said): Block {
+  const { name, arguments: input } = isRecord(call["function"]) ? call["function"] : {};
+  return { type: "tool_use", id: call["id"], name, input };
+}
+
+/** What it was told about a model: POST /api/show. */
+export function shownModel(context: number | undefined): object {
+  return {
+    capabilities: ["completion", "tools"],
+    model_info: {
+      "general.architecture": "llama",
+      ...(context === undefined ? {} : { "llama.context_length": context }),
+    },
+  };
+}
+
+class StreamedChat implements ReplyWriter {
+  readonly #model: string;
+  readonly #inputTokens: number;
+  #tokens: Tokens = {};
+  #characters = 0;
+
+  constructor(model: string, inputTokens: number) {
+    this.#model = model;
+    this.#inputTokens = inputTokens;
+  }
+
+  start(tokens: Tokens = {}): string {
+    this.#tokens = tokens;
+    return "";
+  }
+
+  text(piece: string): string {
+    this.#characters += piece.length;
+    return this.#line({ message: { role: "assistant", content: piece }, done: false });
+  }
+
+  thinking(piece: string): string {
+    this.#characters += piece.length;
+    return this.#line({ message: { role: "assistant", content: "", thinking: piece }, done: false });
+  }
+
+  /** There is no end of a part in this protocol, and no signature. */
+  endBlock(): string {
+    return "";
+  }
+
+  /** Calls come whole, with arguments that were read already. */
+  call(id: string, tool: string, pieces: readonly string[]): string {
+    const json = pieces.join("");
+    this.#characters += json.length;
+    const call = { id, function: { name: tool, arguments: parsed(json) } };
+    return this.#line({ message: { role: "assistant", content: "", tool_calls: [call] }, done: false });
+  }
+
+  finish(reason: string | undefined, tokens: Tokens = {}): string {
+    const {
+      input = this.#inputTokens,
+      cacheRead = 0,
+      output = estimate(this.#characters),
+    } = {
+      ...this.#tokens,
+      ...tokens,
+    };
+    return this.#line({
+      message: { role: "assistant", content: "" },
+      done: true,
+      done_reason: reason === "max_tokens" ? "length" : "stop",
+      prompt_eval_count: input + cacheRead,
+      eval_count: output,
+    });
+  }
+
+  error(_type: string, message: string): string {
+    return `${JSON.stringify({ error: message })}\n`;
+  }
+
+  #line(told: object): string {
+    return `${JSON.stringify({ model: this.#model, created_at: "2026-01-01T00:00:00Z", ...told })}\n`;
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return json;
+  }
+}
