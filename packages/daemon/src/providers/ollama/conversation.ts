@@ -16,16 +16,12 @@ export function toChat({ prompt, tools = [], reasoning }: LanguageModelV4CallOpt
   readonly messages: readonly ChatMessage[];
   readonly [more: string]: unknown;
 } {
-  const offers = tools.flatMap((tool) =>
-    tool.type === "function"
-      ? [
-          {
-            type: "function",
-            function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
-          },
-        ]
-      : [],
-  );
+  const offers = tools.flatMap((tool) => {
+    if (tool.type !== "function") return [];
+    const { name, description, inputSchema } = tool;
+    const parameters: unknown = inputSchema;
+    return [{ type: "function", function: { name, description, parameters } }];
+  });
   return {
     messages: prompt.flatMap(toMessages),
     ...(offers.length === 0 ? {} : { tools: offers }),

@@ -40,7 +40,7 @@ export async function* toParts(lines: AsyncIterable<string>): AsyncGenerator<Par
   for await (const text of lines) {
     const line = lineOf(text);
     if (line.error !== undefined) {
-      yield { type: "error", error: { message: String(line.error) } };
+      yield { type: "error", error: { message: textOf(line.error) } };
       return;
     }
     yield* grow("reasoning", line.message?.thinking);
@@ -55,6 +55,10 @@ export async function* toParts(lines: AsyncIterable<string>): AsyncGenerator<Par
       yield { type: "finish", usage: usageOf(line), finishReason: reasonOf(line, calls) };
     }
   }
+}
+
+function textOf(told: unknown): string {
+  return typeof told === "string" ? told : JSON.stringify(told);
 }
 
 function lineOf(text: string): Line {
