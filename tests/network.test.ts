@@ -84,6 +84,28 @@ test("an agent is told which host to ask for, its owner sees it and allows it, a
   expect(await corral(stage, "network", "deny", "nowhere.example.test")).toMatchObject({ out: "*.example.net\n" });
 });
 
+test("a rule that denies a host wins over whoever listed it, for a command under way, too", async () => {
+  await using stage = await setStage();
+  await stage.serve();
+  await corral(stage, "network", "allow", "a.example.test");
+  const run = stage.corral("run", "--network", "allow", "go");
+  const asks = "curl -sS http://a.example.test/";
+  (await stage.model.nextRequest()).answer(
+    callsTool("shell", { command: `${asks}; mkfifo gate; echo waiting >ready; read x <gate; ${asks}` }),
+  );
+  const workspaces = join(stage.home, "workspaces");
+  await expect.poll(() => found(workspaces, "ready"), { timeout: 20_000 }).toBeDefined();
+  const rules = join(dirname(stage.home), "user/.config/corral/rules.json");
+  writeFileSync(rules, JSON.stringify({ rules: [{ deny: { host: "*.example.test" } }] }));
+  writeFileSync(found(workspaces, "gate") ?? "", "go\n");
+  const second = await stage.model.nextRequest();
+  const result = JSON.stringify(second.toolResults);
+  expect(result).toContain("host a.example.test was not found");
+  expect(result).toContain("host a.example.test is on the list, and a rule keeps it from being reached");
+  second.answer(says("done"));
+  expect(await run.exit).toBe(0);
+});
+
 test("a person's shell reaches the hosts on the list, by the same way, and what it did is told", async () => {
   await using stage = await setStage();
   await stage.serve();

@@ -1,5 +1,6 @@
 import type { AdmitInput, Client } from "@corral/client";
 import { type Delta, type Gap, isKnown, type SessionView, type WireEvent } from "@corral/protocol";
+import { InLine } from "./in-line.ts";
 import { lostOutcome } from "./lost-outcome.ts";
 import { type Outcome, OutcomeOf } from "./outcome.ts";
 import { persistently } from "./resume.ts";
@@ -54,6 +55,13 @@ export async function watchInput(
     () => client.daemon.status(),
     (line) => world.err.write(shown(line)),
   );
+  const line = new InLine(
+    async () => (await client.sessions.get(session.id, { signal })).state,
+    (words) => {
+      show.makeRoom?.();
+      world.err.write(shown(words));
+    },
+  );
   let workspace: string | undefined;
   try {
     const onBreak = persistently(client, world, { session: session.id });
@@ -70,6 +78,7 @@ export async function watchInput(
         continue;
       }
       show.event(news.event);
+      line.event(news.event);
       asking?.event(news.event);
       if (news.event.type === "activity.opened") onOpened?.();
       if (isKnown(news.event) && news.event.type === "workspace.prepared") workspace = news.event.data.path;
@@ -79,6 +88,7 @@ export async function watchInput(
     return { outcome: undefined, workspace };
   } finally {
     silence.over();
+    line.over();
     show.close?.();
     asking?.close();
   }

@@ -1871,7 +1871,7 @@ export interface Api {
         host: string;
         port: number;
         verdict: "allowed" | "refused";
-        reason: "listed" | "answered" | "unlisted" | "port" | "name" | "address" | "unresolved" | "request";
+        reason: "listed" | "answered" | "unlisted" | "port" | "rule" | "name" | "address" | "unresolved" | "request";
         connections: number;
         bytesOut: number;
         bytesIn: number;

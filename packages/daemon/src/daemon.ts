@@ -215,6 +215,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     owner: parts.drivers.of("jail").owner,
     list: (place) => hostsFor(place),
+    isHeld: (place, target) => (isSession(place) ? isHeldByRules(place, target) : Promise.resolve(false)),
     ask: (place, target, signal) => (isSession(place) ? mayReach(place, target, signal) : Promise.resolve(false)),
     onDefect: complainingTo(parts.logger.child({ component: "egress" })),
   });
@@ -466,10 +467,21 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await rules.keepAlways({ for: scope.data, session, agent, project: projectId, match }, by);
   }
 
+  /** A host that is listed: what a rule asks or denies is stricter. Rules that cannot be read hold everything. */
+  async function isHeldByRules(session: SessionId, target: { host: string; port: number }): Promise<boolean> {
+    try {
+      const book = await rulebookOf(session);
+      const { parts: judged } = judge({ tool: "network", effect: "writes", hosts: [hostNamed(target)] }, book);
+      return book.problems.length > 0 || judged.some(({ rule }) => rule !== undefined && rule.verdict !== "allow");
+    } catch {
+      return true;
+    }
+  }
+
   /** A host on no list: the rules say, or the operator is asked while the connection waits. */
   async function mayReach(session: SessionId, target: { host: string; port: number }, signal: AbortSignal) {
     const { host, port } = target;
-    const named = port === 80 || port === 443 ? host : `${host}:${port}`;
+    const named = hostNamed(target);
     const view = await sessions.get(session);
     const values = view === undefined ? config.values : await config.valuesFor(view.projectId);
     const asked = { tool: "network", effect: "writes", hosts: [named] } as const;
@@ -550,6 +562,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     lock.release();
     stopped.resolve();
   }
+}
+
+/** As rules name it. */
+function hostNamed({ host, port }: { readonly host: string; readonly port: number }): string {
+  return port === 80 || port === 443 ? host : `${host}:${port}`;
 }
 
 function isSession(place: SessionId | ShellId): place is SessionId {

@@ -18,7 +18,7 @@ export type NetworkVerdict = z.infer<typeof networkVerdict>;
 
 /**
  * Why: `listed`, or `answered` (the operator let it); or `unlisted`, `port` (the host is listed, for other ports), `name` (no proper name of a host),
- * `address` (it leads to this machine or a private network), `unresolved` (there is no such host), `request` (what was
+ * `rule` (it is listed, and a rule denies it, or asks and nobody allowed it), `address` (it leads to this machine or a private network), `unresolved` (there is no such host), `request` (what was
  * sent is not to be trusted).
  */
 export const networkReason = z.enum([
@@ -26,6 +26,7 @@ export const networkReason = z.enum([
   "answered",
   "unlisted",
   "port",
+  "rule",
   "name",
   "address",
   "unresolved",

@@ -41,6 +41,12 @@ export async function say(
   const text = await readPrompt(words, world, `Try \`corral ${delivery} ${session} "what to say"\`, or pipe it in`);
   const admission = await admitSurely(client, session, { id: newId("input"), text, delivery }, world);
   world.out.write(json ? jsonLine(admission) : `${admission.input.id}\n`);
-  if (!json) world.err.write(`watch it with \`corral attach ${session}\`\n`);
+  if (json) return 0;
+  const { state } = await client.sessions.get(session);
+  const [question] = state.state === "waiting" && state.on === "question" ? state.questions : [];
+  // Words are no answer: an approval is for exactly what was shown.
+  if (question !== undefined && delivery === "steer")
+    world.err.write(`it asks you something first (\`corral answer ${question}\`); this joins right after\n`);
+  world.err.write(`watch it with \`corral attach ${session}\`\n`);
   return 0;
 }

@@ -38,6 +38,8 @@ export interface EgressParts {
   readonly list: (session: Place) => Promise<readonly string[]>;
   /** Asks about a host that is on no list, for as long as the signal says that somebody waits. Without: it is refused. */
   readonly ask?: (place: Place, target: Target, signal: AbortSignal) => Promise<boolean>;
+  /** Whether one that is listed is to be asked about all the same. */
+  readonly isHeld?: (place: Place, target: Target) => Promise<boolean>;
   readonly onDefect: (what: string, error?: unknown) => void;
   readonly resolve?: Resolve;
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
@@ -128,12 +130,14 @@ export function openEgress(parts: EgressParts): Egress {
   }
 
   async function listen(session: Place, folder: string): Promise<OpenWay> {
+    const { isHeld } = parts;
     const ledger = new Ledger(log, session, { pauseMs: parts.pauseMs ?? 10_000, hosts: toldApart, onDefect });
     const { ask } = parts;
     const hosts = ask && new HostQuestions((target, signal) => ask(session, target, signal));
     const judge = {
       list: () => listOf(session),
       resolve,
+      ...(isHeld && { isHeld: (target: Target) => isHeld(session, target) }),
       ...(hosts && { mayReach: (target: Target, leaving: AbortSignal) => hosts.mayReach(target, leaving) }),
       ...(parts.exceptions === undefined ? {} : { exceptions: parts.exceptions }),
     };

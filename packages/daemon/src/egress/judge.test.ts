@@ -36,6 +36,29 @@ test("an unlisted host is refused with what to do, and nobody is asked where it 
   });
 });
 
+test.each([
+  ["answered with yes", true, { verdict: "allowed", reason: "answered" }],
+  [
+    "not answered so",
+    false,
+    {
+      verdict: "refused",
+      reason: "rule",
+      explanation:
+        "host example.org is on the list, and a rule keeps it from being reached: corral rules check --host example.org",
+    },
+  ],
+] as const)("a listed host that is held all the same is asked about, and %s", async (_, answer, expected) => {
+  const by = {
+    list: () => Promise.resolve(listed),
+    resolve: () => Promise.resolve(["93.184.215.14"]),
+    isHeld: ({ host }: { host: string }) => Promise.resolve(host === "example.org"),
+    mayReach: () => Promise.resolve(answer),
+  };
+  expect(await judge("example.org", 443, by)).toMatchObject(expected);
+  expect(await judge("a.example.net", 443, by)).toMatchObject({ verdict: "allowed", reason: "listed" });
+});
+
 test("a listed host is refused at another port", async () => {
   expect(await judged("example.org:22")).toMatchObject({
     reason: "port",

@@ -29,6 +29,8 @@ export interface Judge {
   resolve: Resolve;
   /** Asks whether one on no list may be reached all the same. Without: none may. */
   mayReach?(target: Target, leaving: AbortSignal): Promise<boolean>;
+  /** Whether somebody wants one that is listed to be asked about, or not reached, all the same: the strictest word counts. */
+  isHeld?(target: Target): Promise<boolean>;
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
   readonly exceptions?: ReadonlySet<string>;
 }
@@ -44,7 +46,13 @@ export async function judge(
   if (target === undefined) return oddName(authority);
   const { host, port } = target;
   const found = lookUp(await by.list(), target);
-  const isAnswered = found !== "listed" && ((await by.mayReach?.(target, leaving)) ?? false);
+  const isHeld = found === "listed" && ((await by.isHeld?.(target)) ?? false);
+  const isAnswered = (found !== "listed" || isHeld) && ((await by.mayReach?.(target, leaving)) ?? false);
+  if (isHeld && !isAnswered)
+    return refuse(
+      "rule",
+      `host ${host} is on the list, and a rule keeps it from being reached: corral rules check --host ${ask()}`,
+    );
   if (found === "unlisted" && !isAnswered)
     return refuse("unlisted", `host ${host} is not on the list: corral network allow ${ask()}`);
   if (found === "port" && !isAnswered)

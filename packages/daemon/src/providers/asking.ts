@@ -24,6 +24,8 @@ export async function* askModel(how: Asking, request: ModelRequest, signal: Abor
   const abort = () => connection.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (request.mayLeave !== undefined) holdBack(connection.signal, request.mayLeave);
+  // Whoever sends waits for it, maybe later than it fails.
+  request.mayLeave?.catch(() => undefined);
   let whole = false;
   try {
     const { stream } = await how.model.doStream({

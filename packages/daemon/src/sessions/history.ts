@@ -138,7 +138,7 @@ export interface Call {
   reads: boolean;
   /** What its last attempt was about to change. */
   changes: readonly CallChange[];
-  /** It had started, and the environment of that time is closed: nobody can ask how it ended any more. */
+  /** It had started, and the environment of that time is closed: nobody can ask how it ended any more, and its shell is gone. */
   environmentClosed: boolean;
   /** A person chose to run it again although its last attempt may have done something. */
   retryDecided: boolean;
@@ -210,7 +210,8 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
     case "environment.closed":
       if (history.environment?.id !== data.id) return;
       history.environment = undefined;
-      for (const call of history.activity?.turn?.calls ?? []) call.environmentClosed ||= call.attempt > 0;
+      for (const entry of history.entries)
+        for (const call of entry.kind === "turn" ? entry.calls : []) call.environmentClosed ||= call.attempt > 0;
       return;
     case "terminal.opened":
       history.terminals.add(data.id);

@@ -65,7 +65,7 @@ type Disturbance = ReturnType<typeof disturbanceOf>;
 
 const disturbances = new WeakMap<Call, Disturbance>();
 
-/** What is left of the session's shell, by all commands that have begun in it. */
+/** What is left of the session's shell, by all commands that have begun in it; those of an environment that was closed began in another. */
 function disturbedBy(entries: readonly Entry[]): Disturbance {
   let worst: Disturbance = "none";
   for (const entry of entries) {
@@ -91,7 +91,8 @@ export function findDisturbance(call: Call): void {
 
 function disturbanceBy(call: Call): Disturbance {
   const command = call.arguments["command"];
-  if (call.attempt === 0 || call.tool !== "shell" || typeof command !== "string") return "none";
+  if (call.attempt === 0 || call.environmentClosed || call.tool !== "shell" || typeof command !== "string")
+    return "none";
   const known = disturbances.get(call) ?? disturbanceOf(command);
   disturbances.set(call, known);
   return known;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Judgement, QuestionView } from "@corral/protocol";
+import { event, type Judgement, type QuestionView } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { callsTool, says, startTestDaemon, type TestDaemon } from "../../testing/index.ts";
@@ -192,4 +192,54 @@ test("a question that is cancelled, or whose time is over, ends the wait", async
   expect(JSON.stringify(last.toolResults)).toContain("The operator did not answer in time. Go on as you think best.");
   last.answer(says("done"));
   await session.until("activity.settled");
+});
+
+test.each([
+  ["while its run stays", 60_000],
+  ["after its run has let it go", 0],
+])(
+  "what is said while a question is open joins the turn after its answer, %s, and answers nothing",
+  async (_, waitingMs) => {
+    await using daemon = await startTestDaemon({ judge, waitingMs });
+    const { session, model, questions, sessions } = daemon;
+    await session.prompt("go");
+    (await model.nextRequest()).answer(callsTool("shell", { command: "echo one >> marks" }));
+    const question = await nextQuestion(daemon);
+    await session.until("activity.waiting");
+    await session.prompt("only tests");
+    await session.prompt("and docs");
+    expect(await sessions.get(session.id)).toMatchObject({
+      state: { state: "waiting", on: "question", questions: [question.id] },
+      inbox: { waiting: 2 },
+    });
+    await questions.answer(question.id, { choice: "once" }, ann);
+    const next = await model.nextRequest();
+    expect([next.toolResults.length, next.newInputs.slice(0, 2)]).toEqual([1, ["only tests", "and docs"]]);
+    next.answer(says("done"));
+    await session.until("activity.settled");
+    expect(marks(daemon)).toEqual(["one"]);
+  },
+);
+
+test("a shell is judged by the commands that began in it, not by those of an environment that was closed", async () => {
+  const left: unknown[] = [];
+  await using daemon = await startTestDaemon({
+    judge: (call) => {
+      left.push(call.disturbedShell);
+      return { verdict: "allow", why: "" };
+    },
+  });
+  const { session, model, log } = daemon;
+  const run = async (command: string, nth: number) => {
+    model.script([callsTool("shell", { command }), says("done")]);
+    await session.prompt("go");
+    await session.until("activity.settled", nth);
+  };
+  await run("cd /", 1);
+  await run("ls", 2);
+  const { state } = (await session.until("environment.opened")).data;
+  const closed = event("environment.closed", { id: state.id, reason: "it was taken away" });
+  await log.append({ stream: session.id, actor: "corral", events: [closed] });
+  await run("ls", 3);
+  expect(left).toEqual(["none", "moved", "none"]);
 });

@@ -4,6 +4,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
+import type { ToolOffer } from "../port.ts";
 
 interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -12,16 +13,14 @@ interface ChatMessage {
 }
 
 /** The conversation as Ollama's own chat takes it. */
-export function toChat({ prompt, tools = [], reasoning }: LanguageModelV4CallOptions): {
+export function toChat(
+  { prompt, reasoning }: LanguageModelV4CallOptions,
+  tools: readonly ToolOffer[],
+): {
   readonly messages: readonly ChatMessage[];
   readonly [more: string]: unknown;
 } {
-  const offers = tools.flatMap((tool) => {
-    if (tool.type !== "function") return [];
-    const { name, description, inputSchema } = tool;
-    const parameters: unknown = inputSchema;
-    return [{ type: "function", function: { name, description, parameters } }];
-  });
+  const offers = tools.map((tool) => ({ type: "function", function: tool }));
   return {
     messages: prompt.flatMap(toMessages),
     ...(offers.length === 0 ? {} : { tools: offers }),

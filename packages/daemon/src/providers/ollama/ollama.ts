@@ -4,7 +4,7 @@ import { askModel } from "../asking.ts";
 import { overflowed } from "../failure.ts";
 import { ollamaAddress } from "../ollama-address.ts";
 import { shownFacts } from "../ollama-show.ts";
-import type { Access, Naming, Provider } from "../port.ts";
+import type { Access, ModelRequest, Naming, Provider } from "../port.ts";
 import { keepAliveFetch } from "../transport.ts";
 import { toChat } from "./conversation.ts";
 import { linesOf, toParts } from "./reply.ts";
@@ -36,16 +36,16 @@ export function openOllama({ key, baseUrl, headers, patience }: Access): Provide
           key,
           taste: { metadata: "ollama", imagesAfterResults: true },
           pieces: { ownReasoning: "ollama" },
-          model: { doStream: (options) => chat(request.model, request.context, options) },
+          model: { doStream: (options) => chat(request, options) },
         },
         request,
         signal,
       ),
   };
 
-  async function chat(model: string, known: number | undefined, options: LanguageModelV4CallOptions) {
-    const most = known ?? (await contextOf(model, options.abortSignal));
-    const asked = toChat(options);
+  async function chat({ model, context, tools }: ModelRequest, options: LanguageModelV4CallOptions) {
+    const most = context ?? (await contextOf(model, options.abortSignal));
+    const asked = toChat(options, tools);
     const bytes = bytesIn(asked);
     if (isTooLong(bytes, most))
       throw overflowed(`The conversation is too long for the model: ${bytes} bytes, and it reads ${most} tokens.`);
@@ -60,20 +60,16 @@ export function openOllama({ key, baseUrl, headers, patience }: Access): Provide
     }
   }
 
-  /** Asked once for each model; a server that does not tell is asked again. */
+  /** Asked once for each model, for all who want to know; a server that does not tell is asked again. */
   async function contextOf(model: string, signal: AbortSignal | undefined): Promise<number> {
-    const asked = contexts.get(model) ?? shownContext(model, signal);
+    const asked = contexts.get(model) ?? shownContext(model);
     contexts.set(model, asked);
-    try {
-      return await asked;
-    } catch (error) {
-      contexts.delete(model);
-      throw error;
-    }
+    asked.catch(() => contexts.get(model) === asked && contexts.delete(model));
+    return signal === undefined ? asked : Promise.race([asked, abortOf(signal)]);
   }
 
-  async function shownContext(model: string, signal: AbortSignal | undefined): Promise<number> {
-    const response = await post("show", { model }, signal);
+  async function shownContext(model: string): Promise<number> {
+    const response = await post("show", { model }, AbortSignal.timeout(showMs));
     if (!response.ok) throw await failureOf(response, `${address}/api/show`);
     return shownFacts(await response.json().catch(() => undefined)).context ?? usualContext;
   }
@@ -90,6 +86,16 @@ export function openOllama({ key, baseUrl, headers, patience }: Access): Provide
       ...(signal === undefined ? {} : { signal }),
     });
   }
+}
+
+const showMs = 10_000;
+
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
 }
 
 /** Images are as many tokens as some pages, however large they are. */
