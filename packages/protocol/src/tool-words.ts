@@ -42,7 +42,7 @@ export function resultWords(tool: string, result: unknown): string | undefined {
     case "patch":
       return (list("files") as { did: string; path: string }[]).map(({ did, path }) => `${did} ${path}`).join("\n");
     case "search":
-      return `${String(facts["matches"])} lines in ${String(facts["files"])} files`;
+      return `${counted(facts["matches"], "line")} in ${counted(facts["files"], "file")}`;
     case "list":
       return `${String(facts["count"])} entries`;
     case "ask":
@@ -52,6 +52,10 @@ export function resultWords(tool: string, result: unknown): string | undefined {
     default:
       return undefined;
   }
+}
+
+function counted(count: unknown, noun: string): string {
+  return `${String(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function patchedFiles(patch: string): readonly string[] {

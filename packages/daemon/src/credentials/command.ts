@@ -5,7 +5,7 @@ import { CorralError } from "@corral/protocol";
 const usualMs = 60_000;
 
 /**
- * What a command prints, as a key. It is run as it is, without a shell; what it prints is in no error. Throws
+ * What a command prints, as a key: the first line of it. It is run as it is, without a shell; what it prints is in no error. Throws
  * `credentials.unusable`.
  */
 export async function keyPrintedBy(
@@ -22,7 +22,9 @@ export async function keyPrintedBy(
     );
     child.stdin?.end();
   });
-  const key = printed.trim();
+  // Stores of passwords keep notes in the lines below.
+  const [first = ""] = printed.trim().split("\n", 1);
+  const key = first.trim();
   if (!/^[\x21-\x7e]{1,10000}$/.test(key)) throw unusable(program, "it printed no key");
   return key;
 }

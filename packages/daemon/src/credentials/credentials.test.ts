@@ -112,6 +112,7 @@ test("a link, and a file that says nothing, are refused", async () => {
 test.each([
   [["printf", "$HOME"], "$HOME"],
   [["sh", "-c", "cat; echo key"], "key"],
+  [["printf", "key\\r\\nlogin: me\\n"], "key"],
 ])("the command %j is run as it is, and prints the key %s", async (command, key) => {
   expect(await keyPrintedBy(command)).toBe(key);
 });

@@ -38,7 +38,9 @@ export function openReach({ variables, settings, key }: ReachParts): FindReach {
         `There is no key for the provider ${name}.`,
         `Run \`corral auth login ${name}\`, or set ${known.keyVariable} where the daemon starts.`,
       );
+    if (found !== undefined && !/^[\x21-\x7e]+$/.test(found)) throw noKey(name, known.keyVariable);
     const baseUrl = valueOf(variables, known.baseVariable) ?? known.baseUrl;
+    if (baseUrl !== undefined && known.driver !== "ollama" && !isAddress(baseUrl)) throw noAddress(name, known);
     const { patience, openai } = settings();
     return {
       driver: known.driver,
@@ -52,6 +54,23 @@ export function openReach({ variables, settings, key }: ReachParts): FindReach {
       },
     };
   };
+}
+
+/** What cannot be sent is told before anything is; neither it nor an address, which may hold a password, is repeated. */
+function noKey(name: string, variable: string) {
+  return refused(
+    `What is given as the key for the provider ${name} is none: it has blanks, breaks, or other than plain letters.`,
+    `Set ${variable} anew, or run \`corral auth login ${name}\`.`,
+  );
+}
+
+function noAddress(name: string, { baseVariable }: KnownProvider) {
+  const where = baseVariable ?? `providers.compatible.${name}.baseUrl`;
+  return refused(`The address of the provider ${name} is none.`, `Set ${where} to one such as https://host/v1.`);
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? "");
 }
 
 interface KnownProvider {
