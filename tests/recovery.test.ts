@@ -140,6 +140,18 @@ test("what is queued survives a daemon that is asked to stop, and what it was in
   await story.goOn();
 });
 
+test("a runner that was stopped when its daemon died never goes on: the next daemon ends it", async () => {
+  const story = await begin();
+  await eventsUntil(stage.client(), "turn.dispatched", { session: story.session });
+  const stopped = daemon.runners();
+  for (const pid of stopped) process.kill(pid, "SIGSTOP");
+  await daemon.kill();
+  expect(stopped.map(isRunning)).toEqual([true]);
+  await serve();
+  await expect.poll(() => stopped.map(isRunning), { timeout: 30_000 }).toEqual([false]);
+  await story.goOn();
+});
+
 test.each(["its runner", "the daemon"])(
   "words that were heard before %s died are on record as cut, once",
   async (who) => {

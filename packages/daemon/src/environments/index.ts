@@ -7,7 +7,7 @@ export { measure } from "./limits/index.ts";
 export { placesInside } from "./keeper.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
-export { identify, isAlive } from "./process-identity.ts";
+export { identify, isAlive, signal as signalProcess } from "./process-identity.ts";
 export { removeFolder } from "./remove-folder.ts";
 export type { Terminal } from "./terminals/port.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { FindReach } from "../../providers/index.ts";
 import { type Assignment, notOpened, type Office, type RunEnd, type Running } from "../port.ts";
 import { Heartbeat, type Pulse } from "./heartbeat.ts";
+import { noteRunner } from "./left-runners.ts";
 import { type FromRunner, heardStep, type ToRunner } from "./messages.ts";
 
 export interface RunnerProcessOptions {
@@ -140,7 +141,11 @@ export class RunnerProcess {
       child.on("error", (error) => this.#fail(child, error));
       // Without a channel it is of no use to anybody.
       child.on("disconnect", () => child.kill("SIGKILL"));
-      child.on("exit", (code, signal) => this.#gone(`the runner process ended (${signal ?? code})`));
+      const forget = child.pid === undefined ? () => undefined : noteRunner(home, child.pid);
+      child.on("exit", (code, signal) => {
+        forget();
+        this.#gone(`the runner process ended (${signal ?? code})`);
+      });
       return child;
     } catch (error) {
       this.#gone(`the runner process was not started: ${String(error)}`);
