@@ -1,3 +1,5 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@corral/client";
@@ -86,6 +88,68 @@ describe("kill -9", () => {
     expect(events.findLast((each) => each.type === "turn.said")?.data).toMatchObject({ text: "heard" });
   });
 
+  test("of the daemon when it has given a place to a session in line: the session has it afterwards, too, and begins once", async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve({ fault: "place.given:1" });
+    expect(await stage.corral("config", "set", "sessions.atOnce", "1").exit).toBe(0);
+    await prompted(stage, "first");
+    const first = await stage.model.nextRequest();
+    const session = await prompted(stage, "second");
+    await eventsUntil(stage.client(), "place.awaited", { session });
+    first.answer(says("done"));
+    await daemon.gone;
+    await stage.serve();
+
+    const second = await stage.model.nextRequest();
+    expect(second.newInputs).toEqual(["second"]);
+    second.answer(says("done, too"));
+    const events = await eventsUntil(stage.client(), "activity.settled", { session });
+    const story = events
+      .map(({ type }) => type)
+      .filter((type) => /^(place|input)\.|^activity\.(opened|settled)/.test(type));
+    expect(story).toEqual([
+      "input.admitted",
+      "place.awaited",
+      "place.given",
+      "activity.opened",
+      "input.promoted",
+      "activity.settled",
+    ]);
+  });
+
+  test("of the model server: what it had not begun is asked again, and what it had said is kept and gone on with by a person's word", async () => {
+    let server = await modelServer();
+    const { url } = server;
+    await using stage = await setStage({ variables: { ANTHROPIC_BASE_URL: url } });
+    await stage.serve();
+    const client = stage.client();
+
+    server.process.kill("SIGSTOP");
+    const session = await prompted(stage, "[[say: hello]]");
+    await eventsUntil(client, "turn.dispatched", { session });
+    server.process.kill("SIGKILL");
+    server = await modelServer(url);
+    const asked = await eventsUntil(client, "activity.settled", { session });
+    expect(asked.at(-1)?.data).toMatchObject({ outcome: "done" });
+    expect(asked.filter(({ type }) => type === "turn.attempt-failed")).not.toEqual([]);
+    expect(asked.filter(({ type }) => type === "turn.said").map(({ data }) => data)).toMatchObject([{ text: "hello" }]);
+
+    const slowly = "[[say in 16 pieces every 500: once upon a time]]";
+    await client.sessions.admit(session, { id: newId("input"), text: slowly });
+    await firstWords(client, session);
+    server.process.kill("SIGKILL");
+    const cut = await eventsUntil(client, "activity.settled", { session, nth: 2 });
+    expect(cut.at(-1)?.data).toMatchObject({ outcome: "failed", error: { hint: expect.stringContaining("kept") } });
+    const said = cut.findLast(({ type }) => type === "turn.said")?.data as { text: string; cut: boolean };
+    expect([said.cut, "once upon a time".startsWith(said.text)]).toEqual([true, true]);
+
+    server = await modelServer(url);
+    await client.sessions.admit(session, { id: newId("input"), text: "go on" });
+    const ended = await eventsUntil(client, "activity.settled", { session, nth: 3 });
+    expect(ended.at(-1)?.data).toMatchObject({ outcome: "done" });
+    server.process.kill("SIGKILL");
+  });
+
   test("of the jail while a command runs and nobody watches: the call is unknown, and a person decides", async () => {
     await using stage = await setStage();
     const daemon = await stage.serve();
@@ -109,6 +173,27 @@ describe("kill -9", () => {
     expect(workspaceFile(stage, session, "c")).toBe("a\n");
   });
 });
+
+interface ModelServer {
+  readonly process: ChildProcess;
+  readonly url: string;
+}
+
+/** The scripted model in a process that can be killed; at the address of an earlier one, or at any. */
+async function modelServer(at?: string): Promise<ModelServer> {
+  const program = join(import.meta.dirname, "../packages/daemon/src/testing/scripted-model/serve.ts");
+  const port = at === undefined ? "0" : new URL(at).port;
+  const child = spawn(process.execPath, [program, port], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return { process: child, ...(JSON.parse(line.toString()) as { url: string }) };
+}
+
+async function firstWords(client: Client, session: SessionId): Promise<void> {
+  const enough = new AbortController();
+  for await (const each of client.follow({ after: 0, session, signal: enough.signal }))
+    if (each.kind === "delta" && each.delta.kind === "text") break;
+  enough.abort();
+}
 
 async function prompted(stage: Stage, text: string): Promise<SessionId> {
   const client: Client = stage.client();

@@ -8,6 +8,7 @@ import {
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
+import { fault } from "../../faults/index.ts";
 import type { Log, Row } from "../../log/index.ts";
 import { hasEligible } from "../../sessions/index.ts";
 import type { PlaceLimits } from "./limits.ts";
@@ -154,7 +155,10 @@ export class Usher {
   }
 
   #given(session: SessionId): void {
-    void this.#tell(session, event("place.given", {})).then(() => this.#world.wake(session));
+    void this.#tell(session, event("place.given", {})).then(() => {
+      fault("place.given");
+      this.#world.wake(session);
+    });
   }
 
   async #leaveIfDone(session: SessionId): Promise<void> {
