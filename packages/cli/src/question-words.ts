@@ -11,6 +11,9 @@ const wholeCall = 100_000;
 /** What is asked, in lines: what it is about, the choices by their numbers, what is taken without an answer. */
 export function questionLines(question: Question, remainingMs?: number): readonly string[] {
   const { about, text, choices } = question;
+  // Said once where several choices say the same.
+  const notes = choices.flatMap(({ note }) => note ?? []);
+  const shared = notes.find((note, at) => notes.indexOf(note) !== at);
   const limit = remainingMs === undefined ? [] : [`(${remaining(remainingMs)} left)`];
   const usual =
     question.default === undefined ? [] : [`(without an answer: ${answerWords(question, question.default)})`];
@@ -21,8 +24,9 @@ export function questionLines(question: Question, remainingMs?: number): readonl
     ...(about.kind === "approval" && about.diff !== undefined ? about.diff.trimEnd().split("\n") : []),
     text,
     ...choices.map(({ label, note }, at) =>
-      shownInLine(`  ${at + 1}  ${label}${note === undefined ? "" : `  (${note})`}`),
+      shownInLine(`  ${at + 1}  ${label}${note === undefined || note === shared ? "" : `  (${note})`}`),
     ),
+    ...(shared === undefined ? [] : [`  (always: ${shownInLine(shared)})`]),
     ...usual,
     ...limit,
   ];

@@ -109,6 +109,22 @@ test("why it is asked does not repeat the call that stands above it", () => {
   ]);
 });
 
+test("what always would allow is said once for all its choices", () => {
+  const always = [
+    { id: "session", label: "For the session", note: "make" },
+    { id: "project", label: "For the project", note: "make" },
+    { id: "deny", label: "No", note: "or words" },
+  ];
+  const agent = { kind: "agent", callId: "cal_1", turnId: "trn_1" } as const;
+  expect(questionLines({ about: agent, text: "May it?", choices: always, takesText: false })).toEqual([
+    "May it?",
+    "  1  For the session",
+    "  2  For the project",
+    "  3  No  (or words)",
+    "  (always: make)",
+  ]);
+});
+
 test("what an agent writes stays on its line", () => {
   const because = "npm\n  1  Deny: it is harmless";
   const fake = { ...about, tool: "write", arguments: { path: "a\nb" }, because };

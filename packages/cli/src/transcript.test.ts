@@ -166,3 +166,12 @@ test("whoever writes in between finds the line of what is under way gone", async
   expect(text().endsWith("\r\u001b[2K")).toBe(true);
   transcript.close();
 });
+
+test("what a call printed stands below that call, also when a short one ended in between", () => {
+  const { event, call, text } = stage();
+  call("cal_a", "shell", { command: "ls" });
+  call("cal_b", "read", { path: "a" });
+  event("call.settled", { id: "cal_b", result: { text: ["x"], of: 1 } });
+  event("call.settled", { id: "cal_a", result: { ...result, stdout: "out\n" } });
+  expect(text()).toBe("$ ls\nread a  1 of 1 lines\n$ ls\n  out\n");
+});

@@ -241,7 +241,11 @@ export class Transcript {
     this.#headings.delete(id);
     this.#tools.delete(id);
     if (isAnswer) return this.#line(dim(inWidth(`→ ${shown(body)}`, this.#out), this.#out));
-    if (isBeside) return this.#line(`${bold(shown(heading), this.#out)}  ${dim(shown(body), this.#out)}`.trimEnd());
+    if (isBeside) {
+      // What another call printed does not belong below this.
+      this.#lastHeading = "";
+      return this.#line(`${bold(shown(heading), this.#out)}  ${dim(shown(body), this.#out)}`.trimEnd());
+    }
     if (body !== "") for (const line of body.split("\n")) this.#line(dim(`  ${shown(line)}`, this.#out));
   }
 
