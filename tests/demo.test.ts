@@ -26,6 +26,10 @@ function bareMachine() {
     /** Files and processes that came of it and are still there. */
     left: () => ({ files: readdirSync(folder), processes: processesOf(folder) }),
     piped: (...flags: readonly string[]) => start(process.execPath, ...demo, ...flags),
+    /** Where there is nothing to build a jail with. */
+    jailless: () => start("bwrap", ...hidden, process.execPath, ...demo),
+    /** A line as one would type it. */
+    typed: (line: string) => start("sh", "-c", line.replaceAll(/\bcorral(?= )/g, `'${process.execPath}' '${demo[0]}'`)),
     /** On a terminal of its own. */
     sit: (columns: number) => {
       const words = [process.execPath, ...demo].map((word) => `'${word}'`).join(" ");
@@ -33,6 +37,9 @@ function bareMachine() {
     },
   };
 }
+
+/** A machine whose bubblewrap is no program. */
+const hidden = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap"];
 
 function watched(child: ReturnType<typeof spawn>) {
   let text = "";
@@ -67,11 +74,11 @@ function processesOf(folder: string): readonly string[] {
 const nothing = { files: [], processes: [] };
 
 test(
-  "in a pipe the demo answers itself, shows diff and merge without colours, and leaves nothing behind",
+  "in a pipe the demo answers itself and shows diff and merge without colours; what is kept can be looked at, and goes, as it says",
   patience,
   async () => {
     const machine = bareMachine();
-    const demo = machine.piped();
+    const demo = machine.piped("--keep");
     expect([await demo.exit, demo.text()]).toEqual([0, expect.stringContaining("is merged into main")]);
     const steps = [
       "FAIL  1900 should be common, is leap",
@@ -82,12 +89,18 @@ test(
       "ok    2100 common",
       "\n  +check 2100 common\n",
       "is merged into main",
-      "in a repository of yours",
+      "It is all still there:",
     ];
     const at = steps.map((step) => demo.text().indexOf(step));
     expect(at).toEqual(at.toSorted((one, other) => one - other));
     expect(at).not.toContain(-1);
     expect(demo.text()).not.toContain("\u001b");
+    expect(machine.left()).toEqual({ files: [expect.stringMatching(/^corral-demo-/)], processes: [] });
+    const told = demo.text().split("It is all still there:")[1] ?? "";
+    const [go, home, show, , , away] = Array.from(told.matchAll(/^ {2}(\S.*)$/gm), ([, line]) => line);
+    const looked = machine.typed(`${go} && git log --oneline && ${home} && ${show}; ${away}`);
+    expect([await looked.exit, looked.text()]).toEqual([0, expect.stringContaining("ok    2100 common")]);
+    expect(looked.text()).toContain("Tell leap years");
     expect(machine.left()).toEqual(nothing);
   },
 );
@@ -102,6 +115,7 @@ test("at a narrow terminal the agent does as it is told, in colours", patience, 
   await demo.exit;
   expect(demo.text()).toContain("\u001b[32m");
   expect(demo.text()).not.toContain("check 2100 common");
+  expect(demo.text()).toContain("in a repository of yours");
   expect(machine.left()).toEqual(nothing);
 });
 
@@ -118,3 +132,20 @@ test("Ctrl-C at the question and an interrupt before it end the demo, and leave 
   expect(await piped.exit).toBe(130);
   expect(machine.left()).toEqual(nothing);
 });
+
+test(
+  "where no jail can be opened the demo says why and what to do, begins nothing, and leaves nothing",
+  patience,
+  async () => {
+    const machine = bareMachine();
+    const demo = machine.jailless();
+    expect([await demo.exit, demo.text()]).toEqual([
+      1,
+      expect.stringMatching(
+        /error: No jail can be opened here \(bubblewrap: none that works\)\.\nhint: .*install.*bubblewrap.* Then try `corral demo` again/,
+      ),
+    ]);
+    expect(demo.text()).not.toContain("corral run");
+    expect(machine.left()).toEqual(nothing);
+  },
+);

@@ -1,7 +1,9 @@
 import type { Client } from "@corral/client";
-import type { SessionState, SessionView } from "@corral/protocol";
-import { expect, test } from "vitest";
+import { event, type SessionState, type SessionView } from "@corral/protocol";
+import { expect, onTestFinished, test } from "vitest";
+import { dispatch } from "./dispatch.ts";
 import { choicesIn, choose } from "./menu.ts";
+import { Stage } from "./testing/stage.ts";
 import { testWorld } from "./testing/world.ts";
 import type { Screen } from "./world.ts";
 
@@ -55,4 +57,35 @@ test("a number chooses, anything else leaves, and long titles are cut to the wid
   expect(await choose(choices, screenThatPresses("\u0003"), narrow)).toBeUndefined();
   expect(written.out.split("\n").filter((line) => line.length > 40)).toEqual([]);
   expect(written.out).toContain("  1  See what it changed: a …  (idle 3m)\n");
+});
+
+/** `corral` in a repository without sessions, where the first choice is taken and this is typed. */
+async function beginsSomethingNew(typed: string) {
+  const { world, written } = testWorld(typed);
+  const stage = new Stage();
+  await stage.open(world.home);
+  onTestFinished(() => stage.close());
+  stage.onInput = (session, { id }) =>
+    stage.tell(
+      session.id,
+      event("activity.opened", { id: "act_1" }),
+      event("input.promoted", { id, activityId: "act_1" }),
+      event("activity.settled", { id: "act_1", outcome: "done" }),
+    );
+  const code = await dispatch([], { ...world, screen: screenThatPresses("1") });
+  const said = stage.log.flatMap(({ type, data }) =>
+    type === "input.admitted" ? [(data as { text: string }).text] : [],
+  );
+  return { code, said, written };
+}
+
+test("something new is begun with the words that are typed, whatever they look like", async () => {
+  const { code, said, written } = await beginsSomethingNew("--json in the parser: mend it\n");
+  expect({ code, said }).toEqual({ code: 0, said: ["--json in the parser: mend it"] });
+  expect(written.out).toContain("  1  Begin something new\n  2  See the demo  (no key, no network)\n");
+  expect(written.err).toContain("What should be done? session ses_");
+});
+
+test("who types nothing begins nothing", async () => {
+  expect(await beginsSomethingNew("  \n")).toMatchObject({ code: 0, said: [] });
 });

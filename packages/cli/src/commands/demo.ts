@@ -82,7 +82,7 @@ async function mustHaveJail(client: Client): Promise<void> {
   const { findings } = await client.daemon.doctor();
   const missing = findings.find(({ name, state }) => state === "failed" && /bubblewrap|jail/.test(name));
   if (missing === undefined) return;
-  throw new CorralError("jail.unavailable", `No jail can be opened here: ${missing.found}`, {
+  throw new CorralError("jail.unavailable", `No jail can be opened here (${missing.name}: ${missing.found}).`, {
     hint: `${missing.fix ?? "`corral doctor` tells more"}. Then try \`corral demo\` again`,
     retry: "never",
   });
