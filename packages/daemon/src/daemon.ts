@@ -23,7 +23,14 @@ import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
-import { type EnvironmentDrivers, limitsFrom, type UsualContainer, wishOf, workspaceIn } from "./environments/index.ts";
+import {
+  type EnvironmentDrivers,
+  limitsFrom,
+  openTrials,
+  type UsualContainer,
+  wishOf,
+  workspaceIn,
+} from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
@@ -234,11 +241,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     most: () => bytesOf(config.values["workspace.totalMb"]),
   });
+  const trials = openTrials({ drivers: parts.drivers });
   const sessions = openSessions(log, {
     defaults: (project) => config.valuesFor(project),
     async environment(asked, workspace) {
       const wish = wishOf(asked, usualContainer(config.values));
-      await mustOpen(parts.drivers, wish);
+      // No session is made on a machine that cannot wall it in as it is to be.
+      await trials.mustOpen(wish);
       if (workspace === "copy") await room.mustBeLeft();
       return wish;
     },
@@ -604,10 +613,4 @@ function complainingTo(logger: Logger): (what: string, error?: unknown) => void 
 
 function usualContainer(values: SettingValues): UsualContainer {
   return { image: values["container.image"], volumes: values["container.volumes"] };
-}
-
-/** No session is made on a machine that cannot wall it in as it is to be. */
-async function mustOpen(drivers: EnvironmentDrivers, wish: EnvironmentWish): Promise<void> {
-  const probe = await drivers.of(wish.kind).probe(wish);
-  if (!probe.ok) throw new CorralError("jail.unavailable", probe.reason, { hint: probe.fix });
 }

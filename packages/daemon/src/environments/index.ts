@@ -10,5 +10,6 @@ export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, 
 export { identify, isAlive, signal as signalProcess } from "./process-identity.ts";
 export { removeFolder } from "./remove-folder.ts";
 export type { Terminal } from "./terminals/port.ts";
+export { openTrials } from "./trials.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";
 export { aloneWishOf, shellWishOf, type UsualContainer, wishOf } from "./wish.ts";
