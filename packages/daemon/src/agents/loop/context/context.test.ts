@@ -62,6 +62,17 @@ test("the first request tells where the agent is, git's state, and what user and
   expect(said).toEqual(["hi"]);
 });
 
+test("what is told of a copy without asking git is what git tells of it later", async () => {
+  await using daemon = await startTestDaemon({ files });
+  await ask(daemon, "hi", 1);
+  await ask(daemon, "again", 2);
+  const told = (await daemon.session.events()).filter(({ type }) => type === "context.told");
+  expect(told).toEqual([]);
+  put(daemon, "new.txt", "new");
+  await ask(daemon, "and now?", 3);
+  expect(lastRequest(daemon).said.join("\n")).toContain("1 file changed or new and not committed.");
+});
+
 test("what changes is told behind what was said, and all before it stays byte by byte", async () => {
   await using daemon = await startTestDaemon({ files });
   await ask(daemon, "one", 1);

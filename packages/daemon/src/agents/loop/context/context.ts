@@ -4,7 +4,7 @@ import type { Environment } from "../../../environments/index.ts";
 import type { Call, History } from "../../../sessions/index.ts";
 import type { Desk } from "../../port.ts";
 import { foldersTo, instructionsIn, type InstructionsLook, isInstructions } from "./instructions.ts";
-import { dateTopic, environmentTopic, gitTopic, workspaceTopic } from "./place.ts";
+import { dateTopic, environmentTopic, gitTopic, untouchedGitTopic, workspaceTopic } from "./place.ts";
 import { standingInstructions } from "./system.ts";
 import { gone, type Topic, told, toldGone, versionOfTopic, written } from "./topic.ts";
 
@@ -31,13 +31,17 @@ export function openContext({ personal, now = () => new Date() }: ContextParts =
   const looked = new WeakMap<Desk, Set<string>>();
 
   /** Where it works, when and for whom. */
-  async function surroundingsOf(desk: Desk, environment: Environment | undefined): Promise<readonly Topic[]> {
-    const { settings } = desk.history;
+  async function surroundingsOf(
+    desk: Desk,
+    { environment, isUntouched }: { readonly environment: Environment | undefined; readonly isUntouched: boolean },
+  ): Promise<readonly Topic[]> {
+    const { history, signal } = desk;
+    const { settings } = history;
     if (settings === undefined) return [];
-    const { signal } = desk;
+    const known = isUntouched ? untouchedGitTopic(history) : undefined;
     const [place, git, own] = await Promise.all([
       environmentTopic(settings, environment, signal),
-      environment === undefined ? undefined : gitTopic(environment, signal),
+      environment === undefined ? undefined : (known ?? gitTopic(environment, signal)),
       personal?.().catch(() => undefined),
     ]);
     const mine = own === undefined || own === "" ? undefined : { name: personalName, text: own };
@@ -68,9 +72,11 @@ export function openContext({ personal, now = () => new Date() }: ContextParts =
       const isNewWork = history.context === undefined || history.activity?.turns === 0;
       const isWritten = isNewWork || lastCalls(history).some((call) => call.attempt > 0 && !call.reads);
       if (!isWritten && lastCalls(history).every((call) => pathsOf(call).length === 0)) return;
+      // Else a person may have been in it.
+      const isUntouched = history.workspace === undefined && history.environment === undefined;
       const environment = await desk.surroundings.place().catch(() => undefined);
       const [surroundings, instructions] = await Promise.all([
-        isNewWork ? surroundingsOf(desk, environment) : [],
+        isNewWork ? surroundingsOf(desk, { environment, isUntouched }) : [],
         environment === undefined ? nothing : instructionsFor(desk, environment, isWritten),
       ]);
       if (desk.signal.aborted) return;

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { arch, release, type } from "node:os";
 import type { EventData } from "@corral/protocol";
 import { type Environment, runProgram, workspaceIn } from "../../../environments/index.ts";
@@ -12,7 +13,7 @@ export async function environmentTopic(
   environment: Environment | undefined,
   signal: AbortSignal,
 ): Promise<Topic> {
-  const system = environment === undefined ? undefined : await systemIn(environment, signal);
+  const system = environment === undefined ? undefined : await systemOf(settings, environment, signal);
   const folder = environment === undefined ? "" : ` in ${workspaceIn(environment.state)}`;
   const lines = [
     `You work${folder}, ${settings.workspace === "in-place" ? "the user's own folder" : "a private copy of the user's repository"}, ${walls[settings.environment.kind]}.`,
@@ -36,12 +37,21 @@ const networks: Readonly<Record<Settings["environment"]["network"], string>> = {
   open: "open",
 };
 
-async function systemIn({ files }: Environment, signal: AbortSignal): Promise<string | undefined> {
-  const read = await files
-    .read("/etc/os-release", { bytes: 4096, signal, timeoutMs: patienceMs })
-    .catch(() => undefined);
-  return /^PRETTY_NAME="?([^"\n]{1,100})/m.exec(read?.bytes.toString() ?? "")?.[1];
+/** A container has one of its own; everywhere else it is the machine's, which need not be asked for in there. */
+async function systemOf(
+  { environment: { kind } }: Settings,
+  { files }: Environment,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const read =
+    kind === "container"
+      ? files.read(osRelease, { bytes: 4096, signal, timeoutMs: patienceMs }).then(({ bytes }) => bytes)
+      : readFile(osRelease, { signal });
+  const text = await read.then(String).catch(() => "");
+  return /^PRETTY_NAME="?([^"\n]{1,100})/m.exec(text)?.[1];
 }
+
+const osRelease = "/etc/os-release";
 
 export function dateTopic(now: Date): Topic {
   return { name: "date", text: `Today is ${now.toISOString().slice(0, 10)}.` };
@@ -58,6 +68,21 @@ export function workspaceTopic({ workspace, setup }: Pick<History, "workspace" |
     ...(setup?.state === "failed" ? ["The project's set-up command failed in this copy; things may be missing."] : []),
   ];
   return lines.length === 0 ? undefined : { name: "workspace", text: lines.join("\n") };
+}
+
+/**
+ * What git would tell of a copy that was made just now, in which nobody has been: running it takes as long as all else that is told. Undefined:
+ * there may be more to tell.
+ */
+export function untouchedGitTopic({ settings, workspace }: Pick<History, "settings" | "workspace">): Topic | undefined {
+  if (settings === undefined || workspace === undefined || workspace.base === "") return undefined;
+  const isPlain = workspace.way === "spare" || workspace.way === "shared objects";
+  const hasMore = settings.base === "dirty" || (workspace.extras ?? []).length > 0 || workspace.lacks?.lfs === true;
+  return isPlain && !hasMore ? gitWords(workspace.branch, workspace.base, "nothing is uncommitted") : undefined;
+}
+
+function gitWords(branch: string | undefined, commit: string | undefined, state: string): Topic {
+  return { name: "git", text: `Git: branch ${branch ?? "(none)"} at ${commit?.slice(0, 12) ?? "?"}; ${state}.` };
 }
 
 /** Which branch it is on and how much is not committed, by git in the environment. Undefined: git does not tell, or takes too long. */
@@ -79,10 +104,7 @@ export async function gitTopic(environment: Environment, signal: AbortSignal): P
   const changed = lines.filter((line) => !line.startsWith("#")).length;
   const files = `${end.kind === "enough" ? "more than " : ""}${changed} file${changed === 1 ? "" : "s"}`;
   const state = changed === 0 ? "nothing is uncommitted" : `${files} changed or new and not committed`;
-  return {
-    name: "git",
-    text: `Git: branch ${head("head") ?? "(none)"} at ${head("oid")?.slice(0, 12) ?? "?"}; ${state}.`,
-  };
+  return gitWords(head("head"), head("oid"), state);
 }
 
 const patienceMs = 3000;
