@@ -1,4 +1,4 @@
-import type { EnvironmentWish } from "@corral/protocol";
+import type { CorralError, EnvironmentWish } from "@corral/protocol";
 import { expect, test } from "vitest";
 import type { EnvironmentDrivers } from "./drivers.ts";
 import { openTrials } from "./trials.ts";
@@ -17,7 +17,10 @@ function stage() {
   const outcome = (wish = jail) =>
     trials.mustOpen(wish).then(
       () => "opens",
-      ({ code, message, hint }: { code: string; message: string; hint: string }) => `${code}: ${message}; ${hint}`,
+      (error: unknown) => {
+        const { code, message, hint } = error as CorralError;
+        return `${code}: ${message}; ${hint}`;
+      },
     );
   return { world, outcome };
 }
