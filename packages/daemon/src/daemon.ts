@@ -7,7 +7,6 @@ import {
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
-  type EnvironmentWish,
   type QuestionView,
   type Rulebook,
   type SessionId,
