@@ -93,6 +93,25 @@ describe("a question", () => {
   });
 });
 
+test('"always" is kept when the daemon dies with the answer, once', async () => {
+  await using stage = await setStage();
+  const daemon = await stage.serve({ fault: "question.answered:1" });
+  const session = await prompted(stage);
+  (await stage.model.nextRequest()).answer(callsTool("shell", { command: "touch made" }));
+  const asked = await question(stage.client(), session);
+  await stage
+    .client()
+    .questions.answer(asked.id, { id: newId("answer"), choice: "project" })
+    .catch(() => undefined);
+  await daemon.gone;
+  const listed = async () => (await stage.client().rules.kept({})).map(({ match }) => match);
+  const again = await stage.serve();
+  expect(await listed()).toEqual([{ tool: "shell", command: "touch *" }]);
+  await again.kill();
+  await stage.serve();
+  expect(await listed()).toEqual([{ tool: "shell", command: "touch *" }]);
+});
+
 test('"always" for an agent counts in its next sessions and not in those of others, until it is taken back', async () => {
   await using stage = await setStage();
   await stage.serve();

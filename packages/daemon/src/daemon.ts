@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   alwaysFor,
   type AnswerGiven,
@@ -9,6 +10,7 @@ import {
   type DoctorReport,
   type QuestionView,
   type Rulebook,
+  type RuleMatch,
   type SessionId,
   type SessionView,
   type ShellId,
@@ -37,6 +39,7 @@ import type { By, Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
 import { hostQuestion, openQuestions, questionProjections } from "./questions/index.ts";
 import {
+  answeredAlways,
   foundRules,
   type Call as RuleCall,
   judge,
@@ -413,6 +416,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await snapshots.begin();
   await egress.begin();
   await questions.begin();
+  await keepWhatWasAnswered();
   await foreman.begin();
   await shells.begin();
   await terminals.begin();
@@ -467,12 +471,26 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   }
 
   /** What was said "always" to counts from the next call on. */
-  async function keepAlways({ about, session, projectId }: QuestionView, { choice }: AnswerGiven, by: By) {
+  async function keepAlways(
+    { about, session, projectId }: QuestionView,
+    { choice }: AnswerGiven,
+    by: By,
+    kept: readonly RuleMatch[] = [],
+  ) {
     const scope = alwaysFor.safeParse(choice);
     if (about.kind === "agent" || !scope.success || projectId === undefined) return;
     const agent = (await sessions.terms(session))?.agent;
-    for (const match of about.always ?? [])
+    const missing = (about.always ?? []).filter((match) => !kept.some((each) => isDeepStrictEqual(each, match)));
+    for (const match of missing)
       await rules.keepAlways({ for: scope.data, session, agent, project: projectId, match }, by);
+  }
+
+  /** A crash may have come between an answer and what it has kept. */
+  async function keepWhatWasAnswered(): Promise<void> {
+    for (const { question, answer, by, kept } of await answeredAlways(log)) {
+      const asked = await questions.get(question);
+      if (asked !== undefined) await keepAlways(asked, answer, by, kept);
+    }
   }
 
   /** A host that is listed: what a rule asks or denies is stricter. Rules that cannot be read hold everything. */

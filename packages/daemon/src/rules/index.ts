@@ -1,3 +1,4 @@
+export { answeredAlways } from "./answered-always.ts";
 export { ruleProjections } from "./always-projection.ts";
 export { disturbanceOf } from "./disturbance.ts";
 export { judge } from "./judge.ts";

@@ -30,6 +30,7 @@ import { marksOf, type StandingRules } from "./standing.ts";
  * 2. A file that cannot be understood, or not be read, is a problem of the rulebook: nothing is allowed by it, nor by any other.
  * 3. A repository's own file counts whether its folder is trusted or not, since it can only ask and deny.
  * 4. "Always" is a fact in the log, for exactly the tool and the pattern that was offered; it goes with its session.
+ *    Whoever answered so has it, also when the daemon died in that moment: it is looked for at the beginning.
  */
 export interface Rules {
   /** All that a verdict on calls of a session depends on. */
