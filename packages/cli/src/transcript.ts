@@ -11,6 +11,8 @@ import {
   type StoredEvent,
   toolWords,
   type WireEvent,
+  type Attachment,
+  inputWords,
 } from "@corral/protocol";
 import { Markdown } from "./markdown.ts";
 import { spent, StatusLine } from "./status-line.ts";
@@ -36,6 +38,7 @@ export class Transcript {
   readonly #isWatching: boolean;
   readonly #exitCodes: "all" | "bad";
   readonly #inputs: Map<string, string>;
+  readonly #attached = new Map<string, readonly Attachment[]>();
   /** How much of each open part is on the screen already. */
   readonly #shown = new Map<string, number>();
   readonly #headings = new Map<string, string>();
@@ -161,9 +164,14 @@ export class Transcript {
     const note = (text: string) => this.#line(dim(shown(text), this.#out));
     switch (event.type) {
       case "input.admitted":
-      case "input.edited":
-        this.#inputs.set(event.data.id, event.data.text);
+        this.#attached.set(event.data.id, event.data.attachments);
+        this.#inputs.set(event.data.id, inputWords(event.data));
         return;
+      case "input.edited": {
+        const attachments = this.#attached.get(event.data.id) ?? [];
+        this.#inputs.set(event.data.id, inputWords({ text: event.data.text, attachments }));
+        return;
+      }
       case "input.promoted": {
         const text = this.#inputs.get(event.data.id);
         this.#inputs.delete(event.data.id);

@@ -208,6 +208,7 @@ export {
   type QueueAnswer,
   queueAnswer,
   artifactOf,
+  inputWords,
   type AttachFile,
   attachFile,
 } from "./input.ts";

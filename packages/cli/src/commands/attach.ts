@@ -1,5 +1,5 @@
 import type { Client } from "@corral/client";
-import { isKnown, type SessionId } from "@corral/protocol";
+import { isKnown, type SessionId, inputWords } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
@@ -96,7 +96,8 @@ async function recentOf(
     for (const each of page.events) {
       if (!isKnown(each)) continue;
       if (each.type === "activity.opened") opened.push(each.seq);
-      if (each.type === "input.admitted" || each.type === "input.edited") inputs.set(each.data.id, each.data.text);
+      if (each.type === "input.admitted") inputs.set(each.data.id, inputWords(each.data));
+      if (each.type === "input.edited") inputs.set(each.data.id, each.data.text);
     }
     if (page.next <= after) break;
     after = page.next;

@@ -1,7 +1,9 @@
 import { type Delivery, newId, type SessionId } from "@corral/protocol";
 import { admitSurely } from "../admit.ts";
+import { attachAll, type FileToAttach, readAttachments } from "../attachments.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
+import { valuesOf } from "../flags.ts";
 import { readPrompt } from "../prompt.ts";
 import { jsonLine } from "../terminal.ts";
 import { firstNamed, sessionWords } from "../which-session.ts";
@@ -12,7 +14,7 @@ const how = 'Try `corral steer @last "what to mind"`';
 
 export const steer = defineCommand({
   name: "steer",
-  usage: "steer SESSION TEXT… [--json]",
+  usage: "steer SESSION TEXT… [--attach FILE]… [--json]",
   summary: "Says something to a session: it joins what the agent does at the next turn, or begins something new.",
   details: `${sessionWords} The text is read from stdin when it is \`-\`. It is safe once the command returns; its id is printed, by which
 \`corral queue\` changes it until it is taken up.`,
@@ -20,26 +22,42 @@ export const steer = defineCommand({
     ['corral steer @last "only the tests of the parser"', "while it works, or when it is done"],
     ["corral steer 01k9 - < more.md", "take the text from a file"],
   ],
-  args: { json: { type: "boolean", description: "print what was admitted as a line of JSON" } },
+  args: {
+    attach: {
+      type: "string",
+      valueHint: "FILE",
+      description: "show this image to the model, or tell it this text, too",
+    },
+    json: { type: "boolean", description: "print what was admitted as a line of JSON" },
+  },
   words: "any",
   takesSessions: true,
-  async run({ json, _: [name, ...words] }, world) {
+  async run({ json, _: [name, ...words] }, world, rawArgs) {
+    const files = readAttachments(valuesOf(rawArgs, "attach"), world);
     const client = await connectDaemon(world);
     const session = await firstNamed(client, name, world, how);
-    return say(client, session, { words, delivery: "steer" }, world, json === true);
+    return say(client, session, { words, delivery: "steer", files }, world, json === true);
   },
 });
+
+interface Saying {
+  readonly words: readonly string[];
+  readonly delivery: Delivery;
+  readonly files?: readonly FileToAttach[];
+}
 
 /** Says it, once it is known what. */
 export async function say(
   client: Client,
   session: SessionId,
-  { words, delivery }: { readonly words: readonly string[]; readonly delivery: Delivery },
+  { words, delivery, files = [] }: Saying,
   world: World,
   json: boolean,
 ): Promise<number> {
   const text = await readPrompt(words, world, `Try \`corral ${delivery} ${session} "what to say"\`, or pipe it in`);
-  const admission = await admitSurely(client, session, { id: newId("input"), text, delivery }, world);
+  const attachments = await attachAll(client, session, files);
+  const input = { id: newId("input"), text, delivery, ...(attachments.length === 0 ? {} : { attachments }) };
+  const admission = await admitSurely(client, session, input, world);
   world.out.write(json ? jsonLine(admission) : `${admission.input.id}\n`);
   if (json) return 0;
   const { state } = await client.sessions.get(session);

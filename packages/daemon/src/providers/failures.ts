@@ -58,8 +58,19 @@ function byStatus(naming: Naming, { status, said, details, wait }: Answered): Pr
   if (status === 529) return unavailable(`${label} is overloaded: ${said}`, { retryAfterMs: wait });
   if (status >= 500 || status === 408 || status === 409)
     return unavailable(`${label} failed with status ${status}: ${said}`, { retryAfterMs: wait });
-  return refused(`${label} refused the request with status ${status}: ${said}`, hintFor(naming, status));
+  return refused(
+    `${label} refused the request with status ${status}: ${said}`,
+    isAboutImages(status, said) ? imagesHint : hintFor(naming, status),
+  );
 }
+
+/** It would refuse every later request of the conversation, too. */
+function isAboutImages(status: number, said: string): boolean {
+  return (status === 400 || status === 422) && /\b(image|images|image_url|vision|multimodal)\b/i.test(said);
+}
+
+const imagesHint =
+  'If the model cannot look at images, say so with "images": false of it in the setting models: then it is told of them in words.';
 
 /** How servers say that a conversation is longer than their model can read; few have a code for it. */
 function isOverflow(told: string): boolean {

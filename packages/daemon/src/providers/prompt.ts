@@ -20,12 +20,14 @@ export interface PromptTaste {
   readonly cacheMark?: SharedV4ProviderOptions;
   /** Tool results hold text alone: their images follow as a message. */
   readonly imagesAfterResults?: boolean;
+  /** Types of images that it does not take; what is refused once would be refused in every later request, too. */
+  readonly noImages?: readonly string[];
 }
 
 /** The request as the SDK wants it. */
 export function toPrompt(request: ModelRequest, taste: PromptTaste): LanguageModelV4Prompt {
   const ids = new CallIds();
-  const messages = request.messages.flatMap((message) => toMessage(message, ids, taste));
+  const messages = request.messages.flatMap((message) => toMessage(presentable(message, taste), ids, taste));
   const { cacheMark } = taste;
   if (cacheMark !== undefined) {
     const ours = messages.filter((message) => message.role !== "assistant").slice(-2);
@@ -43,6 +45,22 @@ export function toTools(offers: readonly ToolOffer[]): LanguageModelV4FunctionTo
     description,
     inputSchema: parameters,
   }));
+}
+
+/** Words in the place of images that the provider does not take. */
+function presentable(message: Message, { noImages = [] }: PromptTaste): Message {
+  const worded = <T extends { readonly text: string; readonly images?: readonly Image[] }>(said: T): T => {
+    const refused = (said.images ?? []).filter(({ mediaType }) => noImages.includes(mediaType));
+    if (refused.length === 0) return said;
+    const words = refused.map(({ mediaType }) => `[an image: this provider takes no ${mediaType}]`);
+    return {
+      ...said,
+      text: [said.text, ...words].join("\n"),
+      images: said.images?.filter((image) => !refused.includes(image)),
+    };
+  };
+  if (noImages.length === 0 || message.role === "assistant") return message;
+  return message.role === "user" ? worded(message) : { role: "tool", results: message.results.map(worded) };
 }
 
 function toMessage(message: Message, ids: CallIds, taste: PromptTaste): readonly LanguageModelV4Message[] {

@@ -214,7 +214,7 @@ describe("the session", () => {
   const stateAfter = (...news: News[]) => fold(news).state;
 
   test("shows an input as waiting until it is taken up", () => {
-    const input = { kind: "input", id: "inp_a", text: "do it" };
+    const input = { kind: "input", id: "inp_a", text: "do it", attachments: [] };
     expect(entriesOf(admitted)).toEqual([{ ...input, isWaiting: true }]);
     expect(entriesOf(admitted, promoted)).toEqual([{ ...input, isWaiting: false }]);
   });
@@ -247,10 +247,18 @@ describe("the session", () => {
     expect(fold([event("input.cancelled", { id: "inp_b" })], parked).state).toEqual({ state: "idle", since });
   });
 
+  test("names what came along with an input, also after it was edited", () => {
+    const shot = { name: "shot.png", mediaType: "image/png", reference: "artifact:art_1" };
+    const shown = event("input.admitted", { id: "inp_a", text: "look", attachments: [shot], delivery: "steer" });
+    const edited = event("input.edited", { id: "inp_a", text: "look here" });
+    expect(entriesOf(shown)).toMatchObject([{ text: "look\n[attached: shot.png]" }]);
+    expect(entriesOf(shown, edited)).toMatchObject([{ text: "look here\n[attached: shot.png]" }]);
+  });
+
   test("forgets what was cancelled, and shows what was made of what waits", () => {
     const edited = event("input.edited", { id: "inp_a", text: "do that" });
     expect(entriesOf(admitted, queued, edited, event("input.cancelled", { id: "inp_b" }))).toEqual([
-      { kind: "input", id: "inp_a", text: "do that", isWaiting: true },
+      { kind: "input", id: "inp_a", text: "do that", attachments: [], isWaiting: true },
     ]);
   });
 

@@ -24,6 +24,8 @@ import {
   resultWords,
   type TodoItem,
   toolWords,
+  type Attachment,
+  inputWords,
 } from "@corral/protocol";
 import { emptyOutput, grow, type Output } from "./output.ts";
 
@@ -52,6 +54,7 @@ export interface InputEntry {
   readonly kind: "input";
   readonly id: InputId;
   text: string;
+  readonly attachments: readonly Attachment[];
   isWaiting: boolean;
 }
 
@@ -236,7 +239,13 @@ function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
     transcript.entries.push({ kind: "note", id: `note-${event.seq}`, tone, text, hint });
   switch (event.type) {
     case "input.admitted":
-      transcript.entries.push({ kind: "input", id: event.data.id, text: event.data.text, isWaiting: true });
+      transcript.entries.push({
+        kind: "input",
+        id: event.data.id,
+        text: inputWords(event.data),
+        attachments: event.data.attachments,
+        isWaiting: true,
+      });
       return;
     case "input.promoted": {
       const input = inputOf(transcript, event.data.id);
@@ -245,7 +254,7 @@ function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
     }
     case "input.edited": {
       const input = inputOf(transcript, event.data.id);
-      if (input !== undefined) input.text = event.data.text;
+      if (input !== undefined) input.text = inputWords({ text: event.data.text, attachments: input.attachments });
       return;
     }
     case "input.cancelled":

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { says, type ScriptedModel, startScriptedModel, thinks } from "../../testing/scripted-model/index.ts";
+import { fails, says, type ScriptedModel, startScriptedModel, thinks } from "../../testing/scripted-model/index.ts";
 import { openCompatible } from "../compatible.ts";
 import { describeProvider, scriptedStage } from "../conformance.ts";
 import type { Message, ModelRequest, ReplyPiece } from "../port.ts";
@@ -49,6 +49,15 @@ test("an effort is asked for as OpenAI's servers are", async () => {
   model.script([says("ok")]);
   await ask([{ role: "user", text: "hi" }], { effort: "low" });
   expect(model.requests[0]?.body).toMatchObject({ reasoning_effort: "low" });
+});
+
+test("a server that takes no images says so, and it is said what to do", async () => {
+  model.script([fails(400, { message: "this model does not support image input" })]);
+  const images = [{ mediaType: "image/png", base64: "aGk=" }];
+  await expect(ask([{ role: "user", text: "look", images }])).rejects.toMatchObject({
+    code: "provider.refused",
+    hint: expect.stringContaining('"images": false'),
+  });
 });
 
 test("without an address it says where to set one", async () => {

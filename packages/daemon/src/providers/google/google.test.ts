@@ -103,6 +103,24 @@ test.each([
   expect(model.requests[0]?.body).toMatchObject({ generationConfig: { thinkingConfig } });
 });
 
+test("an image of a type that is not taken is told of in words", async () => {
+  model.script([says("ok")]);
+  const images = [
+    { mediaType: "image/gif", base64: "R0lG" },
+    { mediaType: "image/png", base64: "aGk=" },
+  ];
+  await ask([{ role: "user", text: "look", images }]);
+  expect(model.requests[0]?.body["contents"]).toEqual([
+    {
+      role: "user",
+      parts: [
+        { text: "look\n[an image: this provider takes no image/gif]" },
+        { inlineData: { mimeType: "image/png", data: "aGk=" } },
+      ],
+    },
+  ]);
+});
+
 test("an older model is not asked for thoughts", async () => {
   model.script([says("ok")]);
   await ask([{ role: "user", text: "hi" }], { model: "gemini-2.0-flash" });

@@ -24,7 +24,7 @@ export function openGoogle({ key, baseUrl, headers, patience }: Access): Provide
         {
           naming,
           key,
-          taste: { metadata: "google" },
+          taste: { metadata: "google", noImages: ["image/gif"] },
           model: google(request.model),
           ...(thinks.test(request.model) && {
             providerOptions: { google: { thinkingConfig: { includeThoughts: true } } },

@@ -34,7 +34,7 @@ export function openOllama({ key, baseUrl, headers, patience }: Access): Provide
         {
           naming,
           key,
-          taste: { metadata: "ollama", imagesAfterResults: true },
+          taste: { metadata: "ollama", imagesAfterResults: true, noImages: ["image/gif"] },
           pieces: { ownReasoning: "ollama" },
           model: { doStream: (options) => chat(request, options) },
         },
