@@ -141,15 +141,16 @@ function guesses({ rest, via, taking }: Use): void {
   for (const word of rest) {
     if (isOption(word)) guessValue(word, via, taking);
     else taking.path("read", word, via, { isGuess: true });
-    // `if=PATH`, `HEAD:PATH`.
-    const [, given] = /^[^/]*[=:]([^=:]+)$/s.exec(isOption(word) ? "" : (word.value ?? "")) ?? [];
-    if (given !== undefined) taking.path("read", { text: word.text, value: given }, via, { isGuess: true });
+    // `if=PATH`, `HEAD:PATH`, `@PATH`, `name=@PATH`.
+    const [, given] = /^(?:[^/]*[=:])?[@<]?([^=:]+)$/s.exec(isOption(word) ? "" : (word.value ?? "")) ?? [];
+    if (given !== undefined && given !== word.value)
+      taking.path("read", { text: word.text, value: given }, via, { isGuess: true });
   }
 }
 
-/** `--file=PATH`, `-fPATH`. */
+/** `--file=PATH`, `-fPATH`, `-d@PATH`. */
 function guessValue({ value = "", text }: PlainWord, via: readonly string[], taking: Taking): void {
-  const [, given] = /^(?:--?[\w-]+=|-[A-Za-z])(.+)$/s.exec(value) ?? [];
+  const [, given] = /^(?:--?[\w-]+=|-[A-Za-z])[@<]?(.+)$/s.exec(value) ?? [];
   if (given !== undefined) taking.path("read", { text, value: given }, via, { isGuess: true });
 }
 
