@@ -31,6 +31,8 @@ const providers = openProviders(
   reachByDaemon(lifeline, () => providers.forget()),
 );
 
+const jails = openJailDriver({ home });
+
 void warmUp();
 
 serveRuns(
@@ -42,7 +44,7 @@ serveRuns(
       context: openContext({ personal }),
     }),
     drivers: driversOf(
-      openJailDriver({ home }),
+      jails,
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),
       openLocalDriver({ home, variables: process.env }),
     ),
@@ -62,5 +64,6 @@ async function warmUp(): Promise<void> {
   logger.debug("the runner serves");
   const usual = process.env["CORRAL_WARM_PROVIDER"];
   await drivers.find(({ name }) => name === usual)?.warmUp?.();
+  jails.warmUp?.();
   flushCompileCache();
 }

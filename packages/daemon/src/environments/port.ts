@@ -30,6 +30,9 @@ export interface EnvironmentDriver {
     | { readonly ok: false; readonly reason: string; readonly fix: string }
   >;
 
+  /** Does ahead what the first environment would have to wait for. Never throws. */
+  warmUp?(): void;
+
   /**
    * Starts the environment with the keeper as its first process and resolves when it is ready. The
    * environment outlives this process. Throws `jail.unavailable` with the fix when it cannot be

@@ -308,6 +308,17 @@ describe("the jail driver", () => {
     expect(readdirSync(join(home, "environments")).toSorted()).toEqual([".made-abc", kept].toSorted());
   });
 
+  test("has a builder wait, and nothing on file, once it is warm", () => {
+    const { home } = newPlace();
+    openJailDriver({ home }).warmUp?.();
+    const children = readdirSync("/proc/self/task").flatMap((task) =>
+      readFileSync(`/proc/self/task/${task}/children`, "latin1").split(" ").filter(Boolean),
+    );
+    const commands = children.map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1"));
+    expect(commands.filter((each) => each.includes("read -r orders"))).toHaveLength(1);
+    expect(existsSync(join(home, "environments"))).toBe(false);
+  });
+
   test("a jail not on record is ended by a sweep when its opener is dead, and left alone while it lives", async () => {
     const { home, environment, driver, run } = await openJail();
     const { state } = await openElsewhere([], { home, workspace: newPlace().workspace, text: "setsid sleep 1000 &" });

@@ -106,6 +106,16 @@ class JailDriver implements EnvironmentDriver {
     }
   }
 
+  warmUp(): void {
+    try {
+      this.#findMeans();
+      this.#filesFor(this.owner === undefined ? jailUser(this.#home) : { kind: "switched", ...this.owner });
+    } catch {
+      // Whoever opens a jail is told.
+    }
+    ownBuilders.prepare();
+  }
+
   async open(plan: EnvironmentPlan): Promise<Environment> {
     const bubblewrap = this.#findBubblewrap();
     for (const path of [...plan.readable, ...Object.values(plan.siblings)]) checkReadable(path, this.#environments);
