@@ -43,6 +43,8 @@ async function startEngine(): Promise<TestEngine> {
   const socket = join(folder, "podman.sock");
   const service = spawn("unshare", [...apart, "podman", "system", "service", "--time=0", `unix://${socket}`], {
     env: variables,
+    // What watches a container writes down in its own place that memory ran out.
+    cwd: folder,
     stdio: ["ignore", "ignore", createLog(folder)],
   });
   const ended = once(service, "exit");
