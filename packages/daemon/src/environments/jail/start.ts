@@ -15,7 +15,7 @@ const startDeadlineMs = 20_000;
 export async function startJail(builders: Builders, start: JailStart): Promise<ProcessIdentity> {
   const { process: child, line, info: infoStream } = builders.take();
   const [info, complaint] = [collect(infoStream), collect(child.stderr!)];
-  const isReady = ready(child, complaint);
+  const isReady = ready(child, complaint, start.deadlineMs ?? startDeadlineMs);
   // Whatever is thrown first is told.
   isReady.catch(() => undefined);
   try {
@@ -37,9 +37,7 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
     setImmediate(() => builders.prepare());
     return supervisor;
   } catch (error) {
-    child.kill("SIGKILL");
-    const pid = childPid(info.text);
-    if (pid !== undefined) killUnstarted(pid, child);
+    killUnstarted(child, childPid(info.text));
     throw error;
   } finally {
     for (const stream of child.stdio) stream?.destroy();
@@ -55,6 +53,8 @@ export interface JailStart {
   readonly limit: (pid: number) => void;
   /** Writes the jail's first process down where a sweep finds it. */
   readonly record: (supervisor: ProcessIdentity) => void;
+  /** How long it may take. */
+  readonly deadlineMs?: number;
 }
 
 interface Collected {
@@ -73,9 +73,9 @@ function feed(stream: Writable, words: readonly string[]): void {
   stream.end(words.join(""));
 }
 
-function ready(child: ChildProcess, complaint: Collected): Promise<void> {
+function ready(child: ChildProcess, complaint: Collected, deadlineMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => reject(unavailable("it did not start in time", fixFor(""))), startDeadlineMs);
+  const deadline = setTimeout(() => reject(unavailable("it did not start in time", fixFor(""))), deadlineMs);
   child.once("error", (cause) => reject(new CorralError("jail.unavailable", "bubblewrap did not start.", { cause })));
   child.once("close", () => {
     const reason = complaint.text.trim() || "bubblewrap ended without a word";
@@ -104,12 +104,17 @@ function childPid(info: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** While bubblewrap, its parent, has not been collected, the number cannot have passed to a stranger. */
-function killUnstarted(pid: number, parent: ChildProcess): void {
-  if (parent.exitCode !== null || parent.signalCode !== null) return;
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+/**
+ * Both halves of a bubblewrap. The inner one waits for the outer one without end until it is told of; till then it is of the same group, and
+ * afterwards, in a session of its own, its number is known. While the outer one has not been collected, neither number can have passed to a stranger.
+ */
+function killUnstarted(outer: ChildProcess, inner: number | undefined): void {
+  if (outer.pid === undefined || outer.exitCode !== null || outer.signalCode !== null) return;
+  for (const pid of [-outer.pid, ...(inner === undefined ? [] : [inner])]) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
   }
 }
