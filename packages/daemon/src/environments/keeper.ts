@@ -15,8 +15,9 @@ import { quoted } from "./quoting.ts";
  * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap
  *    that another trap interrupts would get the wrong exit codes from some shells.)
  * 6. Words on `words` and `done` are hints. A process of its own says them, so a reader who hangs holds nobody up.
- * 7. The keeper holds `words` open both ways: it ends when the keeper has gone, and not before. A worker holds its `go` both ways.
- * 8. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
+ * 7. Present is who holds `here` open from outside. Who does so inside is ended, once in a grace.
+ * 8. The keeper holds `words` open both ways: it ends when the keeper has gone, and not before. A worker holds its `go` both ways.
+ * 9. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
  *    once, so there is no environment that a sweep could not find.
  */
 
@@ -120,7 +121,7 @@ read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
 command eval "$2" 2>/dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
-grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= shells= programs= guards=
+grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= overseer= shells= programs= guards=
 
 signal_everyone() {
   ${reach.signalEveryone}
@@ -274,7 +275,9 @@ timer() {
 start_timer() {
   seconds=$1 line=$2
   [ "$seconds" -ge 0 ] || seconds=0
-  command eval '{ exec 7<&- 8<&- 9<&-; go_first; timer "$seconds" "$line"; } & timers="$timers $!"'
+  latest=
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; timer "$seconds" "$line"; } & latest=$!'
+  timers="$timers $latest"
 }
 
 # Armed again, because the grace is over or a command has killed a timer, the time that has passed still counts.
@@ -285,6 +288,7 @@ arm() {
   [ -n "$alone" ] || since= away=$now
   alone=1 since=\${since:-$now}
   start_timer $((grace - now + since)) "over $watches"
+  overseer=$latest
   for entry in $shells; do
     name=\${entry%:*}
     locate "$name"
@@ -297,9 +301,10 @@ arm() {
 }
 
 keep_timers() {
-  [ -n "$alone" ] || return 0
   for each in $timers; do
-    runs "$each" || { arm; return; }
+    runs "$each" && continue
+    if [ -n "$alone" ]; then arm; else oversee; fi
+    return
   done
 }
 
@@ -308,9 +313,31 @@ stop_timers() {
   timers=
 }
 
+# The one of the grace goes on: when that is over, it is seen who is present.
 disarm() {
-  stop_timers
-  alone=
+  for each in $timers; do
+    [ "$each" = "$overseer" ] || kill "$each"
+  done
+  timers=$overseer alone=
+}
+
+oversee() {
+  timers=
+  start_timer "$((grace + 1))" "over $watches"
+  overseer=$latest
+}
+
+# Nobody in the environment has any business with "here". Who has it open would be taken for somebody who is present.
+end_pretenders() {
+  [ -p "/proc/$watcher/fd/0" ] || return 0
+  list_everyone
+  for each in $all; do
+    pid=\${each%:*}
+    case $pid in $$ | "$watcher") continue ;; esac
+    for held in "/proc/$pid"/fd/*; do
+      [ "$held" -ef "/proc/$watcher/fd/0" ] && kill -s KILL "$pid" && break
+    done
+  done
 }
 
 # Present is who holds the writing end of "here": its opening and its end are all there is to see.
@@ -347,7 +374,11 @@ rest() {
 mind_presence() {
   [ -n "$over" ] || return 0
   over=
-  [ -n "$alone" ] || return 0
+  if [ -z "$alone" ]; then
+    end_pretenders
+    oversee
+    return
+  fi
   is_busy || leave
   since=
   arm

@@ -212,6 +212,21 @@ describe("the jail's walls", () => {
 });
 
 describe("a jail left alone", () => {
+  test("ends itself after its grace, also when somebody in it pretends to be its daemon", async () => {
+    const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 2 });
+    const { stdout } = await run("sleep 1000 >/run/corral/here & echo $!; exec 9<>/run/corral/here");
+    environment.detach();
+    expect(Number(stdout)).toBeGreaterThan(1);
+    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 60_000 }).toBe(false);
+  }, 90_000);
+
+  test("goes on past its grace while its daemon is there, and ends who pretends to be it", async () => {
+    const { run } = await openJail({}, newPlace(), { graceSeconds: 1 });
+    await run("sleep 1000 >/run/corral/here & pretender=$!; sleep 1000 & other=$!");
+    const isOver = async () => (await run("kill -0 $pretender 2>/dev/null; echo $?; kill -0 $other; echo $?")).stdout;
+    await expect.poll(isOver, { timeout: 60_000 }).toBe("1\n0\n");
+  }, 90_000);
+
   test("ends itself after its grace when it is idle, also when a command ended its watch", async () => {
     const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 3 });
     await run("kill -9 -1");
