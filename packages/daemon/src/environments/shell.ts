@@ -183,8 +183,10 @@ export class SpoolShell implements Shell {
 
   #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
     // A shell that was ended by its own limit on files may have set it itself.
-    const limit = watch?.end(ending.shellLost === undefined ? ending.exitCode : undefined);
-    return { ...(limit !== undefined && { limit }), ...resultOf(this.#spool, id, ending) };
+    const exitCode = ending.shellLost === undefined ? ending.exitCode : undefined;
+    const result = resultOf(this.#spool, id, ending);
+    const limit = watch?.end({ exitCode, stderr: result.stderr });
+    return { ...(limit !== undefined && { limit }), ...result };
   }
 
   /** What it started would leave no room for the next command, or for others. */

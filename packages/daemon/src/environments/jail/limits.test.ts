@@ -1,6 +1,6 @@
 import { type CommandResult, type EnvironmentLimits, newId } from "@corral/protocol";
 import { execFileSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -42,17 +42,13 @@ describe("processes", () => {
   });
 
   test("that beget processes are felt in their own jail alone, and the shell goes on", async () => {
-    const before = spawnMs();
     const [{ run }, neighbour] = await Promise.all([openJail({ pids: 60 }), openJail({})]);
     const bombed = run(forkBomb);
     const meanwhile = await neighbour.run("ls / >/dev/null && echo quick");
-    const during = spawnMs();
+    execFileSync("/bin/true");
     expect(meanwhile).toMatchObject({ exitCode: 0, stdout: "quick\n" });
-    const { limit } = await bombed;
-    // Without a cgroup nothing counts refusals: it is seen only while there is no room.
-    expect(softly.has("pids") ? ["pids", undefined] : ["pids"]).toContain(limit);
+    expect(await bombed).toMatchObject({ limit: "pids" });
     expect(await run("ls /workspace; echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
-    expect(during).toBeLessThan(50 * before + 500);
   }, 60_000);
 });
 
@@ -88,14 +84,13 @@ describe("memory", () => {
 });
 
 describe("the processor", () => {
-  const burner = "timeout 2 sh -c 'while :; do :; done'; times";
-
   test("is there for as much as the limit says", async ({ skip }) => {
     if (softly.has("cpu")) skip("a lower priority is all there is");
     const [little, plenty] = await Promise.all([openJail({ cpus: 0.1 }), openJail({})]);
-    const [burnt, usual] = [seconds(await little.run(burner)), seconds(await plenty.run(burner))];
-    expect(burnt).toBeLessThan(0.6);
-    expect(usual).toBeGreaterThan(burnt * 1.5);
+    const burner = "timeout 1 sh -c 'while :; do :; done'";
+    await Promise.all([little.run(burner), plenty.run(burner)]);
+    expect(heldUp(little.environment)).toBeGreaterThan(0);
+    expect(heldUp(plenty.environment)).toBe(0);
   }, 60_000);
 
   test("goes to others first where there is no limit", async ({ skip }) => {
@@ -214,15 +209,8 @@ function newWorkspace(home: string): string {
   return workspace;
 }
 
-/** How long the machine takes to start a few programs. */
-function spawnMs(): number {
-  const start = performance.now();
-  for (let n = 0; n < 5; n++) execFileSync("/bin/true");
-  return performance.now() - start;
-}
-
-/** The user time of what a shell started, in what `times` says: its second line begins with `0m1.23s`. */
-function seconds({ stdout }: CommandResult): number {
-  const [, minutes, rest] = /\n(\d+)m([\d.]+)s/.exec(stdout) ?? [];
-  return Number(minutes) * 60 + Number(rest);
+/** How often it was held up for having used more than its share. */
+function heldUp({ state }: Environment): number {
+  const file = state.cgroups.map((folder) => join(folder, "cpu.stat")).find((each) => existsSync(each));
+  return Number(/^nr_throttled (\d+)$/m.exec(file === undefined ? "" : readFileSync(file, "latin1"))?.[1]);
 }

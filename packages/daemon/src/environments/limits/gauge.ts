@@ -14,7 +14,12 @@ export interface CommandWatch {
   /** Whether what the command left behind leaves no room for another process. */
   isFull(): boolean;
   /** The command is over. Tells the limit that it ran into; can be repeated. */
-  end(exitCode?: number): LimitHit | undefined;
+  end(seen?: SeenOfCommand): LimitHit | undefined;
+}
+
+export interface SeenOfCommand {
+  readonly exitCode: number | undefined;
+  readonly stderr: string;
 }
 
 /** How often an environment ran into a limit, counted from its beginning. */
@@ -43,6 +48,9 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
         stoppedFor = limit;
         stop();
       });
+      let wasCrowded = false;
+      // What counts refusals needs no looks.
+      const stopLooking = files.pids === undefined ? lookOften(() => (wasCrowded = isCrowded(usedUp))) : undefined;
       let ended: { readonly limit: LimitHit | undefined } | undefined;
       return {
         isFull() {
@@ -52,10 +60,12 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
           if (isOutOfPids || isOutOfMemory) stoppedFor ??= risen(before, now) ?? "pids";
           return isOutOfPids || isOutOfMemory;
         },
-        end(exitCode) {
+        end({ exitCode, stderr = "" }: Partial<SeenOfCommand> = {}) {
           if (ended === undefined) {
             unwatch();
-            const hit = stoppedFor ?? risen(before, now ?? hits(files));
+            stopLooking?.();
+            const isRefused = wasCrowded || (files.pids === undefined && cannotFork.test(stderr));
+            const hit = stoppedFor ?? risen(before, now ?? hits(files)) ?? (isRefused ? "pids" : undefined);
             ended = { limit: hit ?? (exitCode === endedByFileSize ? "disk" : undefined) };
           }
           return ended.limit;
@@ -65,10 +75,30 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
   };
 
   /** Without a cgroup nothing counts refusals; that there is no room is all there is to see. */
-  function isCrowded(): boolean {
-    return processesOf(supervisor, limits.pids + 1).length >= limits.pids;
+  function isCrowded(share = 1): boolean {
+    return processesOf(supervisor, limits.pids + 1).length >= share * limits.pids;
   }
 }
+
+/** Soon, and then less and less often, until it has seen what it looks for; it takes a twentieth of the time at most. */
+function lookOften(isSeen: () => boolean): () => void {
+  let timer = setTimeout(look, firstLookMs).unref();
+  let pause = firstLookMs;
+  return () => clearTimeout(timer);
+
+  function look(): void {
+    const start = performance.now();
+    if (isSeen()) return;
+    pause = Math.max(Math.min(2 * pause, longestPauseMs), 20 * (performance.now() - start));
+    timer = setTimeout(look, pause).unref();
+  }
+}
+
+const firstLookMs = 20;
+const longestPauseMs = 200;
+
+/** What shells say when they are refused a process: a bomb may be over before anybody looks. */
+const cannotFork = /can(?:no|')t fork|fork: (?:retry: )?Resource temporarily unavailable/i;
 
 /** What a shell says of a program ended by SIGXFSZ: its file became larger than all that the environment may add. */
 const endedByFileSize = 128 + 25;
@@ -115,8 +145,10 @@ function countOf(counter: Counter | undefined): number {
 }
 
 /** What multiplies leaves a little room from moment to moment. */
+const usedUp = 0.9;
+
 function isUsedUp(counter: Counter | undefined): boolean {
-  return counter !== undefined && Number(look(counter.used)) >= 0.9 * Number(look(counter.most));
+  return counter !== undefined && Number(look(counter.used)) >= usedUp * Number(look(counter.most));
 }
 
 function valueIn(file: string, key: string): number {
