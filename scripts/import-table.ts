@@ -9,9 +9,9 @@ export const testKit = "daemon/testing";
 /** Packages enter each other by name. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
-  client: ["protocol"],
+  client: ["protocol", "protocol/error", "protocol/lift", "protocol/trace"],
   // What has no schemas comes alone: they take longer to load than a quick command takes.
-  cli: ["client", "protocol", "protocol/trace"],
+  cli: ["client", "client/client", "protocol", "protocol/error", "protocol/new-id", "protocol/trace"],
   dashboard: ["client", "protocol"],
   daemon: ["protocol"],
 };

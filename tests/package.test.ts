@@ -39,6 +39,25 @@ function path(): string {
 const installed = () => join(project, "node_modules", "corral");
 const program = () => join(project, "node_modules", ".bin", "corral");
 
+/** A file of the bundle with all that is loaded before it begins. */
+function loadedWith(file: string, known = new Set<string>()): ReadonlySet<string> {
+  if (known.has(file)) return known;
+  known.add(file);
+  const text = readFileSync(join(dist, file), "utf8");
+  for (const [, next = ""] of text.matchAll(/(?:from|^import) "\.\/(cli-[A-Z0-9]+\.js)";/gm)) loadedWith(next, known);
+  return known;
+}
+
+test("corral run is loaded without the schemas, which take longer than all that it does until its prompt is admitted", () => {
+  const files = readdirSync(dist).filter((name) => /^cli-[A-Z0-9]+\.js$/.test(name));
+  const holding = (words: string) => files.filter((file) => readFileSync(join(dist, file), "utf8").includes(words));
+  const [run = ""] = holding("// packages/cli/src/commands/run.ts");
+  const [watching = ""] = holding("// packages/cli/src/watch-run.ts");
+  const [schemas = ""] = holding("// node_modules/zod/v4/core/schemas.js");
+  expect(loadedWith(watching)).toContain(schemas);
+  expect(loadedWith(run)).not.toContain(schemas);
+});
+
 describe("the tarball, installed into an empty folder without a network", () => {
   test("brings one package that depends on nothing, with its licence and those of what it contains", () => {
     expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["corral"]);

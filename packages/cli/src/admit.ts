@@ -1,5 +1,6 @@
 import type { Admission, AdmitInput, Client } from "@corral/client";
-import { CorralError, type SessionId } from "@corral/protocol";
+import type { SessionId } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 import { connectDaemon } from "./daemon.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,7 @@
-import { type Client, createClient, type Endpoint } from "@corral/client";
-import { CorralError, type TraceId } from "@corral/protocol";
+import type { Endpoint } from "@corral/client";
+import { type Client, createClient } from "@corral/client/client";
+import type { TraceId } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 import { leanFetch } from "./fetch.ts";
 import { type RecordedDaemon, recordedDaemon } from "./recorded.ts";
 import { shown } from "./terminal.ts";

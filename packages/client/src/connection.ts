@@ -1,4 +1,4 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 import type { Transport } from "./transport.ts";
 
 /** What one message of a stream says; what it is about is not judged yet. A `heartbeat` is about nothing. */

@@ -1,4 +1,5 @@
-import { CorralError, errorStatus, type StreamFilter } from "@corral/protocol";
+import type { StreamFilter } from "@corral/protocol";
+import { CorralError, errorStatus } from "@corral/protocol/error";
 import type { Delta, Gap, WireEvent } from "./api.ts";
 import { type Connect, connectionLost, ReaderBehind, type Said, unreadable } from "./connection.ts";
 import { Heard } from "./heard.ts";

@@ -1,4 +1,5 @@
-import { isKnown } from "@corral/protocol";
+import type { StoredEvent } from "@corral/protocol";
+import { versionOf } from "@corral/protocol/lift";
 import type { Delta, WireEvent } from "./api.ts";
 
 /** How far each growing part was heard, so that a text so far told again is cut to its rest. */
@@ -23,10 +24,12 @@ export class Heard {
 
   /** The event that repeats the whole ends the counting; a call that starts again begins anew. */
   note(event: WireEvent): void {
-    if (!isKnown(event)) return;
-    switch (event.type) {
+    // Whether it is known at all would take the schemas to say, which this program may never need.
+    if (event.typeVersion > versionOf(event.type)) return;
+    const { type, data } = event as StoredEvent;
+    switch (type) {
       case "turn.said":
-        this.#ends.delete(keyOf(event.data.kind, event.data.part));
+        this.#ends.delete(keyOf(data.kind, data.part));
         return;
       case "call.started":
       case "call.settled":
@@ -34,8 +37,8 @@ export class Heard {
       case "call.declined":
       case "call.interrupted":
       case "call.unknown":
-        this.#ends.delete(keyOf("stdout", event.data.id));
-        this.#ends.delete(keyOf("stderr", event.data.id));
+        this.#ends.delete(keyOf("stdout", data.id));
+        this.#ends.delete(keyOf("stderr", data.id));
         return;
       default:
         return;

@@ -1,4 +1,4 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 import {
   type Connect,
   type Connecting,

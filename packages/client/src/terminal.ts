@@ -1,4 +1,4 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 import type { SessionId, ShellId, TerminalId, TerminalMessage } from "./api.ts";
 import { connectionLost, parsed } from "./connection.ts";
 import { isProblem, isRecord } from "./shapes.ts";

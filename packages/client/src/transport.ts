@@ -1,4 +1,5 @@
-import { CorralError, type TraceId, traceparent } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
+import { type TraceId, traceparent } from "@corral/protocol/trace";
 import type { AnswerOf, AskedOf, Route } from "./api.ts";
 import { fieldsOfAnswers } from "./generated.ts";
 import { queryOf } from "./query.ts";

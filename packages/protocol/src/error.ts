@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type { Problem } from "./problem.ts";
 
 /**
  * Every code an error may carry and the HTTP status it becomes. This is the one table:
@@ -98,20 +98,6 @@ export type ErrorCode = keyof typeof errorStatus;
 
 /** Whether doing the same again may help: at once, after a while, or not without a change. */
 export type Retry = "now" | "later" | "never";
-
-/** An error document of RFC 9457 with Corral's own fields. */
-export const problem = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  code: z.string(),
-  detail: z.string().optional(),
-  hint: z.string().optional(),
-  retry: z.enum(["now", "later", "never"]),
-  /** How long `later` is, where that is known. */
-  retryAfterSeconds: z.int().optional(),
-});
-export type Problem = z.infer<typeof problem>;
 
 export interface ErrorDetails {
   readonly retry?: Retry;

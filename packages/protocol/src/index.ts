@@ -115,15 +115,7 @@ export {
   processIdentity,
   refusalIn,
 } from "./environment.ts";
-export {
-  CorralError,
-  type ErrorCode,
-  type ErrorDetails,
-  errorStatus,
-  type Problem,
-  problem,
-  type Retry,
-} from "./error.ts";
+export { CorralError, type ErrorCode, type ErrorDetails, errorStatus, type Retry } from "./error.ts";
 export {
   event,
   type EventData,
@@ -157,7 +149,6 @@ export {
   type IdKind,
   type InputId,
   inputId,
-  newId,
   type PartId,
   partId,
   type ProjectId,
@@ -172,13 +163,10 @@ export {
   terminalId,
   type ArtifactId,
   artifactId,
-  sessionOfSetup,
   type SetupId,
   setupId,
   type RuleId,
   ruleId,
-  ruleIdOf,
-  setupIdOf,
   type SnapshotId,
   snapshotId,
   type TokenId,
@@ -212,6 +200,8 @@ export {
   type AttachFile,
   attachFile,
 } from "./input.ts";
+export { newId, ruleIdOf, sessionOfSetup, setupIdOf } from "./new-id.ts";
+export { type Problem, problem } from "./problem.ts";
 export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
 export {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { projectId, sessionId } from "./id.ts";
 import { delta } from "./live.ts";
-import { problem } from "./error.ts";
+import { problem } from "./problem.ts";
 import { wireEvent } from "./event.ts";
 
 /** What of the log a stream carries. Everything is given for nothing asked. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { problem } from "./error.ts";
+import { problem } from "./problem.ts";
 import { environmentId, sessionId, shellId, terminalId } from "./id.ts";
 
 export const terminalSize = z.object({ columns: z.int().min(2).max(1000), rows: z.int().min(2).max(1000) });

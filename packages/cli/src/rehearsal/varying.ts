@@ -60,4 +60,4 @@ export class IdNames {
   }
 }
 
-const anId = /\b(prj|ses|inp|act|trn|prt|cal|env|shl|cmd|trm|snp|art|stp|que|ans)_[0-9a-z]{26,40}(?![0-9a-z])/g;
+const anId = /\b(prj|ses|inp|act|trn|prt|cal|env|shl|cmd|trm|snp|art|stp|que|ans|rul)_[0-9a-z]{26,40}(?![0-9a-z])/g;

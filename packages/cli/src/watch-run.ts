@@ -1,0 +1,135 @@
+import type { AdmitInput, Client } from "@corral/client";
+import type { SessionView } from "@corral/protocol";
+import { closingWords, Tally } from "./closing.ts";
+import { InlineQuestions } from "./inline-questions.ts";
+import type { Outcome } from "./outcome.ts";
+import { daemonLacks } from "./provider-hints.ts";
+import { jsonLine, shown } from "./terminal.ts";
+import { Transcript } from "./transcript.ts";
+import { type Show, watchInput } from "./watch.ts";
+import type { World } from "./world.ts";
+
+export interface Watching {
+  /** As what it is shown: as words, or each event as a line of JSON, with live pieces too or without. */
+  readonly as: "words" | "json" | "json with deltas";
+  /** How often Ctrl-C was pressed before it began. */
+  readonly pressed: number;
+}
+
+/** Shows what a session makes of an input until its end, and resolves with the exit code. */
+export async function watchRun(
+  client: Client,
+  session: SessionView,
+  input: AdmitInput,
+  world: World,
+  { as, pressed }: Watching,
+): Promise<number> {
+  const isJson = as !== "words";
+  const show = isJson ? jsonLines(world, as === "json with deltas") : new Transcript(world.out);
+  const { err } = world;
+  err.write(`session ${session.id}\n`);
+  const leaving = new AbortController();
+  const interrupt = interrupter(client, session, world, { leaving, show });
+  const forget = world.onInterrupt(() => interrupt.press());
+  for (let press = 0; press < pressed; press++) interrupt.press();
+  const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
+  const tally = new Tally();
+  const begun = world.now();
+  try {
+    const { outcome, workspace } = await watchInput(client, session, input, world, {
+      show: isJson ? show : counting(show, tally),
+      asking,
+      signal: leaving.signal,
+      onOpened: () => interrupt.repeat(),
+    });
+    if (outcome?.kind === "done" && !isJson && err.isTerminal === true) {
+      err.write(await closingWords(client, session.id, { tally, ms: world.now() - begun }, err));
+      return 0;
+    }
+    if (outcome !== undefined) return conclude(outcome, session, workspace, world);
+    err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
+    return 130;
+  } finally {
+    forget();
+  }
+}
+
+function counting(show: Show, tally: Tally): Show {
+  return {
+    event(event) {
+      tally.event(event);
+      show.event(event);
+    },
+    delta: (delta) => show.delta(delta),
+    gap: (gap) => show.gap(gap),
+    close: () => show.close?.(),
+  };
+}
+
+/**
+ * The first Ctrl-C asks the agent to stop, the second leaves it alone. One pressed before the input was taken up finds
+ * nothing to stop: it counts when the activity opens.
+ */
+function interrupter(
+  client: Client,
+  session: SessionView,
+  { err }: World,
+  { leaving, show }: { readonly leaving: AbortController; readonly show: Show },
+) {
+  let pressed = 0;
+  const ask = () => {
+    client.sessions.interrupt(session.id, { signal: leaving.signal }).catch((error: unknown) => {
+      if (!leaving.signal.aborted)
+        err.write(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`);
+    });
+  };
+  return {
+    press() {
+      pressed += 1;
+      if (pressed > 1) return leaving.abort();
+      show.makeRoom?.();
+      err.write("\ninterrupting; Ctrl-C again leaves without waiting\n");
+      ask();
+    },
+    repeat() {
+      if (pressed > 0) ask();
+    },
+  };
+}
+
+function conclude(outcome: Outcome, session: SessionView, workspace: string | undefined, world: World): number {
+  const { err } = world;
+  if (workspace !== undefined) err.write(`workspace ${workspace}\n`);
+  switch (outcome.kind) {
+    case "done":
+      return 0;
+    case "interrupted":
+      err.write("interrupted\n");
+      return 1;
+    case "cancelled":
+      err.write("cancelled before it began\n");
+      return 1;
+    case "parked":
+      err.write(`parked before it began; \`corral queue resume ${session.id}\` lets it begin\n`);
+      return 1;
+    case "failed":
+      err.write(shown(`error: ${outcome.message}\n`));
+      if (outcome.hint !== undefined) err.write(shown(`hint: ${daemonLacks(outcome.hint, world) ?? outcome.hint}\n`));
+      return 1;
+    case "waiting":
+      err.write(`session ${session.id} waits for you: ${waitingFor(outcome, session.id)}\n`);
+      return 3;
+  }
+}
+
+function waitingFor({ on, calls, questions }: Outcome & { kind: "waiting" }, id: string): string {
+  if (on === "question") return `it asks you something; \`corral answer ${questions[0] ?? ""}\``;
+  if (on === "continue") return `it did many turns; \`corral continue ${id}\` lets it go on`;
+  const which = calls.join(", ") || "a call";
+  return `nobody can tell how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;
+}
+
+function jsonLines({ out }: World, withDeltas: boolean): Show {
+  const print = (value: object) => out.write(jsonLine(value));
+  return { event: print, delta: withDeltas ? print : () => undefined, gap: print };
+}
