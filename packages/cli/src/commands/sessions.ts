@@ -1,5 +1,5 @@
 import type { FoundSession } from "@corral/client";
-import type { SessionView } from "@corral/protocol";
+import { type SessionView, usualAgent } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -111,10 +111,14 @@ async function remove(name: string | undefined, { world, yes, json }: Deletion):
   return 0;
 }
 
-function line({ id, state, model, title, environment, isArchived, inbox }: SessionView, { now, out }: World): string {
+function line(
+  { id, state, agent, model, title, environment, isArchived, inbox }: SessionView,
+  { now, out }: World,
+): string {
   const doing = `${stateWords(state)} ${age(state.since, now())}`;
   const notes = [
     ...(environment.kind === "local" ? ["UNSAFE"] : []),
+    ...(agent === usualAgent ? [] : [`agent ${agent}`]),
     ...(isArchived ? ["archived"] : []),
     ...(inbox.waiting > 0 && state.state !== "parked" ? [`+${inbox.waiting}`] : []),
   ];

@@ -1,5 +1,5 @@
 import type { Client, Followed } from "@corral/client";
-import type { ProjectView, SessionView } from "@corral/protocol";
+import { type ProjectView, type SessionView, usualAgent } from "@corral/protocol";
 import { createSignal, For, Show } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { explain } from "../connection/explain.ts";
@@ -52,6 +52,9 @@ export function SessionList(props: { readonly client: Client }) {
                       <span class="title">{session.title}</span>
                     </Show>
                     <span class="facts">
+                      <Show when={session.agent !== usualAgent}>
+                        <span>{session.agent}</span>
+                      </Show>
                       <span>{session.model}</span>
                       <code title={session.id}>{shortId(session.id)}</code>
                     </span>
