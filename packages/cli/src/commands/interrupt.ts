@@ -8,7 +8,7 @@ export const interrupt = defineCommand({
   usage: "interrupt [SESSION] [--boundary] [--json]",
   summary: "Ends what a session does, now or when its turn has ended. What it did is kept.",
   details: `${sessionWords} Without SESSION it is that one, too. The queue is parked by it: \`corral queue resume\` or a steer lets the session
-go on. It is final: after a restart the session does not take it up again.`,
+go on, also one that waited to be heard: it begins at once. It is final: after a restart the session does not take it up again.`,
   examples: [
     ["corral interrupt", "stop the latest session of this project, its command too"],
     ["corral interrupt @last --boundary", "let the turn finish first"],
