@@ -149,7 +149,8 @@ test("a runner that was stopped when its daemon died never goes on: the next dae
   expect(stopped.map(isRunning)).toEqual([true]);
   await serve();
   await expect.poll(() => stopped.map(isRunning), { timeout: 30_000 }).toEqual([false]);
-  await story.goOn();
+  // What it had told and not recorded was in its hands alone, and it could not leave it to anybody.
+  await story.goOn({ unfinishedWords: "may be lost" });
 });
 
 test.each(["its runner", "the daemon"])(
@@ -230,7 +231,7 @@ async function begin(point?: string) {
   return {
     session: session.id,
     say,
-    async goOn() {
+    async goOn({ unfinishedWords = "kept" }: { unfinishedWords?: "kept" | "may be lost" } = {}) {
       await say();
       await eventsUntil(stage.client(), "activity.settled", { session: session.id, nth: 2 });
       const events = await allHeard(heard);
@@ -239,7 +240,8 @@ async function begin(point?: string) {
       expect(existsSync(faultFile())).toBe(false);
       const own = events.filter(({ stream }) => stream === session.id);
       expect(integrityTroubles(join(stage.home, "corral.db"))).toEqual([]);
-      expect([...pieces].filter(([part, text]) => !isClosed(events, part, text))).toEqual([]);
+      const unclosed = [...pieces].filter(([part, text]) => !isClosed(events, part, text));
+      if (unfinishedWords === "kept") expect(unclosed).toEqual([]);
       expect(checkHistory({ events, heard, acknowledged: inputs.map(({ id }) => id), workspaceOf })).toEqual([]);
       expect(marks.map((mark) => timesDone(join(workspaceOf(session.id), mark)))).toEqual([1, 1, 1, 1]);
       expect(own.filter(({ type }) => type === "turn.prepared")).toHaveLength(script.turns.length);
