@@ -585,7 +585,7 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
         .poll(async () => (await runner(reopened.environment)(probe)).stdout.trim(), { timeout: 20_000 })
         .toBe("0");
       reopened.environment.detach();
-    });
+    }, 60_000);
 
     test("what a program waits for fails when the environment ends", async () => {
       const { environment } = await open();

@@ -11,7 +11,7 @@ test("a bubblewrap that does not tell of its inner half in time is ended with it
   const spool = mkdtempSync(join(tmpdir(), "corral-start-"));
   onTestFinished(() => rmSync(spool, { recursive: true }));
   const [bubblewrap, halves] = ["bwrap", "halves"].map((name) => join(spool, name)) as [string, string];
-  writeFileSync(bubblewrap, `#!/bin/sh\nsleep 1000 &\ncat /proc/$$/stat /proc/$!/stat >${halves}\nwait\n`, {
+  writeFileSync(bubblewrap, `#!/bin/sh\nsleep 3000 &\ncat /proc/$$/stat /proc/$!/stat >${halves}\nwait\n`, {
     mode: 0o755,
   });
   const start = startJail(new Builders(), {
