@@ -60,6 +60,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   // What is open is told by a table of the sessions', for it is part of their state.
   questions: ["log", "sessions", "faults"],
   rules: ["log", "questions", "config"],
+  permits: ["log", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],
   tasks: ["log"],
   usage: ["log"],
   mail: ["log", "sessions"],

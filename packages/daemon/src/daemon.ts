@@ -1,21 +1,12 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import {
-  alwaysFor,
-  type AnswerGiven,
   CorralError,
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
-  type QuestionView,
-  type Rulebook,
-  type RuleMatch,
   type SessionId,
-  type SessionView,
-  type ShellId,
   type SettingValues,
-  usualAgent,
 } from "@corral/protocol";
 import type { Logger } from "pino";
 import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
@@ -24,30 +15,19 @@ import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
-import {
-  type EnvironmentDrivers,
-  limitsFrom,
-  openTrials,
-  type UsualContainer,
-  wishOf,
-  workspaceIn,
-} from "./environments/index.ts";
+import { type EnvironmentDrivers, limitsFrom, openTrials, type UsualContainer, wishOf } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
-import type { By, Log, Projection } from "./log/index.ts";
+import type { Log, Projection } from "./log/index.ts";
 import { openProjects, projectProjections, readSettingsFile } from "./projects/index.ts";
-import { hostQuestion, openQuestions, questionProjections } from "./questions/index.ts";
+import { openPermits } from "./permits/index.ts";
+import { openQuestions, questionProjections } from "./questions/index.ts";
 import {
-  answeredAlways,
   foundRules,
-  type Call as RuleCall,
-  judge,
-  type Judged,
   openRules,
   projectRulesFile,
   ruleProjections,
-  type RulebookOf,
   rulesFinding,
   userRulesFile,
 } from "./rules/index.ts";
@@ -79,7 +59,6 @@ import {
   openWorkspaces,
   snapshotProjections,
   sparesFolder,
-  workspaceFolder,
   workspaceProjections,
 } from "./workspaces/index.ts";
 
@@ -223,9 +202,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log,
     home: home.folder,
     owner: parts.drivers.of("jail").owner,
-    list: (place) => hostsFor(place),
-    isHeld: (place, target) => (isSession(place) ? isHeldByRules(place, target) : Promise.resolve(false)),
-    ask: (place, target, signal) => (isSession(place) ? mayReach(place, target, signal) : Promise.resolve(false)),
+    list: (place) => permits.hostsFor(place),
+    isHeld: (place, target) => permits.isHeld(place, target),
+    ask: (place, target, signal) => permits.mayReach(place, target, signal),
     onDefect: complainingTo(parts.logger.child({ component: "egress" })),
   });
   const artifacts = await openArtifacts({
@@ -264,7 +243,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const questions = openQuestions({
     log,
-    onAnswer: keepAlways,
+    onAnswer: (asked, answer, by) => permits.keepAlways(asked, answer, by),
     onDefect: complainingTo(parts.logger.child({ component: "questions" })),
   });
   const foreman = openForeman({
@@ -275,7 +254,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     artifacts,
     cutParts: cutPartsFolder(home.folder),
     snapshotted: (session) => snapshots.settled(session),
-    judge: judgeCall,
+    judge: (session, call) => permits.judgeCall(session, call),
     limits: () => limitsFrom(config.values),
     placeLimits: () => placeLimitsFrom(config.values),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, parts.drivers),
@@ -294,6 +273,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     usualContainer: () => usualContainer(config.values),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
   });
+  const permits = openPermits({ log, home: home.folder, config, rules, sessions, shells, questions });
   const terminals = openSessionTerminals({
     log,
     drivers: parts.drivers,
@@ -416,7 +396,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await snapshots.begin();
   await egress.begin();
   await questions.begin();
-  await keepWhatWasAnswered();
+  await permits.keepWhatWasAnswered();
   await foreman.begin();
   await shells.begin();
   await terminals.begin();
@@ -444,103 +424,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       () => undefined,
     );
     await cleaned;
-  }
-
-  /** What a session may do follows from its mode and where it works. */
-  async function rulebookOf(session: SessionId): Promise<Rulebook> {
-    return rules.rulebook(await placeOfRules(session));
-  }
-
-  async function placeOfRules(session: SessionId): Promise<RulebookOf> {
-    const terms = await sessions.terms(session);
-    if (terms === undefined) throw new CorralError("not-found", `There is no session ${session}.`);
-    const { projectId, agent, mode, environment, workspace } = terms;
-    const { kind } = environment;
-    // As the agent's own words name it.
-    const folder = workspaceIn({ kind, workspace: kind === "local" ? await folderOf(terms) : "" });
-    const situation = { environment: kind, workspace, folder };
-    return { project: projectId, session, agent, mode, situation };
-  }
-
-  /** Runners judge the calls that follow by themselves, until something changes. */
-  async function judgeCall(session: SessionId, call: RuleCall): Promise<Judged> {
-    const of = await placeOfRules(session);
-    const standing = await rules.standing(of);
-    if (standing === undefined) return { judgement: judge(call, await rules.rulebook(of)) };
-    return { judgement: judge(call, standing.rulebook), standing };
-  }
-
-  /** What was said "always" to counts from the next call on. */
-  async function keepAlways(
-    { about, session, projectId }: QuestionView,
-    { choice }: AnswerGiven,
-    by: By,
-    kept: readonly RuleMatch[] = [],
-  ) {
-    const scope = alwaysFor.safeParse(choice);
-    if (about.kind === "agent" || !scope.success || projectId === undefined) return;
-    const agent = (await sessions.terms(session))?.agent;
-    const missing = (about.always ?? []).filter((match) => !kept.some((each) => isDeepStrictEqual(each, match)));
-    for (const match of missing)
-      await rules.keepAlways({ for: scope.data, session, agent, project: projectId, match }, by);
-  }
-
-  /** A crash may have come between an answer and what it has kept. */
-  async function keepWhatWasAnswered(): Promise<void> {
-    for (const { question, answer, by, kept } of await answeredAlways(log)) {
-      const asked = await questions.get(question);
-      if (asked !== undefined) await keepAlways(asked, answer, by, kept);
-    }
-  }
-
-  /** A host that is listed: what a rule asks or denies is stricter. Rules that cannot be read hold everything. */
-  async function isHeldByRules(session: SessionId, target: { host: string; port: number }): Promise<boolean> {
-    try {
-      const book = await rulebookOf(session);
-      const { parts: judged } = judge({ tool: "network", effect: "writes", hosts: [hostNamed(target)] }, book);
-      return book.problems.length > 0 || judged.some(({ rule }) => rule !== undefined && rule.verdict !== "allow");
-    } catch {
-      return true;
-    }
-  }
-
-  /** A host on no list: the rules say, or the operator is asked while the connection waits. */
-  async function mayReach(session: SessionId, target: { host: string; port: number }, signal: AbortSignal) {
-    const { host, port } = target;
-    const named = hostNamed(target);
-    const view = await sessions.get(session);
-    const values = view === undefined ? config.values : await config.valuesFor(view.projectId);
-    const asked = { tool: "network", effect: "writes", hosts: [named] } as const;
-    const { verdict, always } = judge(asked, await rulebookOf(session));
-    const seconds = values["network.askSeconds"];
-    if (verdict !== "ask" || seconds === 0) return verdict === "allow";
-    const { state, ...end } = await questions.ask(
-      session,
-      hostQuestion({ agent: view?.agent ?? usualAgent, named, host, port, always, seconds }),
-      signal,
-    );
-    return state === "answered" && "answer" in end && end.answer.choice !== "deny";
-  }
-
-  /** Where the session works, or will. */
-  async function folderOf({
-    id,
-    projectId,
-    workspace,
-  }: Pick<SessionView, "id" | "projectId" | "workspace">): Promise<string> {
-    const row = await log.row("workspaces", id);
-    const prepared = row?.["prepared"] as string | null | undefined;
-    if (prepared !== null && prepared !== undefined) return (JSON.parse(prepared) as { path: string }).path;
-    if (workspace === "copy") return workspaceFolder(home.folder, id);
-    return (row?.["worktree"] ?? (await log.row("projects", projectId))?.["path"]) as string;
-  }
-
-  /** What the settings list, and what it was given besides. */
-  async function hostsFor(place: SessionId | ShellId): Promise<readonly string[]> {
-    const view = isSession(place) ? await sessions.get(place) : await shells.get(place);
-    if (view === undefined) return [];
-    const values = view.projectId === undefined ? config.values : await config.valuesFor(view.projectId);
-    return [...values["network.allow"], ...(view.environment.allow ?? [])];
   }
 
   async function status(): Promise<DaemonStatus> {
@@ -588,15 +471,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     lock.release();
     stopped.resolve();
   }
-}
-
-/** As rules name it. */
-function hostNamed({ host, port }: { readonly host: string; readonly port: number }): string {
-  return port === 80 || port === 443 ? host : `${host}:${port}`;
-}
-
-function isSession(place: SessionId | ShellId): place is SessionId {
-  return place.startsWith("ses_");
 }
 
 async function projectsOf(sessions: Sessions): Promise<ReadonlyMap<string, string>> {

@@ -1,0 +1,1 @@
+export { openPermits } from "./permits.ts";
