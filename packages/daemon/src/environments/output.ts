@@ -109,7 +109,7 @@ export class LiveOutput {
 
 function wholeOrEnds(spool: Spool, id: string, stream: OutputStream): { text: string; size: number } {
   const { bytes, size } = spool.readOutput(id, stream, 0, 2 * kept);
-  if (size <= 2 * kept) return { text: newDecoder().decode(bytes), size };
+  if (size <= 2 * kept) return { text: bytes.toString("utf8"), size };
   const tail = spool.readOutput(id, stream, size - kept, kept).bytes;
   // Decoded as a stream, a code point cut at the end is held back instead of replaced.
   const head = newDecoder().decode(bytes.subarray(0, kept), { stream: true });

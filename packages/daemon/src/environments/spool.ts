@@ -87,10 +87,10 @@ export class Spool {
 
   /** The bytes of an output from `from` on, at most `limit`, and its whole size now. */
   readOutput(id: string, stream: OutputStream, from: number, limit: number): { bytes: Buffer; size: number } {
-    const read = (fd: number) => {
-      const { size } = fstatSync(fd);
-      return { bytes: readRange(fd, from, Math.min(limit, size - from)), size };
-    };
+    const read = (fd: number, { size }: Stats) => ({
+      bytes: readRange(fd, from, Math.min(limit, size - from)),
+      size,
+    });
     return withRegularFile(this.#path(id, extensions[stream]), read) ?? { bytes: Buffer.alloc(0), size: 0 };
   }
 
@@ -269,7 +269,11 @@ function look(path: string): Stats | undefined {
 }
 
 /** Undefined: nothing is there, or it is no regular file. */
-function withRegularFile<T>(path: string, use: (fd: number) => T, access: number = constants.O_RDONLY): T | undefined {
+function withRegularFile<T>(
+  path: string,
+  use: (fd: number, found: Stats) => T,
+  access: number = constants.O_RDONLY,
+): T | undefined {
   let fd: number;
   try {
     fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -278,7 +282,8 @@ function withRegularFile<T>(path: string, use: (fd: number) => T, access: number
     throw unreadable(cause);
   }
   try {
-    return fstatSync(fd).isFile() ? use(fd) : undefined;
+    const found = fstatSync(fd);
+    return found.isFile() ? use(fd, found) : undefined;
   } catch (cause) {
     throw unreadable(cause);
   } finally {

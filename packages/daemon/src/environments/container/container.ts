@@ -14,11 +14,9 @@ import {
   workspaceInside,
 } from "../keeper.ts";
 import { bridgeScript } from "../bridge.ts";
-import { keptEnvironment } from "../kept.ts";
 import {
   cgroupsOf,
   freeAt,
-  type Gauge,
   Guard as LimitGuard,
   Guarded,
   keptLimits,
@@ -43,6 +41,7 @@ import {
   makeOwnFolder,
   openSiblings,
   siblingsInside,
+  walledEnvironment,
   WalledFolder,
 } from "../walled/index.ts";
 import type { EngineFacts } from "./engine.ts";
@@ -178,9 +177,11 @@ class ContainerDriver implements EnvironmentDriver {
     const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
     const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
     try {
-      return environmentAt(folder, state, { gauge, unguard, outputBytes: limits.outputBytes });
+      const { outputBytes } = limits;
+      return walledEnvironment(folder, state, { gauge, unguard, outputBytes, remove: () => removeContainer(folder) });
     } catch (error) {
       unguard();
+      gauge.close();
       throw error;
     }
   }
@@ -259,42 +260,12 @@ interface Ground {
   readonly image: string;
 }
 
-function environmentAt(
-  folder: WalledFolder,
-  state: EnvironmentState,
-  { gauge, unguard, outputBytes }: { gauge: Gauge; unguard: () => void; outputBytes: number },
-): Environment {
-  const { supervisor } = state;
-  const kept = keptEnvironment({
-    spool: folder.spool,
-    outputBytes,
-    gauge,
-    keeper: {
-      signal: (name) => void signal(supervisor, name),
-      kill: () => void signal(supervisor, "SIGKILL"),
-    },
-  });
-  return {
-    ...kept,
-    state,
-    get isOpen() {
-      return kept.isOpen;
-    },
-    detach: () => {
-      unguard();
-      kept.detach();
-    },
-    kill: () => folder.endProcesses(),
-    end: async () => {
-      unguard();
-      await folder.endProcesses().finally(() => kept.detach());
-      await endContainer(folder).then(
-        () => folder.remove(),
-        // Its engine does not answer: what is left of it runs nothing, and is for a sweep.
-        () => folder.disown(),
-      );
-    },
-  };
+/** When its engine does not answer, what is left of it runs nothing and is for a sweep. */
+async function removeContainer(folder: WalledFolder): Promise<void> {
+  await endContainer(folder).then(
+    () => folder.remove(),
+    () => folder.disown(),
+  );
 }
 
 /** The plan's paths, each with what it was when it was opened. */

@@ -9,13 +9,11 @@ import {
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { scriptsInside, type ShellCommand } from "../keeper.ts";
-import { keptEnvironment } from "../kept.ts";
 import {
   cgroupDoors,
   cgroupFolders,
   findMeans,
   freeAt,
-  type Gauge,
   giveWay,
   Guard,
   Guarded,
@@ -42,6 +40,7 @@ import {
   type JailUser,
   jailUser,
   makeOwnFolder,
+  walledEnvironment,
   WalledFolder,
 } from "../walled/index.ts";
 import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
@@ -169,9 +168,11 @@ class JailDriver implements EnvironmentDriver {
     const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
     const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
     try {
-      return environmentAt(folder, state, { gauge, unguard, outputBytes: limits.outputBytes });
+      const { outputBytes } = limits;
+      return walledEnvironment(folder, state, { gauge, unguard, outputBytes, remove: () => folder.remove() });
     } catch (error) {
       unguard();
+      gauge.close();
       throw error;
     }
   }
@@ -225,40 +226,6 @@ class JailDriver implements EnvironmentDriver {
   #folder(id: string): WalledFolder {
     return new WalledFolder(join(this.#environments, environmentId.parse(id)));
   }
-}
-
-function environmentAt(
-  folder: WalledFolder,
-  state: EnvironmentState,
-  { gauge, unguard, outputBytes }: { gauge: Gauge; unguard: () => void; outputBytes: number },
-): Environment {
-  const { supervisor } = state;
-  const kept = keptEnvironment({
-    spool: folder.spool,
-    outputBytes,
-    gauge,
-    keeper: {
-      signal: (name) => void signal(supervisor, name),
-      kill: () => void signal(supervisor, "SIGKILL"),
-    },
-  });
-  return {
-    ...kept,
-    state,
-    get isOpen() {
-      return kept.isOpen;
-    },
-    detach: () => {
-      unguard();
-      kept.detach();
-    },
-    kill: () => folder.endProcesses(),
-    end: async () => {
-      unguard();
-      await folder.endProcesses().finally(() => kept.detach());
-      await folder.remove();
-    },
-  };
 }
 
 /** Set by the keeper and not by bubblewrap: what runs in between would look for the language's files. */

@@ -8,6 +8,8 @@ import type { Guard, Guarded } from "./guard.ts";
 export interface Gauge {
   /** A command begins; `stop` is called, at most once, when it has to end because of a limit. */
   watch(stop: () => void): CommandWatch;
+  /** Nobody asks any more. */
+  close(): void;
 }
 
 export interface CommandWatch {
@@ -72,6 +74,10 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
         },
       };
     },
+    close() {
+      files.memory?.events.close();
+      files.pids?.events.close();
+    },
   };
 
   /** Without a cgroup nothing counts refusals; that there is no room is all there is to see. */
@@ -111,7 +117,7 @@ function risen(before: Hits, now: Hits): LimitHit | undefined {
 
 /** The files of a cgroup that tell of one limit. */
 interface Counter {
-  readonly events: string;
+  readonly events: KeptOpen;
   readonly key: string;
   readonly used: string;
   readonly most: string;
@@ -126,7 +132,7 @@ function counters(cgroups: readonly string[]): Counters {
   const find = (events: string, key: string, used: string, most: string): Counter | undefined => {
     const folder = cgroups.find((each) => existsSync(join(each, events)));
     if (folder === undefined) return undefined;
-    return { key, events: join(folder, events), used: join(folder, used), most: join(folder, most) };
+    return { key, events: new KeptOpen(join(folder, events)), used: join(folder, used), most: join(folder, most) };
   };
   return {
     memory:
@@ -151,25 +157,53 @@ function isUsedUp(counter: Counter | undefined): boolean {
   return counter !== undefined && Number(look(counter.used)) >= usedUp * Number(look(counter.most));
 }
 
-function valueIn(file: string, key: string): number {
-  const line = look(file)
+function valueIn(file: KeptOpen, key: string): number {
+  const line = file
+    .read()
     .split("\n")
     .find((each) => each.startsWith(`${key} `));
   return line === undefined ? 0 : Number(line.slice(key.length + 1));
 }
 
-/** These files are short, and read with every command. */
-const shortText = Buffer.alloc(1024);
+/** A file that is read twice with every command: to open it takes longer than to read it. What cannot be read is empty. */
+class KeptOpen {
+  readonly #path: string;
+  #fd: number | undefined;
+  #isClosed = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  read(): string {
+    if (this.#isClosed) return "";
+    try {
+      return textOf((this.#fd ??= openSync(this.#path, "r")));
+    } catch {
+      return "";
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
 
 /** What cannot be read counts for nothing: it names a limit, it does not keep one. */
-function look(file: string): string {
-  let fd: number | undefined;
+function look(path: string): string {
+  const file = new KeptOpen(path);
   try {
-    fd = openSync(file, "r");
-    return shortText.toString("latin1", 0, readSync(fd, shortText, 0, shortText.length, 0)).trim();
-  } catch {
-    return "";
+    return file.read();
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    file.close();
   }
+}
+
+/** These files are short. */
+const shortText = Buffer.alloc(1024);
+
+function textOf(fd: number): string {
+  return shortText.toString("latin1", 0, readSync(fd, shortText, 0, shortText.length, 0)).trim();
 }

@@ -1,3 +1,4 @@
+export { walledEnvironment } from "./environment.ts";
 export { makeOwnFolder, removedPrefix, WalledFolder } from "./folder.ts";
 export { type Bind, Guard, type WorkspaceOwner } from "./guarded.ts";
 export { protectedNames, protectedWhenThere } from "./protected.ts";
