@@ -14,15 +14,7 @@ import {
   workspaceInside,
 } from "../keeper.ts";
 import { bridgeScript } from "../bridge.ts";
-import {
-  cgroupsOf,
-  freeAt,
-  Guard as LimitGuard,
-  Guarded,
-  keptLimits,
-  measure,
-  openGauge,
-} from "../limits/index.ts";
+import { cgroupsOf, freeAt, Guard as LimitGuard, Guarded, keptLimits, measure, openGauge } from "../limits/index.ts";
 import { resultsIn } from "../output.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";

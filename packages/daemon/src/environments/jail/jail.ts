@@ -19,6 +19,7 @@ import {
   Guarded,
   keptLimits,
   lacking,
+  limitCgroups,
   makeCgroups,
   type Means,
   measure,
@@ -196,8 +197,9 @@ class JailDriver implements EnvironmentDriver {
       doors: cgroupDoors(means.places, plan.id),
       limit: (pid) => {
         giveWay(means, pid);
-        makeCgroups(means.places, plan.id, plan.limits);
+        makeCgroups(means.places, plan.id);
       },
+      tighten: () => limitCgroups(means.places, plan.id, plan.limits),
     });
   }
 

@@ -27,12 +27,13 @@ import { type SystemFolder, walls } from "./walls.ts";
  * guards are mounted from inside when the walls stand.
  */
 export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
-  const { plan, folder, made, bubblewrap, command, doors, limit } = raising;
+  const { plan, folder, made, bubblewrap, command, doors, limit, tighten } = raising;
   let opened: Opened | undefined;
   try {
     const supervisor = await startJail(builders, {
       orders: { spool: folder.spool, seccomp: join(made, seccompFile(plan.network)), doors, bubblewrap, command },
       limit,
+      tighten,
       options: () => {
         opened = open(raising);
         return wallsAround(raising, opened);
@@ -60,6 +61,8 @@ export interface Raising {
   readonly doors: readonly string[];
   /** Makes what is behind the doors, for the process that waits before them. */
   readonly limit: (pid: number) => void;
+  /** Sets the limits there. */
+  readonly tighten: () => void;
 }
 
 interface Opened {

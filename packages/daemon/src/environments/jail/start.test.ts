@@ -18,6 +18,7 @@ test("a bubblewrap that does not tell of its inner half in time is ended with it
     orders: { spool, seccomp: "/dev/null", doors: [], bubblewrap, command: ["true"] },
     options: () => [],
     limit: () => undefined,
+    tighten: () => undefined,
     record: () => undefined,
     deadlineMs: 3_000,
   });

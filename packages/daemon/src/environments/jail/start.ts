@@ -21,7 +21,8 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
   try {
     if (child.pid !== undefined) start.limit(child.pid);
     line.write(orderLine(start.orders));
-    // It goes through the doors and loads meanwhile.
+    // It goes through the doors and loads meanwhile, and waits for its options.
+    start.tighten();
     feed(
       line,
       [...infoOptions, ...start.options()].map((each) => `${each}\0`),
@@ -51,6 +52,8 @@ export interface JailStart {
   readonly options: () => readonly string[];
   /** Makes what is behind the doors, for the process that waits before them. */
   readonly limit: (pid: number) => void;
+  /** Sets the limits: when it returns, whoever is behind the doors is held to them. */
+  readonly tighten: () => void;
   /** Writes the jail's first process down where a sweep finds it. */
   readonly record: (supervisor: ProcessIdentity) => void;
   /** How long it may take. */

@@ -16,21 +16,22 @@ export function cgroupFolders(places: readonly Place[], id: string): string[] {
   return places.map(({ folder }) => join(folder, id));
 }
 
-/** Makes them and sets their limits. Throws when one cannot be had. Can be repeated. */
-export function makeCgroups(places: readonly Place[], id: string, limits: EnvironmentLimits): void {
-  for (const place of places) {
-    const folder = join(place.folder, id);
-    makeBelow(place, folder);
-    for (const controller of place.controllers) {
-      for (const [file, value, need] of settingsOf[place.version][controller](limits)) {
+/** Throws when one cannot be had. Can be repeated. */
+export function makeCgroups(places: readonly Place[], id: string): void {
+  for (const place of places) makeBelow(place, join(place.folder, id));
+}
+
+/** Whoever is in them already is held to their limits from now on. Throws when one cannot be set. Can be repeated. */
+export function limitCgroups(places: readonly Place[], id: string, limits: EnvironmentLimits): void {
+  for (const { folder, version, controllers } of places)
+    for (const controller of controllers)
+      for (const [file, value, need] of settingsOf[version][controller](limits)) {
         try {
-          set(folder, file, value);
+          set(join(folder, id), file, value);
         } catch (error) {
           if (need === "must") throw error;
         }
       }
-    }
-  }
 }
 
 /**

@@ -1,4 +1,4 @@
-export { cgroupDoors, cgroupFolders, makeCgroups, removeCgroups } from "./cgroup.ts";
+export { cgroupDoors, cgroupFolders, limitCgroups, makeCgroups, removeCgroups } from "./cgroup.ts";
 export { type CommandWatch, type Gauge, openGauge } from "./gauge.ts";
 export { freeAt, Guard, Guarded } from "./guard.ts";
 export { cgroupsOf } from "./hierarchy.ts";

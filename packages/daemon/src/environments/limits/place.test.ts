@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultLimits } from "../plan.ts";
-import { cgroupDoors, cgroupFolders, makeCgroups, removeCgroups } from "./cgroup.ts";
+import { cgroupDoors, cgroupFolders, limitCgroups, makeCgroups, removeCgroups } from "./cgroup.ts";
 import { hierarchies } from "./hierarchy.ts";
 import { findPlaces, type Place } from "./place.ts";
 
@@ -58,7 +58,8 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
   test("each limit is written to its file", () => {
     const mount = standIn([".", "cpu memory pids", "ours"]);
     const places = placesIn(mount, ".", { isRoot: true });
-    makeCgroups(places, "env_a", limits);
+    makeCgroups(places, "env_a");
+    limitCgroups(places, "env_a", limits);
     const [folder = ""] = cgroupFolders(places, "env_a");
     const written = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")]);
     expect(Object.fromEntries(written)).toEqual({
@@ -115,7 +116,8 @@ describe.skipIf(!isRoot || unified === undefined)("version 2 (the kernel's own t
       folder,
       prepare: () => void mkdirSync(folder, { recursive: true }),
     };
-    makeCgroups([place], "env_a", limits);
+    makeCgroups([place], "env_a");
+    limitCgroups([place], "env_a", limits);
     const folders = cgroupFolders([place], "env_a");
     const script = 'echo 0 >"$1" && echo in && exec sleep 60';
     const child = spawn("/bin/sh", ["-c", script, "sh", ...cgroupDoors([place], "env_a")], {

@@ -1,5 +1,6 @@
 import { type Access, CorralError } from "@corral/protocol";
 import { closeSync, fstatSync, lstatSync, readlinkSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { workspaceInside } from "../keeper.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
@@ -13,7 +14,6 @@ import {
   markStubFolder,
   recordStubs,
   replaceableByOthers,
-  startStubFolder,
 } from "./stubs.ts";
 
 /**
@@ -76,18 +76,18 @@ export class Guard {
   }
 
   /**
-   * Makes the folders that are missing, to be covered. Some file systems take a millisecond for each, so this is done beside everything
-   * else: who mounts the covers makes those that it comes to first. Not to be closed before it is settled.
+   * Makes the folders that are missing, to be covered, beside everything else: who mounts the covers makes those that it comes to first.
+   * A few at a time, for some file systems take a millisecond for each; in another thread each would take longer than
+   * most need. Not to be closed before it is settled.
    */
   async makeMissing(): Promise<void> {
     const missing = this.#missing.splice(0);
-    // From the end: whoever mounts begins at the front. More at once would only wait for each other.
+    // From the end: whoever mounts begins at the front.
     const left = [...missing];
-    const makeAll = async () => {
-      for (let point = left.pop(); point !== undefined; point = left.pop())
-        await startStubFolder(point.place.fd, point.name);
-    };
-    await Promise.all([makeAll(), makeAll()]);
+    while (left.length > 0) {
+      await setImmediate();
+      for (const { place, name } of left.splice(-fewFolders).toReversed()) makeStubFolder(place.fd, name);
+    }
     for (const point of missing) markStubFolder(this.#reopen(point, "folder").fd);
   }
 
@@ -203,6 +203,8 @@ interface GuardOptions {
   /** `told`: for root, who can mount in another way then. */
   readonly exposed?: "refused" | "told";
 }
+
+const fewFolders = 4;
 
 /** `corral`: a copy that is Corral's own. `user`: the user's folder itself. */
 export type WorkspaceOwner = "corral" | "user";

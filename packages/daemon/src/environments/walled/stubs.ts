@@ -12,7 +12,6 @@ import {
   readFileSync,
 } from "node:fs";
 import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { openEntry, openFolder } from "./entries.ts";
 
@@ -53,15 +52,6 @@ export function recordStubs(jailFolder: string, stubs: Stubs): void {
 /** False: something has come to be there meanwhile. */
 export function makeStubFolder(parent: number, name: string): boolean {
   return unlessThere(() => mkdirSync(at(parent, name), { mode: stubMode }));
-}
-
-/** The same, and the process goes on meanwhile. */
-export async function startStubFolder(parent: number, name: string): Promise<void> {
-  try {
-    await mkdir(at(parent, name), { mode: stubMode });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }
 
 /** Has one that somebody else made in the meantime look like all the others. What is in use stays as it is. */
