@@ -157,7 +157,7 @@ export class SpoolShell implements Shell {
   #hear(said: ReadonlySet<string>): void {
     if (said.has("lost")) this.#loseState();
     if (said.has("stopped")) this.#current?.keeperStopped();
-    this.#look();
+    this.#look((id) => this.#spool.toldEnding(id));
   }
 
   /** The worker died outside of any command, maybe with the word of the next one in its hand. */
@@ -167,10 +167,10 @@ export class SpoolShell implements Shell {
   }
 
   /** Lands the current flight if its end is written; says whether it did. */
-  #look(): boolean {
+  #look(find: (id: string) => Ending | undefined = (id) => this.#spool.ending(id)): boolean {
     const current = this.#current;
     if (current === undefined) return false;
-    const ending = this.#spool.ending(current.flight.id);
+    const ending = find(current.flight.id);
     if (ending === undefined || current.stop === "asked") return false;
     const { watch } = current.flight;
     if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);

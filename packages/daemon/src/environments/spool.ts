@@ -47,7 +47,13 @@ export class Spool {
     const found = look(path);
     if (found === undefined) return undefined;
     if (!found.isFile()) throw new SpoolUnreadable("The end of the command is no file.", { mayPass: false });
-    return parseEnding(withRegularFile(path, (fd) => readRange(fd, 0, endingLimit).toString("latin1")) ?? "");
+    return parseEnding(endingIn(path) ?? "");
+  }
+
+  /** The same for who was told that it is there, and need not look first. */
+  toldEnding(id: string): Ending | undefined {
+    const text = endingIn(this.#path(id, "rc"));
+    return text === undefined ? this.ending(id) : parseEnding(text);
   }
 
   /** Complete when it returns, and replaced as a whole when it was there before. */
@@ -165,8 +171,7 @@ export class Spool {
   programEnding(id: string): number | undefined {
     const path = this.#path(id, "ended");
     if (look(path) === undefined) return undefined;
-    const text = withRegularFile(path, (fd) => readRange(fd, 0, endingLimit).toString("latin1")) ?? "";
-    return parseEnding(text)?.exitCode;
+    return parseEnding(endingIn(path) ?? "")?.exitCode;
   }
 
   removeProgram(id: string): void {
@@ -224,6 +229,10 @@ const endingLimit = 32;
 export const givenUpCode = 143;
 const keptOutput = 16_384;
 const endingShape = /^(\d{1,3})(?: (respawned|aborted|time|memory|pids|disk|output))?\n$/;
+
+function endingIn(path: string): string | undefined {
+  return withRegularFile(path, (fd, { size }) => readRange(fd, 0, Math.min(endingLimit, size)).toString("latin1"));
+}
 
 function parseEnding(text: string): Ending | undefined {
   const match = endingShape.exec(text);
