@@ -1,6 +1,7 @@
 /**
  * What jails cost: a command and a file in a warm one, a start, and memory. Floors and jails take turns in the same run, each in a
- * process of its own; each figure is the median of the rounds' medians.
+ * process of its own; each figure is the median of the rounds' medians, and what is compared is compared within a round: how fast the machine is changes
+ * from one minute to the next.
  *
  *   npm run bench -- environments [--rounds 5] [--only commands,starts,reads,memory]
  */
@@ -24,15 +25,15 @@ export async function run(args: readonly string[]): Promise<Outcome> {
 async function commands(rounds: number): Promise<boolean> {
   const [spawned, bare, jailed] = await inTurn(rounds, [
     () => floor("spawn", 40),
-    () => floor("shell", 300),
-    () => jails("commands", 300),
+    () => floor("shell", 1000),
+    () => jails("commands", 1000),
   ]);
   report("a bubblewrap for each command", spawned!);
   report("a bare sh that stays", bare!);
   report("a warm jail's shell", jailed!);
   return [
-    atMost("a command in a warm jail against a fresh bubblewrap", jailed! / spawned!, 0.2),
-    atMost("a command in a warm jail above a bare sh", jailed! - bare!, 0.3, " ms"),
+    atMost("a command in a warm jail against a fresh bubblewrap", median(ratios(jailed!, spawned!)), 0.2),
+    atMost("a command in a warm jail above a bare sh", median(differences(jailed!, bare!)), 0.3, " ms"),
   ].every(Boolean);
 }
 
@@ -44,11 +45,12 @@ async function starts(rounds: number): Promise<boolean> {
   const [bare, jailed] = await inTurn(rounds, [() => floor("start", 30), () => jails("starts", 30)]);
   report("a bare bubblewrap until its program speaks", bare!);
   report("a jail until commands can be sent", jailed!);
-  return atMost("the start of a jail against a bare bubblewrap", jailed! / bare!, 2);
+  return atMost("the start of a jail against a bare bubblewrap", median(ratios(jailed!, bare!)), 2);
 }
 
 async function reads(rounds: number): Promise<boolean> {
-  const [one, twenty] = await inTurn(rounds, [() => jails("reads", 300), () => jails("reads-at-once", 50)]);
+  const taken = await inTurn(rounds, [() => jails("reads", 300), () => jails("reads-at-once", 50)]);
+  const [one, twenty] = taken.map(median);
   return [
     judge(one! < 1, `a file of 10 KB read in ${one!.toFixed(2)} ms (below 1 ms)`),
     judge(twenty! < 5, `twenty of them at once in ${twenty!.toFixed(2)} ms (below 5 ms)`),
@@ -61,12 +63,20 @@ async function memory(): Promise<boolean> {
   return judge(megabytes < 10, `each of 50 warm jails holds ${megabytes.toFixed(1)} MB (below 10 MB)`);
 }
 
-/** The median of each over the rounds; in every round each has its turn. */
-async function inTurn(rounds: number, measures: readonly (() => Promise<number>)[]): Promise<number[]> {
+/** What each took in each round; in every round each has its turn. */
+async function inTurn(rounds: number, measures: readonly (() => Promise<number>)[]): Promise<number[][]> {
   const taken = measures.map((): number[] => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, measure] of measures.entries()) taken[index]!.push(await measure());
-  return taken.map((values) => median(values));
+  return taken;
+}
+
+function ratios(those: readonly number[], floors: readonly number[]): number[] {
+  return those.map((value, round) => value / floors[round]!);
+}
+
+function differences(those: readonly number[], floors: readonly number[]): number[] {
+  return those.map((value, round) => value - floors[round]!);
 }
 
 async function floor(what: string, count: number): Promise<number> {
@@ -98,6 +108,6 @@ async function figuresOf(program: string, args: readonly string[]): Promise<unkn
   return said;
 }
 
-function report(what: string, value: number): void {
-  say(`${what}: ${value.toFixed(2)} ms`);
+function report(what: string, values: readonly number[]): void {
+  say(`${what}: ${median(values).toFixed(2)} ms (${values.map((each) => each.toFixed(2)).join(" ")})`);
 }
