@@ -141,12 +141,14 @@ export class SpoolShell implements Shell {
   }
 
   #send(flight: Flight): void {
-    const ending = this.#spool.ending(flight.id);
+    // Of one that nobody has written down before nothing else can be there; its worker would see it, too.
+    const isNew = this.#state === "open" && this.#spool.writeNewCommand(flight.id, flight.text);
+    const ending = isNew ? undefined : this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
     flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
-    if (!this.#spool.hasBegun(flight.id)) {
-      this.#spool.writeCommand(flight.id, flight.text);
+    if (isNew || !this.#spool.hasBegun(flight.id)) {
+      if (!isNew) this.#spool.writeCommand(flight.id, flight.text);
       this.#channel?.tellWorker(flight.id);
     }
     this.#channel?.done.keepAwake(true);

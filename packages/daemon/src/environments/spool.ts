@@ -56,15 +56,20 @@ export class Spool {
     return text === undefined ? this.ending(id) : parseEnding(text);
   }
 
-  /** Complete when it returns, and replaced as a whole when it was there before. */
-  writeCommand(id: string, text: string): void {
-    const path = this.#path(id, "cmd");
+  /** Writes it down unless it was there before: then it may have begun, or ended. */
+  writeNewCommand(id: string, text: string): boolean {
     try {
-      writeNew(path, text);
+      writeNew(this.#path(id, "cmd"), text);
+      return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(error);
-      replace(path, text);
+      return false;
     }
+  }
+
+  /** Complete when it returns, and replaced as a whole when it was there before. */
+  writeCommand(id: string, text: string): void {
+    if (!this.writeNewCommand(id, text)) replace(this.#path(id, "cmd"), text);
   }
 
   /**

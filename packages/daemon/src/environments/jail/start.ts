@@ -21,12 +21,13 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
   try {
     if (child.pid !== undefined) start.limit(child.pid);
     line.write(orderLine(start.orders));
-    // It goes through the doors and loads meanwhile, and waits for its options.
-    start.tighten();
+    // It goes through the doors and loads meanwhile.
     feed(
       line,
       [...infoOptions, ...start.options()].map((each) => `${each}\0`),
     );
+    // It builds meanwhile; nothing of the agent runs before the word to begin.
+    start.tighten();
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
       start.record(supervisor);
@@ -52,7 +53,7 @@ export interface JailStart {
   readonly options: () => readonly string[];
   /** Makes what is behind the doors, for the process that waits before them. */
   readonly limit: (pid: number) => void;
-  /** Sets the limits: when it returns, whoever is behind the doors is held to them. */
+  /** Sets the limits: when it returns, whoever is behind the doors is held to them. Called before the first process begins. */
   readonly tighten: () => void;
   /** Writes the jail's first process down where a sweep finds it. */
   readonly record: (supervisor: ProcessIdentity) => void;
