@@ -1,4 +1,5 @@
 import {
+  commandFacts,
   type CommandId,
   type CommandResult,
   type CommandView,
@@ -400,10 +401,9 @@ export class HeldShell {
   async #ended(id: CommandId, row: Row): Promise<CommandView> {
     const environment = this.#kept.includes(id) ? await this.#environment?.catch(() => undefined) : undefined;
     const found = await environment?.shell.find(id);
-    const facts = JSON.parse(row["facts"] as string) as EventData<"shell.command-ended">;
-    const { artifacts } = facts;
-    if (found?.kind === "done")
-      return { id, shell: this.id, state: "ended", result: { ...found.result, ...(artifacts && { artifacts }) } };
+    const facts = commandFacts.parse(JSON.parse(row["facts"] as string));
+    // The spool has the output. Which limit it ran into was seen while it ran, and is on record alone.
+    if (found?.kind === "done") return { id, shell: this.id, state: "ended", result: { ...found.result, ...facts } };
     return { id, shell: this.id, state: "past", facts };
   }
 

@@ -2,9 +2,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, chownSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { newId, openShellWish, type OpenShellWish, type ProjectId, type ShellId } from "@corral/protocol";
+import {
+  type EnvironmentLimits,
+  newId,
+  openShellWish,
+  type OpenShellWish,
+  type ProjectId,
+  type ShellId,
+} from "@corral/protocol";
 import { afterEach, describe, expect, test } from "vitest";
-import { driversOf } from "../environments/index.ts";
+import { defaultLimits, driversOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, type Projection } from "../log/index.ts";
 import { openTestProjects } from "../testing/projects.ts";
@@ -28,7 +35,7 @@ const sessions: readonly Projection[] = [
 ];
 
 /** A daemon's shells, which can be let go and taken up again by another one. */
-async function place({ idleMs }: { idleMs?: number } = {}) {
+async function place({ idleMs, limits }: { idleMs?: number; limits?: EnvironmentLimits } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "corral-shells-"));
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
   const repository = makeRepository(join(folder, "repository"));
@@ -52,6 +59,7 @@ async function place({ idleMs }: { idleMs?: number } = {}) {
       waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
       onDefect,
       ...(idleMs === undefined ? {} : { idleMs }),
+      ...(limits === undefined ? {} : { limits: () => limits }),
     });
     await shells.begin();
     const { id: project } = await projects.register({ path: repository }, by);
@@ -161,6 +169,16 @@ describe("a person's shell", () => {
       code: "command.conflict",
     });
     expect(await run(at, id, "cat count")).toMatchObject({ result: { stdout: "x\n" } });
+  });
+
+  test("tells of a limit whoever asks when the command is over, too", async () => {
+    const at = await place({ limits: { ...defaultLimits, pids: 40 } });
+    const { id } = await at.shells.open(wish(), by);
+    const ended = await run(at, id, "n=0; while [ $n -lt 100 ]; do sleep 20 & n=$((n + 1)); done");
+    expect(ended).toMatchObject({ state: "ended", result: { limit: "pids" } });
+    expect(await at.shells.look(id, ended.id)).toEqual(ended);
+    const again = await at.again();
+    expect(await again.shells.look(id, ended.id)).toEqual(ended);
   });
 
   test("is interrupted by name, and goes on", async () => {
