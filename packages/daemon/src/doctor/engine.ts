@@ -8,7 +8,7 @@ const answerMs = 2_000;
 /** A container engine that answers, found at the sockets where Docker and Podman listen; or why there is none. */
 export async function containerEngine(
   variables: Readonly<Record<string, string | undefined>>,
-  installed: (program: string) => Promise<string | undefined> = versionOf,
+  installed: (program: string) => Promise<string | undefined> = (program) => versionOf(program),
 ): Promise<Finding> {
   const about = { name: "container engine", why: "environments in containers need one; jails do not" };
   const answers = await Promise.all(

@@ -3,6 +3,7 @@ import { database, type DatabaseTroubles } from "./database.ts";
 import { containerEngine } from "./engine.ts";
 import { jails, type Probe } from "./jail.ts";
 import { disk, home, node } from "./machine.ts";
+import { ripgrep, tmux } from "./inside.ts";
 import { installing, versionOf } from "./programs.ts";
 
 export interface Patient {
@@ -23,21 +24,22 @@ export async function examine({
   providers,
   database: troubles,
 }: Patient): Promise<DoctorReport> {
-  const [git, walls, ripgrep, tmux, engine] = await Promise.all([
-    program("git", "git", "makes a copy of the repository for each session", "failed"),
+  const [versions, walls, search, terminals, engine] = await Promise.all([
+    git(),
     jails(probe, process.getuid?.() === 0),
-    program("rg", "ripgrep", "searches files quickly, for agents that use it", "warning"),
-    program("tmux", "tmux", "keeps terminals open, for agents that use them", "warning"),
+    ripgrep(),
+    tmux(),
     containerEngine(variables),
   ]);
   const machine = [node(process.version, process.execPath), home(folder), disk(folder), database(troubles)];
-  return { findings: [...machine, git, ...walls, ripgrep, tmux, engine, keys(providers, variables)] };
+  return { findings: [...machine, versions, ...walls, search, terminals, engine, keys(providers, variables)] };
 }
 
-async function program(command: string, name: string, why: string, ifMissing: Finding["state"]): Promise<Finding> {
-  const version = await versionOf(command, command === "tmux" ? "-V" : "--version");
-  if (version !== undefined) return { name, state: "ok", found: version, why };
-  return { name, state: ifMissing, found: "none in PATH", why, fix: installing(name) };
+async function git(): Promise<Finding> {
+  const about = { name: "git", why: "makes a copy of the repository for each session; without it none begins" };
+  const version = await versionOf("git");
+  if (version !== undefined) return { ...about, state: "ok", found: version };
+  return { ...about, state: "failed", found: "none in PATH", fix: installing("git") };
 }
 
 /** Names only: a key itself is in no report. */

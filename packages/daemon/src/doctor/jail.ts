@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Finding } from "@corral/protocol";
 import { cgroups, limits } from "./limits.ts";
-import type { EnvironmentDriver } from "../environments/index.ts";
+import { type EnvironmentDriver, findSystemProgram, systemPlaces } from "../environments/index.ts";
 import { kernelSetting } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
 
@@ -20,7 +20,12 @@ export async function jails(probe: Probe, isRoot: boolean): Promise<Finding[]> {
   };
   if (process.platform !== "linux") return [works];
   const kept = tried.ok ? limits(tried.limits ?? []) : [];
-  const stands = [await bubblewrap(), userNamespaces(isRoot, tried.ok), appArmor(isRoot, tried.ok)];
+  const stands = [
+    await bubblewrap(),
+    ...(isRoot ? [utilLinux()] : []),
+    userNamespaces(isRoot, tried.ok),
+    appArmor(isRoot, tried.ok),
+  ];
   return [...stands, works, openNetwork, cgroups(), ...kept];
 }
 
@@ -31,18 +36,33 @@ const openNetwork: Finding = {
   why: "they would reach the machine's own (D-Bus, X11); what needs them has them where the network is off or allow",
 };
 
-async function bubblewrap(): Promise<Finding> {
-  const program = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].find(
-    (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true,
-  );
+/** The one that jails are built with; others are not even asked. */
+export async function bubblewrap(among = systemPlaces): Promise<Finding> {
+  const about = { name: "bubblewrap", why: "builds the walls of a jail; without it none is opened" };
+  const program = findSystemProgram("bwrap", among);
   const version = program === undefined ? undefined : await versionOf(program);
-  return {
-    name: "bubblewrap",
-    state: version === undefined ? "failed" : "ok",
-    found: version === undefined ? "none that works" : `${version} at ${program}`,
-    why: "builds the walls of a jail",
-    ...(version === undefined && { fix: installing("bubblewrap") }),
+  if (version !== undefined) return { ...about, state: "ok", found: `${version} at ${program}` };
+  const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));
+  const found = distrusted === undefined ? "none" : `${program ?? distrusted}, which ${isBroken(program)}`;
+  return { ...about, state: "failed", found, fix: installing("bubblewrap") };
+}
+
+function isBroken(program: string | undefined): string {
+  return program === undefined ? "others than root could change" : "does not tell its version";
+}
+
+/** What root's jails need besides, to become an ordinary user and to be guarded where others could put links. */
+export function utilLinux(find: (name: string) => string | undefined = findSystemProgram): Finding {
+  const missing = ["setpriv", "nsenter", "mount"].filter((name) => find(name) === undefined);
+  const about = {
+    name: "util-linux",
+    why:
+      "its setpriv makes root an ordinary user in a jail, without it none is opened; its nsenter and mount guard folders " +
+      "that others come to, without them root has no jail in place",
   };
+  if (missing.length === 0) return { ...about, state: "ok", found: "setpriv, nsenter, mount" };
+  const state = missing.includes("setpriv") ? "failed" : "warning";
+  return { ...about, state, found: `no ${missing.join(", no ")}`, fix: installing("util-linux") };
 }
 
 function userNamespaces(isRoot: boolean, works: boolean): Finding {

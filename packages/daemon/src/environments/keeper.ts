@@ -30,6 +30,9 @@ export const workspaceInside = "/workspace";
 /** Where the scripts are, seen from inside a jail; read-only. In /etc, which a jail has of its own already: each mount more takes time. */
 export const scriptsInside = "/etc/corral";
 
+/** Where programs are looked for in a jail. */
+export const pathInside = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+
 /** Where the folder with the proxy's socket is, seen from inside a jail whose network is `allow`; read-only. */
 export const egressInside = "/run/egress";
 

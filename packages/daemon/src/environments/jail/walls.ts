@@ -1,7 +1,7 @@
 import type { Network } from "@corral/protocol";
 import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { egressInside, runtimeInside, spoolInside } from "../keeper.ts";
+import { egressInside, pathInside, runtimeInside, spoolInside } from "../keeper.ts";
 import { type Bind, isWithin, type JailUser, siblingsInside } from "../walled/index.ts";
 
 /**
@@ -165,7 +165,7 @@ function wayOut({ egress }: EnvironmentPlan, { runtime }: Site): Option[] {
 
 function variables(added: Readonly<Record<string, string>>): Option[] {
   const all = {
-    PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+    PATH: pathInside,
     HOME: homeInside,
     USER: "agent",
     LOGNAME: "agent",
