@@ -1,30 +1,49 @@
 import { defineConfig } from "vitest/config";
 import { inMemory } from "./scripts/in-memory.ts";
+import { LongestFirst } from "./scripts/longest-first.ts";
 
 /** About the sources, not about what is shipped. */
 const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
+
+/** Unit tests that look at, or change, what their whole process has, or that spend their time in other programs. */
+const alone = [
+  "packages/cli/src/daemon.test.ts",
+  "packages/cli/src/completion/*.test.ts",
+  "packages/daemon/src/{artifacts,environments,faults,git,shells,terminals,testing,workspaces}/**/*.test.ts",
+  "packages/daemon/src/log/sqlite/*.test.ts",
+  "packages/daemon/src/runner/process/*.test.ts",
+];
 
 /** What takes more than its share of a quarter of an hour on two processors. */
 const long = ["tests/killed-workspaces.test.ts"];
 const isLong = process.env["CORRAL_LONG"] === "1";
 if (!isLong) console.warn(`SKIPPED: ${long.join(", ")}, which takes minutes. CORRAL_LONG=1 runs it, too.`);
 
+const unit = {
+  globalSetup: ["scripts/in-memory.ts"],
+  env: { TMPDIR: inMemory },
+  maxWorkers: 3,
+  testTimeout: 15_000,
+  hookTimeout: 30_000,
+  sequence: { groupOrder: 0 },
+};
+
 export default defineConfig({
   test: {
     reporters: ["default"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
+        // Their processes go on with the next file: to load the sources anew took longer than most tests.
         test: {
+          ...unit,
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", ...ofSources],
-          globalSetup: ["scripts/in-memory.ts"],
-          env: { TMPDIR: inMemory },
-          maxWorkers: 3,
-          testTimeout: 15_000,
-          hookTimeout: 30_000,
-          sequence: { groupOrder: 0 },
+          exclude: alone,
+          isolate: false,
         },
       },
+      { test: { ...unit, name: "unit-alone", include: alone } },
       {
         // Each story runs whole daemons and jails beside its worker, so few run at once.
         test: {
