@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
 import {
@@ -24,7 +25,8 @@ import { SetupRun } from "./setup.ts";
  * 1. That an environment is open is durable before any command starts in it.
  * 2. An environment found gone is recorded as closed only when another is opened: until then its calls are
  *    judged by what it wrote down.
- * 3. What one that ended by itself wrote is gone before another is opened: it must not stay beside what that one may write.
+ * 3. Who looks into a copy before anybody was in it has looked before an environment is opened there.
+ * 4. What one that ended by itself wrote is gone before another is opened: it must not stay beside what that one may write.
  */
 export class SessionSurroundings implements Surroundings {
   readonly #desk: Desk;
@@ -32,6 +34,8 @@ export class SessionSurroundings implements Surroundings {
   readonly #setup: SetupRun;
   #found: Promise<Found> | undefined;
   #current: Promise<Environment> | undefined;
+  /** Into a copy that is yet to be made. Undefined: somebody may be in it by now. */
+  #looks: ((fresh: string | undefined) => Promise<void>)[] | undefined = [];
   /** Made ready for work. */
   #ready: { readonly environment: Environment; readonly when: Promise<void> } | undefined;
   readonly #bridge = new BridgeKeeping();
@@ -54,6 +58,17 @@ export class SessionSurroundings implements Surroundings {
 
   place(): Promise<Environment> {
     return this.#opened();
+  }
+
+  async untouched<T>(look: (folder: string) => Promise<T>): Promise<T | undefined> {
+    const { workspace, environment } = this.#desk.history;
+    if (this.#looks === undefined || workspace !== undefined || environment !== undefined) return undefined;
+    const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
+    this.#looks.push(async (fresh) => {
+      if (fresh !== undefined) await look(fresh).then(resolve, reject);
+    });
+    this.#opened().then(() => resolve(undefined), reject);
+    return promise;
   }
 
   /** Once for each environment, unless it failed: then whoever comes next has it tried again. */
@@ -165,6 +180,7 @@ export class SessionSurroundings implements Surroundings {
     if (wish === undefined) throw new CorralError("internal", "the session has no settings");
     const driver = this.#world.drivers.of(wish.kind);
     const workspace = await this.#workspace(driver);
+    await this.#letLook(workspace);
     await this.#clearing;
     // Files that are being restored are no place to lay walls around.
     await this.#world.snapshotted();
@@ -189,6 +205,20 @@ export class SessionSurroundings implements Surroundings {
       await environment.end();
       throw error;
     }
+  }
+
+  async #letLook({ path, way }: { readonly path: string; readonly way?: Workspace["way"] | undefined }): Promise<void> {
+    const looks = this.#looks ?? [];
+    this.#looks = undefined;
+    await Promise.all(looks.map((look) => look(way === "in place" ? undefined : path)));
+    if (looks.length > 0) await this.#letAsk();
+  }
+
+  /** Who looked asks the model next, who takes longer than the opening; the processor is theirs until that is on its way. */
+  async #letAsk(): Promise<void> {
+    await setImmediate();
+    await this.#desk.durable();
+    await delay(headStartMs);
   }
 
   /** An environment that cannot be put on record must not stay. */
@@ -237,6 +267,9 @@ export class SessionSurroundings implements Surroundings {
     });
   }
 }
+
+/** A request is on its way within one or two. */
+const headStartMs = 4;
 
 export interface SurroundingsWorld {
   readonly home: string;

@@ -101,6 +101,8 @@ export async function startTestDaemon(
     facts?: ModelFacts;
     /** Without: every call may run. */
     judge?: (call: RuleCall) => Omit<Judgement, "parts">;
+    /** Environments are opened when it has resolved. */
+    mayOpen?: Promise<void>;
     /** How long a run stays that waits for a person. */
     waitingMs?: number;
     /** What the first version of Corral had recorded when it ended. */
@@ -127,7 +129,10 @@ export async function startTestDaemon(
     ...(options.facts === undefined ? {} : { facts: options.facts }),
   }));
   const defects: string[] = [];
-  const drivers = driversOf(openJailDriver({ home }));
+  const jail = openJailDriver({ home });
+  const open = jail.open.bind(jail);
+  if (options.mayOpen !== undefined) jail.open = (plan) => options.mayOpen!.then(() => open(plan));
+  const drivers = driversOf(jail);
   const registry = openRegistry([...builtInTools, ...(options.tools ?? [])]);
   const host = openInlineHost({
     home,

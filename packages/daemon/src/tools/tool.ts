@@ -79,6 +79,11 @@ export interface Surroundings {
   environment(): Promise<Environment>;
   /** The same, without waiting for what makes a new copy ready: to look at what is there. */
   place(): Promise<Environment>;
+  /**
+   * Looks into a copy that is made just now, before anybody can be in it: no environment is opened there until the look is over. Undefined: there
+   * is no such copy, or it is too late.
+   */
+  untouched<T>(look: (folder: string) => Promise<T>): Promise<T | undefined>;
   /** Resolves when what earlier calls wrote is kept in a snapshot, or could not be; whoever is about to write waits for it. */
   kept(): Promise<void>;
   /** The environment that a call of an earlier process ran in: whether it still stands, and what it wrote down. */

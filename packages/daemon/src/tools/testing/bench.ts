@@ -51,6 +51,7 @@ export async function openBench(kind: (typeof kinds)[number]): Promise<ToolBench
     surroundings: {
       environment: () => Promise.resolve(environment),
       place: () => Promise.resolve(environment),
+      untouched: () => Promise.resolve(undefined),
       kept: () => Promise.resolve(),
       earlier: () => Promise.resolve({ kind: "open", results: environment.shell }),
     },

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -60,6 +61,32 @@ test("the first request tells where the agent is, git's state, and what user and
   expect(system.match(/<\/context>/g)?.length).toBe(system.match(/<context /g)?.length);
   expect(system).not.toContain("Here use spaces.");
   expect(said).toEqual(["hi"]);
+});
+
+test("the first request does not wait for the environment, and follows no link that was committed", async () => {
+  const opening = Promise.withResolvers<void>();
+  await using daemon = await startTestDaemon({ files, mayOpen: opening.promise });
+  const { repository, session, model } = daemon;
+  const git = (...args: string[]) => execFileSync("git", ["-C", repository, ...args], { encoding: "utf8" });
+  writeFileSync(join(repository, "src/copilot-instructions.md"), "From behind a link.\n");
+  for (const name of ["CLAUDE.md", ".github"]) rmSync(join(repository, name), { recursive: true });
+  symlinkSync("/etc/passwd", join(repository, "CLAUDE.md"));
+  symlinkSync("src", join(repository, ".github"));
+  git("add", "--all");
+  git("-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "--quiet", "--message=links");
+  await session.prompt("go");
+  const request = await model.nextRequest();
+  const { system } = lastRequest(daemon);
+  expect(system).toContain("You work in /workspace, a private copy of the user's repository, in a sandbox.");
+  expect(system).toContain(`at ${git("rev-parse", "HEAD").slice(0, 12)}; nothing is uncommitted.`);
+  expect(system.match(/topic="[^"]*"/g)).toEqual(
+    ["environment", "date", "git", "AGENTS.md", "GEMINI.md"].map((name) => `topic="${name}"`),
+  );
+  expect((await session.events()).map(({ type }) => type)).not.toContain("environment.opened");
+  request.answer(callsTool("shell", { command: "cat AGENTS.md" }));
+  opening.resolve();
+  (await model.nextRequest()).answer(says("done"));
+  expect((await session.until("activity.settled")).data.outcome).toBe("done");
 });
 
 test("what is told of a copy without asking git is what git tells of it later", async () => {

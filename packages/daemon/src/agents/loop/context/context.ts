@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { event } from "@corral/protocol";
-import type { Environment } from "../../../environments/index.ts";
 import type { Call, History } from "../../../sessions/index.ts";
 import type { Desk } from "../../port.ts";
+import { filesInFresh } from "./fresh-copy.ts";
 import { foldersTo, instructionsIn, type InstructionsLook, isInstructions } from "./instructions.ts";
-import { dateTopic, environmentTopic, gitTopic, untouchedGitTopic, workspaceTopic } from "./place.ts";
+import { dateTopic, environmentTopic, gitTopic, type Spot, untouchedGitTopic, workspaceTopic } from "./place.ts";
 import { standingInstructions } from "./system.ts";
 import { gone, type Topic, told, toldGone, versionOfTopic, written } from "./topic.ts";
 
@@ -33,15 +33,15 @@ export function openContext({ personal, now = () => new Date() }: ContextParts =
   /** Where it works, when and for whom. */
   async function surroundingsOf(
     desk: Desk,
-    { environment, isUntouched }: { readonly environment: Environment | undefined; readonly isUntouched: boolean },
+    spot: Spot | undefined,
+    toldByGit: Topic | undefined | Promise<Topic | undefined>,
   ): Promise<readonly Topic[]> {
     const { history, signal } = desk;
     const { settings } = history;
     if (settings === undefined) return [];
-    const known = isUntouched ? untouchedGitTopic(history) : undefined;
     const [place, git, own] = await Promise.all([
-      environmentTopic(settings, environment, signal),
-      environment === undefined ? undefined : (known ?? gitTopic(environment, signal)),
+      environmentTopic(settings, spot, signal),
+      toldByGit,
       personal?.().catch(() => undefined),
     ]);
     const mine = own === undefined || own === "" ? undefined : { name: personalName, text: own };
@@ -49,7 +49,7 @@ export function openContext({ personal, now = () => new Date() }: ContextParts =
   }
 
   /** Of folders in which the agent has to do: those that may be another by now, and new ones. */
-  async function instructionsFor(desk: Desk, { files }: Environment, isWritten: boolean): Promise<Found> {
+  async function instructionsFor(desk: Desk, files: InstructionsLook["files"], isWritten: boolean): Promise<Found> {
     const look: InstructionsLook = { files, signal: desk.signal, listed: new Map() };
     const seen = looked.get(desk) ?? new Set<string>();
     looked.set(desk, seen);
@@ -66,19 +66,46 @@ export function openContext({ personal, now = () => new Date() }: ContextParts =
     };
   }
 
+  /** The model need not wait until the environment is open: in a new copy is what was committed. A container knows itself alone what it is. */
+  async function lookFirst(desk: Desk): Promise<Looked | undefined> {
+    const { settings, context } = desk.history;
+    if (context !== undefined || settings === undefined || settings.environment.kind === "container") return undefined;
+    const { kind } = settings.environment;
+    const look = async (workspace: string): Promise<Looked | undefined> => {
+      const git = untouchedGitTopic(desk.history);
+      if (git === undefined) return undefined;
+      return Promise.all([
+        surroundingsOf(desk, { state: { kind, workspace } }, git),
+        instructionsFor(desk, filesInFresh(workspace), true),
+      ]);
+    };
+    return desk.surroundings.untouched(look).catch(() => undefined);
+  }
+
+  async function lookInside(
+    desk: Desk,
+    { isNewWork, isWritten }: { readonly isNewWork: boolean; readonly isWritten: boolean },
+  ): Promise<Looked> {
+    const { history, surroundings, signal } = desk;
+    // Else a person may have been in it.
+    const isUntouched = history.workspace === undefined && history.environment === undefined;
+    const environment = await surroundings.place().catch(() => undefined);
+    if (environment === undefined) return [isNewWork ? await surroundingsOf(desk, undefined, undefined) : [], nothing];
+    const git = () => (isUntouched ? untouchedGitTopic(history) : undefined) ?? gitTopic(environment, signal);
+    return Promise.all([
+      isNewWork ? surroundingsOf(desk, environment, git()) : [],
+      instructionsFor(desk, environment.files, isWritten),
+    ]);
+  }
+
   return {
     async refresh(desk) {
       const { history } = desk;
       const isNewWork = history.context === undefined || history.activity?.turns === 0;
       const isWritten = isNewWork || lastCalls(history).some((call) => call.attempt > 0 && !call.reads);
       if (!isWritten && lastCalls(history).every((call) => pathsOf(call).length === 0)) return;
-      // Else a person may have been in it.
-      const isUntouched = history.workspace === undefined && history.environment === undefined;
-      const environment = await desk.surroundings.place().catch(() => undefined);
-      const [surroundings, instructions] = await Promise.all([
-        isNewWork ? surroundingsOf(desk, { environment, isUntouched }) : [],
-        environment === undefined ? nothing : instructionsFor(desk, environment, isWritten),
-      ]);
+      const [surroundings, instructions] =
+        (await lookFirst(desk)) ?? (await lookInside(desk, { isNewWork, isWritten }));
       if (desk.signal.aborted) return;
       const copy = workspaceTopic(history);
       const topics = [...surroundings, ...(copy === undefined ? [] : [copy]), ...instructions.topics];
@@ -87,6 +114,9 @@ export function openContext({ personal, now = () => new Date() }: ContextParts =
     },
   };
 }
+
+/** Where it works, and what is said there to agents. */
+type Looked = [surroundings: readonly Topic[], instructions: Found];
 
 interface Found {
   readonly topics: readonly Topic[];

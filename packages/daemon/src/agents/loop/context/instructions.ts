@@ -8,7 +8,7 @@ import type { Topic } from "./topic.ts";
  * are bounded, and no link is followed, be it the file or a folder above it.
  */
 export interface InstructionsLook {
-  readonly files: Files;
+  readonly files: Pick<Files, "list" | "read">;
   readonly signal: AbortSignal;
   /** What folders were found to hold in this look, so that each is listed once. */
   readonly listed: Map<string, Promise<readonly FileEntry[] | undefined>>;

@@ -7,14 +7,20 @@ import type { Topic } from "./topic.ts";
 
 type Settings = EventData<"session.created">;
 
-/** Where the agent works and what it can reach there. `environment` undefined: it could not be opened. */
+/** An environment, or what is known of one before it is open. */
+export interface Spot {
+  readonly state: Parameters<typeof workspaceIn>[0];
+  readonly files?: Environment["files"];
+}
+
+/** Where the agent works and what it can reach there. `spot` undefined: it could not be opened. */
 export async function environmentTopic(
   settings: Settings,
-  environment: Environment | undefined,
+  spot: Spot | undefined,
   signal: AbortSignal,
 ): Promise<Topic> {
-  const system = environment === undefined ? undefined : await systemOf(settings, environment, signal);
-  const folder = environment === undefined ? "" : ` in ${workspaceIn(environment.state)}`;
+  const system = spot === undefined ? undefined : await systemOf(settings, spot, signal);
+  const folder = spot === undefined ? "" : ` in ${workspaceIn(spot.state)}`;
   const lines = [
     `You work${folder}, ${settings.workspace === "in-place" ? "the user's own folder" : "a private copy of the user's repository"}, ${walls[settings.environment.kind]}.`,
     `System: ${system ?? type()}, kernel ${release()}, ${arch()}.`,
@@ -40,11 +46,11 @@ const networks: Readonly<Record<Settings["environment"]["network"], string>> = {
 /** A container has one of its own; everywhere else it is the machine's, which need not be asked for in there. */
 async function systemOf(
   { environment: { kind } }: Settings,
-  { files }: Environment,
+  { files }: Spot,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const read =
-    kind === "container"
+    kind === "container" && files !== undefined
       ? files.read(osRelease, { bytes: 4096, signal, timeoutMs: patienceMs }).then(({ bytes }) => bytes)
       : readFile(osRelease, { signal });
   const text = await read.then(String).catch(() => "");
