@@ -78,7 +78,7 @@ export async function bringBack(work: BringingBack): Promise<Brought | NothingNe
 }
 
 async function bring(wish: BringingBack): Promise<Brought | NothingNew> {
-  const source = await inspect(wish.repo, wish.signal);
+  const source = await inspect(wish.repo, { signal: wish.signal });
   await mustBeFolder(wish.workspace);
   const user = await repoOf(source);
   const work = { ...wish, before: (await lastMoved(user, wish)) ?? wish.before };
@@ -107,7 +107,7 @@ async function bring(wish: BringingBack): Promise<Brought | NothingNew> {
 
 /** Makes the branch of something that was brought before and is gone from the user's repo. Tells its name. */
 export async function bringAgain(work: BringingBack, commit: string): Promise<string> {
-  const source = await inspect(work.repo, work.signal);
+  const source = await inspect(work.repo, { signal: work.signal });
   const depot = await openDepot(source, { ...work, folder: work.depot });
   const user = await repoOf(source);
   await carry(depot, user, { tip: commit, known: [work.head].filter(Boolean) });
@@ -157,7 +157,7 @@ interface Gathered {
 
 /** What the workspace holds, as a tree of the depot. Nothing of the user's is written, and nothing but the depot. */
 export async function lookAt(work: BringingBack): Promise<Staged & { readonly depot: Depot }> {
-  const source = await inspect(work.repo, work.signal);
+  const source = await inspect(work.repo, { signal: work.signal });
   await mustBeFolder(work.workspace);
   const depot = await openDepot(source, { ...work, folder: work.depot });
   return { depot, ...(await stageAll(depot, work)) };

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Remote, Source } from "./source.ts";
 
@@ -7,15 +7,24 @@ export async function layOut(
   gitFolder: string,
   { source, objects, remotes = [] }: { source: Layout; objects: readonly string[]; remotes?: readonly Remote[] },
 ): Promise<void> {
-  for (const folder of ["objects/info", "objects/pack", "refs/heads", "hooks", "info"])
-    await mkdir(join(gitFolder, folder), { recursive: true });
-  // Git takes a folder without it for none of its own, and looks further up.
-  await writeFile(join(gitFolder, "HEAD"), "ref: refs/heads/corral\n");
-  await writeFile(join(gitFolder, "config"), config(source.objectFormat, remotes));
-  await writeFile(join(gitFolder, "objects/info/alternates"), objects.map((path) => `${quoted(path)}\n`).join(""));
-  await writeFile(join(gitFolder, "packed-refs"), source.refs);
-  await writeFile(join(gitFolder, "info/exclude"), source.excludes);
-  if (source.shallow !== undefined) await writeFile(join(gitFolder, "shallow"), source.shallow);
+  const folders = ["objects/info", "objects/pack", "refs/heads", "hooks", "info"];
+  await Promise.all(folders.map((folder) => mkdir(join(gitFolder, folder), { recursive: true })));
+  const files = {
+    // Git takes a folder without it for none of its own, and looks further up.
+    HEAD: "ref: refs/heads/corral\n",
+    config: config(source.objectFormat, remotes),
+    "objects/info/alternates": objects.map((path) => `${quoted(path)}\n`).join(""),
+    "packed-refs": source.refs,
+    "info/exclude": source.excludes,
+    ...(source.shallow !== undefined && { shallow: source.shallow }),
+  };
+  await Promise.all(Object.entries(files).map(([name, text]) => put(join(gitFolder, name), text)));
+}
+
+/** What says the same already is left as it is: file systems write at once what is written over. */
+async function put(path: string, text: string): Promise<void> {
+  const before = await readFile(path, "utf8").catch(() => undefined);
+  if (before !== text) await writeFile(path, text);
 }
 
 type Layout = Pick<Source, "objectFormat" | "refs" | "excludes" | "shallow">;
@@ -24,8 +33,10 @@ type Layout = Pick<Source, "objectFormat" | "refs" | "excludes" | "shallow">;
 export async function pointHead(gitFolder: string, branch: string, commit: string): Promise<void> {
   const ref = join(gitFolder, "refs/heads", branch);
   await mkdir(dirname(ref), { recursive: true });
-  if (commit !== "") await writeFile(ref, `${commit}\n`);
-  await writeFile(join(gitFolder, "HEAD"), `ref: refs/heads/${branch}\n`);
+  await Promise.all([
+    commit === "" ? undefined : writeFile(ref, `${commit}\n`),
+    writeFile(join(gitFolder, "HEAD"), `ref: refs/heads/${branch}\n`),
+  ]);
 }
 
 function config(objectFormat: string, remotes: readonly Remote[]): string {

@@ -1,6 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { constants } from "node:fs";
-import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, lchown, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
@@ -11,8 +11,8 @@ import { copyExtras } from "./extras.ts";
 import { keepFor } from "./keep.ts";
 import { pointHead } from "./layout.ts";
 import { type Fork, unpackFork } from "./snapshots/fork.ts";
-import { inspect, type Remote, type Source, type SourceNotes } from "./source.ts";
-import { takeSpare } from "./spare.ts";
+import { inspect, notesOf, type Remote, type Source, type SourceNotes } from "./source.ts";
+import { type Spare, takeSpare } from "./spare.ts";
 import type { Skipped } from "./staging.ts";
 import { setOut } from "./trash.ts";
 
@@ -70,19 +70,21 @@ export interface Workspace {
 export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> {
   const prepared = await readRecord(wish.destination);
   if (prepared !== undefined) return prepared;
-  const source = await inspect(wish.repo, wish.signal);
   const beside = `${wish.destination}.preparing`;
-  await setOut(beside);
-  await mkdir(dirname(beside), { recursive: true, mode: 0o700 });
+  const [source] = await Promise.all([inspect(wish.repo, { signal: wish.signal }), clear(beside)]);
+  const kept = keepBorrowed(source, wish);
   const filled = await fill(source, beside, wish);
   const readable = await alternatesOf(join(beside, ".git/objects"));
   const { destination: path, branch } = wish;
-  const { head, remotes, notes, variables } = source;
-  const workspace = { path, branch, head, readable, variables, remotes, notes, ...filled };
-  // As it is before anybody works there: by it the first snapshot knows what is unchanged.
-  await copyFile(join(beside, ".git/index"), `${path}.index`, constants.COPYFILE_FICLONE).catch(noIndexYet);
+  const { head, remotes, variables } = source;
+  const workspace = { path, branch, head, readable, variables, remotes, ...filled };
+  await Promise.all([
+    // As it is before anybody works there: by it the first snapshot knows what is unchanged.
+    copyFile(join(beside, ".git/index"), `${path}.index`, constants.COPYFILE_FICLONE).catch(notThere),
+    writeFile(`${path}.json.new`, JSON.stringify(workspace), { mode: 0o600, flush: true }),
+    kept,
+  ]);
   // The record first: a copy with its name has one.
-  await writeFile(`${path}.json.new`, JSON.stringify(workspace), { mode: 0o600, flush: true });
   await rename(`${path}.json.new`, recordOf(path));
   fault("prepare.recorded");
   await rename(beside, path);
@@ -90,30 +92,39 @@ export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> 
   return workspace;
 }
 
-type Filled = Pick<Workspace, "base" | "way" | "extras" | "skipped">;
+type Filled = Pick<Workspace, "base" | "way" | "notes" | "extras" | "skipped">;
+
+/** Makes room for what is prepared, of which a killed call may have left a beginning. */
+async function clear(beside: string): Promise<void> {
+  await setOut(beside);
+  await mkdir(dirname(beside), { recursive: true, mode: 0o700 });
+}
+
+/** Nothing that is borrowed is collected any more when it resolves; whoever prepares awaits it before the copy counts. */
+function keepBorrowed({ commonFolder, head }: Source, { destination, start = "" }: WorkspaceWish): Promise<void> {
+  const kept = keepFor(destination, { commonFolder, commits: [head, start] });
+  kept.catch(() => undefined);
+  return kept;
+}
 
 async function fill(source: Source, beside: string, wish: WorkspaceWish): Promise<Filled> {
-  const { commonFolder, head } = source;
-  // From now on nothing that is borrowed is collected.
-  const kept = keepFor(wish.destination, { commonFolder, commits: [head, wish.start ?? ""] });
   const spare = await readySpare(source, beside, wish);
-  const filling = fillWith(spare, source, beside, wish).catch(async (error: unknown) => {
+  return fillWith(spare, source, beside, wish).catch(async (error: unknown) => {
     if (spare === undefined || wish.signal?.aborted === true) throw error;
     // A spare may lack what the user's repo has let go since.
     await setOut(beside);
     return fillWith(undefined, source, beside, wish);
   });
-  const [filled] = await Promise.all([filling, kept]);
-  return filled;
 }
 
 async function fillWith(
-  spare: { readonly head: string } | undefined,
+  spare: Spare | undefined,
   source: Source,
   beside: string,
   wish: WorkspaceWish,
 ): Promise<Filled> {
   const { owner, branch, hidden = placesInside, signal } = wish;
+  const notes = spare?.head === source.head ? spare.notes : noting(source, signal);
   if (spare === undefined) await borrow(source, beside);
   fault("prepare.borrowed");
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
@@ -126,9 +137,24 @@ async function fillWith(
   await pointHead(join(beside, ".git"), branch, base);
   if (spare === undefined) await detachFrom(beside, hidden, { signal });
   const extras = await copyExtras(source.worktree, beside, wish.extras ?? []);
-  if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base === "", extras }), owner);
+  const isAsSpare = base === held && dirty === undefined && fork === undefined && extras.length === 0;
+  if (owner !== undefined && isAsSpare) await giveBranch(beside, branch, owner);
+  else if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base === "", extras }), owner);
   const way = spare === undefined ? ("shared objects" as const) : ("spare" as const);
-  return { base, way, extras, skipped: dirty?.skipped ?? [] };
+  return { base, way, notes: await notes, extras, skipped: dirty?.skipped ?? [] };
+}
+
+function noting({ worktree, head }: Source, signal: AbortSignal | undefined): Promise<SourceNotes> {
+  const noted = notesOf(worktree, head, { signal });
+  noted.catch(() => undefined);
+  return noted;
+}
+
+/** All that is new in a spare that was taken as it is; the rest is the owner's already. */
+async function giveBranch(beside: string, branch: string, { uid, gid }: Owner): Promise<void> {
+  const refs = branch.split("/").map((_, depth, names) => join("refs/heads", ...names.slice(0, depth + 1)));
+  const paths = [...refs, "shallow"].map((name) => join(beside, ".git", name));
+  await Promise.all(paths.map((path) => lchown(path, uid, gid).catch(notThere)));
 }
 
 /** What the snapshot was made on is borrowed, too. */
@@ -147,7 +173,7 @@ async function readySpare(
   source: Source,
   beside: string,
   { spares, owner }: WorkspaceWish,
-): Promise<{ readonly head: string } | undefined> {
+): Promise<Spare | undefined> {
   if (spares === undefined || source.head === "") return undefined;
   return takeSpare(spares, { source, owner, to: beside });
 }
@@ -161,8 +187,8 @@ function ownedAnew(beside: string, { isWhole, extras }: { isWhole: boolean; extr
   return [".git", ...new Set(folders)].map((name) => join(beside, name));
 }
 
-/** In a repository without a commit. */
-function noIndexYet(error: NodeJS.ErrnoException): void {
+/** As the index in a repository without a commit. */
+function notThere(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }
 

@@ -2,7 +2,7 @@ import { CorralError } from "@corral/protocol";
 import { readFile, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
-import { git, userSettings } from "../git/index.ts";
+import { git, type GitOptions, userSettings } from "../git/index.ts";
 
 /** A user's repository as a copy needs to know it. Reading it takes no lock in it and makes nothing there. */
 export interface Source {
@@ -20,7 +20,6 @@ export interface Source {
   readonly remotes: readonly Remote[];
   /** What is not to be committed by the user's own rules, besides those in the tree. */
   readonly excludes: string;
-  readonly notes: SourceNotes;
   /** Author and committer. */
   readonly variables: Record<string, string>;
 }
@@ -39,36 +38,53 @@ export interface SourceNotes {
 }
 
 /** Throws `project.missing` and `project.not-a-repo`. */
-export async function inspect(repo: string, signal?: AbortSignal): Promise<Source> {
+export async function inspect(repo: string, asking: Pick<GitOptions, "signal" | "urgency"> = {}): Promise<Source> {
   const path = resolve(repo);
   if (!((await stat(path).catch(() => undefined))?.isDirectory() ?? false)) throw missing(path);
-  const [places, head, refs, settings, notes] = await Promise.all([
-    git(path, ["rev-parse", "--path-format=absolute", ...placesAsked], { signal }),
-    git(path, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { signal }),
-    git(path, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/remotes", "refs/tags"], {
-      signal,
-    }),
+  const [places, refs, settings] = await Promise.all([
+    git(path, ["rev-parse", "--path-format=absolute", ...placesAsked], asking),
+    git(path, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/remotes", "refs/tags"], asking),
     userSettings(path, /^(user\.(name|email)|core\.excludesfile|remote\..*\.url)$/),
-    notesOf(path, signal),
   ]);
   if (!places.ok) throw notARepo(path, places.stderr);
   const [commonFolder = "", gitFolder = "", objectFormat = "sha1", worktree = path] = places.stdout.split("\n");
+  const [head, shallow, excludes] = await Promise.all([
+    headOf(gitFolder, refs.stdout).then((known) => known ?? askHead(path, asking)),
+    optionalText(join(commonFolder, "shallow")),
+    excludesOf(commonFolder, settings.get("core.excludesfile")),
+  ]);
   return {
     worktree: worktree === "" ? path : worktree,
     commonFolder,
     gitFolder,
     objectFormat,
-    head: head.ok ? head.stdout.trim() : "",
+    head,
     refs: packedRefs(refs.stdout),
-    shallow: await optionalText(join(commonFolder, "shallow")),
+    shallow,
     remotes: remotesIn(settings),
-    excludes: await excludesOf(commonFolder, settings.get("core.excludesfile")),
-    notes,
+    excludes,
     variables: identity(settings),
   };
 }
 
 const placesAsked = ["--git-common-dir", "--absolute-git-dir", "--show-object-format", "--show-toplevel"];
+
+/** By what is listed of branches. Undefined: HEAD is on none of them, or git keeps it in another way. */
+async function headOf(gitFolder: string, listed: string): Promise<string | undefined> {
+  const text = (await optionalText(join(gitFolder, "HEAD"))) ?? "";
+  if (/^[0-9a-f]{40,64}\n$/.test(text)) return text.trim();
+  const branch = /^ref: (refs\/heads\/[^\n]+)\n$/.exec(text)?.[1];
+  if (branch === undefined) return undefined;
+  return listed
+    .split("\n")
+    .find((line) => line.endsWith(` ${branch}`))
+    ?.split(" ")[0];
+}
+
+async function askHead(repo: string, asking: GitOptions): Promise<string> {
+  const head = await git(repo, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], asking);
+  return head.ok ? head.stdout.trim() : "";
+}
 
 function packedRefs(listed: string): string {
   const kept = listed.split("\n").flatMap((line) => {
@@ -81,7 +97,9 @@ function packedRefs(listed: string): string {
   return ["# pack-refs with: sorted", ...sorted, ""].join("\n");
 }
 
-async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<SourceNotes> {
+/** Of a commit, and so the same for ever. */
+export async function notesOf(repo: string, commit: string, asking: GitOptions = {}): Promise<SourceNotes> {
+  if (commit === "") return { submodules: [], lfs: false };
   // Attributes may be in any folder.
   const attributes = [
     "grep",
@@ -90,13 +108,13 @@ async function notesOf(repo: string, signal: AbortSignal | undefined): Promise<S
     "--text",
     "--extended-regexp",
     "filter=lfs( |$)",
-    "HEAD",
+    commit,
     "--",
     ":(top,glob)**/.gitattributes",
   ];
   const [modules, lfs] = await Promise.all([
-    git(repo, ["cat-file", "blob", "HEAD:.gitmodules"], { signal }),
-    git(repo, attributes, { signal }),
+    git(repo, ["cat-file", "blob", `${commit}:.gitmodules`], asking),
+    git(repo, attributes, asking),
   ]);
   const paths = modules.ok ? modules.stdout.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm) : [];
   return { submodules: [...paths].map(([, path = ""]) => path), lfs: lfs.ok };

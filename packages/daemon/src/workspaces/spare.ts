@@ -5,7 +5,7 @@ import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { alternatesOf } from "./alternates.ts";
 import { borrow, checkOut, type Owner } from "./copy.ts";
-import { inspect, type Source } from "./source.ts";
+import { inspect, notesOf, type Source, type SourceNotes } from "./source.ts";
 import { emptyTrash, setOut } from "./trash.ts";
 
 /**
@@ -55,7 +55,8 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
 
   async function make(repo: string): Promise<void> {
     if (signal.aborted || !wanted()) return;
-    const source = await inspect(repo, signal);
+    const background = { signal, urgency: "background" } as const;
+    const source = await inspect(repo, background);
     const ready = spareOf(folder, source);
     if (source.head === "" || (await isThere(ready)) || !(await hasRoom(folder))) return;
     await makeRoom();
@@ -64,8 +65,9 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
     await borrow(source, making);
     // What cannot be borrowed inside would have to be copied whole, each time.
     if ((await alternatesOf(join(making, ".git/objects"))).some(isHidden)) return setOut(making);
-    await checkOut(making, { to: source.head, owner }, { signal, urgency: "background" });
-    await writeFile(join(making, record), JSON.stringify({ head: source.head, owner: owner?.uid ?? null }));
+    await checkOut(making, { to: source.head, owner }, background);
+    const notes = await notesOf(source.worktree, source.head, background);
+    await writeFile(join(making, record), JSON.stringify({ head: source.head, notes, owner: owner?.uid ?? null }));
     await rename(making, ready);
     await emptyTrash(folder, { signal, onFailure: onDefect });
   }
@@ -95,23 +97,30 @@ export function sparesFolder(home: string): string {
   return join(home, "spares");
 }
 
+/** What is told of one that was taken. */
+export interface Spare {
+  /** The commit whose files are in it. */
+  readonly head: string;
+  readonly notes: SourceNotes;
+}
+
 /** Takes the spare of the source, if there is one, to a place on the same file system. It then has the source's refs and remotes of now. */
 export async function takeSpare(
   folder: string,
   { source, owner, to }: { source: Source; owner: Owner | undefined; to: string },
-): Promise<{ readonly head: string } | undefined> {
+): Promise<Spare | undefined> {
   try {
     await rename(spareOf(folder, source), to);
   } catch {
     return undefined;
   }
   try {
-    const made = JSON.parse(await readFile(join(to, record), "utf8")) as { head: string; owner: number | null };
+    const made = JSON.parse(await readFile(join(to, record), "utf8")) as Spare & { owner: number | null };
     if (made.owner !== (owner?.uid ?? null)) throw new Error("it is somebody else's");
-    await rm(join(to, record));
     fault("spare.taken");
-    await borrow(source, to);
-    return { head: made.head };
+    await Promise.all([rm(join(to, record)), borrow(source, to)]);
+    // One that an earlier Corral made says less.
+    return { head: made.head, notes: made.notes ?? (await notesOf(source.worktree, made.head)) };
   } catch {
     await setOut(to);
     return undefined;

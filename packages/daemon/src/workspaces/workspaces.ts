@@ -84,6 +84,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const discards = openDiscards({ home, records, workOn, now });
   /** Sessions in an activity that has made no call that could write. One that an earlier daemon began may have. */
   const idle = new Set<SessionId>();
+  /** Sessions whose copy was made just now, for which another is to be kept ready. */
+  const supplied = new Set<SessionId>();
   const unlisten = log.onCommit((events) => events.forEach(notice));
 
   return {
@@ -199,7 +201,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     else if (type === "call.started" && data.reads !== true) idle.delete(session);
     else if (type === "activity.settled" && !idle.delete(session))
       bringSoon(session, { actor: "corral", ...(traceId !== undefined && { traceId }) });
-    else if (type === "workspace.prepared" && data.way !== "in place") void refill(session);
+    else if (type === "workspace.prepared" && data.way !== "in place") supplied.add(session);
+    // Not before: whoever waits for it has the processor.
+    else if (type === "environment.opened" && supplied.delete(session)) void refill(session);
   }
 
   async function refill(session: SessionId): Promise<void> {

@@ -121,7 +121,7 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
       sources.get(session) ??
       records
         .repoPath(record)
-        .then((path) => inspect(path, signal))
+        .then((path) => inspect(path, { signal }))
         .catch(() => undefined);
     sources.set(session, asked);
     return asked;
