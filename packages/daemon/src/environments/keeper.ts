@@ -126,6 +126,22 @@ command eval "$2" 2>/dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
 grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= overseer= shells= programs= guards=
 
+: >control || exit 1
+[ -p ${keeperFifos.at(-1)} ] || mkfifo -m 600 ${keeperFifos.join(" ")}
+for each in ${keeperFifos.join(" ")}; do [ -p "$each" ] || exit 1; done
+exec 8<>words 9<control
+if [ -n "$BASH_VERSION" ]; then
+  mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1
+fi
+
+# Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
+trap 'target=$$ interrupted=1' USR1 HUP CONT
+[ -n "$BASH_VERSION" ] || trap 'target=$$ interrupted=1' CHLD
+
+# From now on commands can be sent. A shell takes in one command after the other: whoever waited for the word goes on while it comes to know the rest.
+echo '${readyLine}' >&2
+exec 2>/dev/null
+
 signal_everyone() {
   ${reach.signalEveryone}
 }
@@ -587,20 +603,6 @@ hear() {
   done
 }
 
-: >control || exit 1
-[ -p ${keeperFifos.at(-1)} ] || mkfifo -m 600 ${keeperFifos.join(" ")}
-for each in ${keeperFifos.join(" ")}; do [ -p "$each" ] || exit 1; done
-exec 8<>words 9<control
-if [ -n "$BASH_VERSION" ]; then
-  mkfifo -m 600 rest && exec 7<>rest && rm rest || exit 1
-fi
-
-# Before anybody knows of the keeper: as pid 1 it never gets a signal that it does not handle.
-trap 'target=$$ interrupted=1' USR1 HUP CONT
-[ -n "$BASH_VERSION" ] || trap 'target=$$ interrupted=1' CHLD
-
-echo '${readyLine}' >&2
-exec 2>/dev/null
 start_worker ${mainShell}
 
 # No trap runs between the words of one command, and a signal that has no trap run yet ends the wait: so none slips past.

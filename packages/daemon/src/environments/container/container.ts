@@ -112,7 +112,8 @@ class ContainerDriver implements EnvironmentDriver {
     const { engine, facts } = await this.#findEngine();
     const image = await findImage(engine, facts, plan.image);
     const folder = this.#folder(plan.id);
-    folder.make(user.kind === "switched" ? user : undefined, { limits: plan.limits, cgroups: [] });
+    folder.make({ limits: plan.limits, cgroups: [] });
+    folder.makeSpool(user.kind === "switched" ? user : undefined);
     try {
       const { id: container, supervisor } = await this.#start({ engine, facts }, { plan, folder, image });
       folder.recordSupervisor(supervisor);

@@ -11,6 +11,8 @@ import { unavailable } from "./bubblewrap.ts";
 const optionsFd = 3;
 const infoFd = 4;
 export const seccompFd = 5;
+/** Of the one that makes the FIFOs. */
+const spoolFd = 6;
 
 /**
  * A builder is a small shell that is told about one jail, goes under its limits and becomes its bubblewrap. To start a process costs
@@ -54,14 +56,14 @@ export interface Builder {
   /** Takes the orders, as one line, and then, to its end, bubblewrap's options. */
   readonly line: Writable;
   readonly info: Readable;
+  /** Takes, to its end, the program that decides on system calls: bubblewrap reads it as `seccompFd`. */
+  readonly seccomp: Writable;
+  /** Takes the host folder in which the keeper finds its FIFOs, see `spoolLine`. */
+  readonly spool: Writable;
 }
 
 /** What a builder does before it becomes bubblewrap. */
 export interface Orders {
-  /** Host folder in which the keeper finds its FIFOs. */
-  readonly spool: string;
-  /** Host file with the program that decides on system calls: bubblewrap gets it as `seccompFd`. */
-  readonly seccomp: string;
   /** Files that it puts itself under the limits by. */
   readonly doors: readonly string[];
   readonly bubblewrap: string;
@@ -69,25 +71,35 @@ export interface Orders {
   readonly command: readonly string[];
 }
 
-export function orderLine({ spool, seccomp, doors, bubblewrap, command }: Orders): string {
-  const words = [spool, seccomp, ...doors, "--", bubblewrap, "--args", String(optionsFd), "--", ...command];
+export function orderLine({ doors, bubblewrap, command }: Orders): string {
+  return lineOf([...doors, "--", bubblewrap, "--args", String(optionsFd), "--", ...command]);
+}
+
+export function spoolLine(spool: string): string {
+  return lineOf([spool]);
+}
+
+function lineOf(words: readonly string[]): string {
   return `${words.map((word) => quoted(word).replaceAll("\n", `'"$newline"'`)).join(" ")}\n`;
 }
 
 export const infoOptions: readonly string[] = ["--info-fd", String(infoFd)];
 
 /**
- * Makes the keeper's FIFOs, beside everything else, goes through the doors and becomes bubblewrap. A shell reads from a pipe no more than
- * the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing of the agent has run yet.
+ * Goes through the doors and becomes bubblewrap; another one, which was forked before anybody waits, makes the keeper's FIFOs when bubblewrap
+ * has what it needs. A shell reads from a pipe no more than the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing
+ * of the agent has run yet.
  */
 const builderScript = `
 newline='
 '
+{
+  IFS= read -r orders <&${spoolFd} && eval "set -- $orders" && cd "$1" && umask 0 &&
+    PATH=/usr/bin:/bin exec mkfifo ${keeperFifos.join(" ")} ${spoolFd}<&-
+} <&- ${optionsFd}<&- ${infoFd}<&- ${seccompFd}<&- 2>/dev/null &
+exec ${spoolFd}<&-
 IFS= read -r orders <&${optionsFd} || exit
 eval "set -- $orders"
-{ cd "$1" && umask 0 && PATH=/usr/bin:/bin exec mkfifo ${keeperFifos.join(" ")}; } ${optionsFd}<&- ${infoFd}<&- 2>/dev/null &
-exec ${seccompFd}<"$2"
-shift 2
 until [ "$1" = -- ]; do
   echo 0 >"$1" || exit
   shift
@@ -100,10 +112,14 @@ function startBuilder(): Builder {
   try {
     const options = { stdio: descriptors(cover), env: {}, cwd: "/", detached: true };
     const child = spawn("/bin/sh", ["-c", builderScript], options);
-    const line = child.stdio[optionsFd] as Writable;
+    const [line, seccomp, spool] = [optionsFd, seccompFd, spoolFd].map((fd) => child.stdio[fd] as Writable) as [
+      Writable,
+      Writable,
+      Writable,
+    ];
     // It may have ended by itself already; its exit tells more than the broken pipe.
-    for (const stream of [line, child.stdin!]) stream.on("error", () => undefined);
-    return { process: child, line, info: child.stdio[infoFd] as Readable };
+    for (const stream of [line, seccomp, spool, child.stdin!]) stream.on("error", () => undefined);
+    return { process: child, line, info: child.stdio[infoFd] as Readable, seccomp, spool };
   } finally {
     closeSync(cover);
   }
@@ -126,10 +142,10 @@ function hold(child: ChildProcess, how: "ref" | "unref"): void {
  * beyond the first three.)
  */
 function descriptors(cover: number): StdioOptions {
-  const stdio: (number | "ignore" | "pipe")[] = ["pipe", "ignore", "pipe", "pipe", "pipe"];
+  const stdio: (number | "ignore" | "pipe")[] = ["pipe", "ignore", "pipe", "pipe", "pipe", "pipe", "pipe"];
   for (const fd of inherited()) {
     while (stdio.length <= fd) stdio.push("ignore");
-    if (fd > infoFd) stdio[fd] = cover;
+    if (fd > spoolFd) stdio[fd] = cover;
   }
   return stdio;
 }

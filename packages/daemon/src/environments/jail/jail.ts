@@ -123,7 +123,7 @@ class JailDriver implements EnvironmentDriver {
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
     const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
-    folder.make(user.kind === "switched" ? user : undefined, { limits: plan.limits, cgroups });
+    folder.make({ limits: plan.limits, cgroups });
     try {
       const supervisor = await this.#start(bubblewrap, plan, { user, folder });
       const { id, network, access, workspace, limits } = plan;
@@ -186,8 +186,12 @@ class JailDriver implements EnvironmentDriver {
       folder,
       whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
       user,
-      made: makeJailFiles(this.#environments, join(folder.path, "making"), this.#filesFor(user)),
-      systemFolders: systemFolders(),
+      prepare: () => {
+        folder.makeSpool(user.kind === "switched" ? user : undefined);
+        const files = this.#filesFor(user);
+        const made = makeJailFiles(this.#environments, join(folder.path, "making"), files);
+        return { made, seccomp: files.seccomp[plan.network], systemFolders: systemFolders() };
+      },
       command: keeperCommand(user, [
         ...this.#shell,
         `${scriptsInside}/keeper.sh`,

@@ -41,14 +41,16 @@ export function makeJailFiles(parent: string, beside: string, { files, hash }: J
 
 /** What does not depend on the machine's /etc: it takes a millisecond to put together, so whoever opens jails keeps it. */
 export interface JailFiles {
-  readonly files: Readonly<Record<string, string | Buffer>>;
+  readonly files: Readonly<Record<string, string>>;
   readonly hash: string;
+  /** The programs that decide on system calls. */
+  readonly seccomp: Readonly<Record<Network, Buffer>>;
 }
 
 export function jailFiles(made: MadeFor): JailFiles {
   const files = contents(made);
   const named = Object.entries(files).flatMap(([path, content]) => [`${path} ${content.length}\n`, content]);
-  return { files, hash: hashOf(...named) };
+  return { files, hash: hashOf(...named), seccomp: seccompPrograms() };
 }
 
 export interface MadeFor {
@@ -63,12 +65,7 @@ const jailSite = {
   reach: reachOfNamespace,
 };
 
-/** Where the program for a network is, below the folder. */
-export function seccompFile(network: Network): string {
-  return `seccomp/${network}`;
-}
-
-function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string | Buffer> {
+function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string> {
   // The machine's own ones would tell about its users and network.
   const etc = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
@@ -86,10 +83,12 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
     [`${scripts}/keeper.sh`]: keeperScript({ ...jailSite, shell }),
     [`${scripts}/worker.sh`]: workerScript,
     [`${scripts}/bridge.cjs`]: bridgeScript,
-    [seccompFile("off")]: seccompProgram(architecture(), { unixSockets: "own" }),
-    [seccompFile("allow")]: seccompProgram(architecture(), { unixSockets: "own" }),
-    [seccompFile("open")]: seccompProgram(architecture(), { unixSockets: "refused" }),
   };
+}
+
+function seccompPrograms(): Record<Network, Buffer> {
+  const own = seccompProgram(architecture(), { unixSockets: "own" });
+  return { off: own, allow: own, open: seccompProgram(architecture(), { unixSockets: "refused" }) };
 }
 
 function nsswitch(hosts: string): string {
@@ -102,7 +101,7 @@ function architecture(): Architecture {
   throw unavailable(`there is no list of system calls for ${process.arch} processors.`, "Use x86-64 or arm64.");
 }
 
-function hashOf(...parts: readonly (string | Buffer)[]): string {
+function hashOf(...parts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest("hex").slice(0, 16);

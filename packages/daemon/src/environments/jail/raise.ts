@@ -1,6 +1,5 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { fstatSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
 import type { EnvironmentPlan } from "../port.ts";
 import {
   type Bind,
@@ -14,7 +13,6 @@ import {
 import { type Builders, seccompFd } from "./builders.ts";
 import { mountedEtc } from "./etc.ts";
 import { type InsideMounts, mountInside } from "./inside-mounts.ts";
-import { seccompFile } from "./made.ts";
 import { startJail } from "./start.ts";
 import { type SystemFolder, walls } from "./walls.ts";
 
@@ -27,16 +25,17 @@ import { type SystemFolder, walls } from "./walls.ts";
  * guards are mounted from inside when the walls stand.
  */
 export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
-  const { plan, folder, made, bubblewrap, command, doors, limit, tighten } = raising;
+  const { folder, bubblewrap, command, doors, limit, tighten } = raising;
   let opened: Opened | undefined;
   try {
     const supervisor = await startJail(builders, {
-      orders: { spool: folder.spool, seccomp: join(made, seccompFile(plan.network)), doors, bubblewrap, command },
+      orders: { doors, bubblewrap, command },
       limit,
       tighten,
-      options: () => {
+      walls: () => {
+        const prepared = raising.prepare();
         opened = open(raising);
-        return wallsAround(raising, opened);
+        return { options: wallsAround(raising, prepared, opened), seccomp: prepared.seccomp, spool: folder.spool };
       },
       record: (first) => folder.recordSupervisor(first),
     });
@@ -55,14 +54,21 @@ export interface Raising {
   readonly folder: WalledFolder;
   readonly whose: WorkspaceOwner;
   readonly user: JailUser;
-  readonly made: string;
-  readonly systemFolders: readonly SystemFolder[];
+  /** Makes the rest of what the walls stand on. */
+  readonly prepare: () => Prepared;
   readonly command: readonly string[];
   readonly doors: readonly string[];
   /** Makes what is behind the doors, for the process that waits before them. */
   readonly limit: (pid: number) => void;
   /** Sets the limits there. */
   readonly tighten: () => void;
+}
+
+export interface Prepared {
+  /** Host folder with the files made for jails. */
+  readonly made: string;
+  readonly seccomp: Buffer;
+  readonly systemFolders: readonly SystemFolder[];
 }
 
 interface Opened {
@@ -96,13 +102,13 @@ async function close({ guard, missing, siblings }: Opened): Promise<void> {
   guard.close();
 }
 
-function wallsAround({ plan, folder, user, made, systemFolders }: Raising, opened: Opened): string[] {
+function wallsAround({ plan, folder, user }: Raising, prepared: Prepared, opened: Opened): string[] {
   const { guard, siblings } = opened;
   const binds = guard.isExposed ? [guard.binds[0]!, ...siblings] : opened.binds;
   return walls(plan, {
     user,
-    made,
-    systemFolders,
+    made: prepared.made,
+    systemFolders: prepared.systemFolders,
     mountedEtc: mountedEtc(),
     spool: folder.spool,
     runtime: process.execPath,

@@ -15,8 +15,8 @@ test("a bubblewrap that does not tell of its inner half in time is ended with it
     mode: 0o755,
   });
   const start = startJail(new Builders(), {
-    orders: { spool, seccomp: "/dev/null", doors: [], bubblewrap, command: ["true"] },
-    options: () => [],
+    orders: { doors: [], bubblewrap, command: ["true"] },
+    walls: () => ({ options: [], seccomp: Buffer.alloc(0), spool }),
     limit: () => undefined,
     tighten: () => undefined,
     record: () => undefined,

@@ -1,10 +1,10 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import type { ChildProcess } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { beginLine, readyLine } from "../keeper.ts";
 import { identify } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
-import { type Builders, infoOptions, orderLine, type Orders } from "./builders.ts";
+import { type Builders, infoOptions, orderLine, type Orders, spoolLine } from "./builders.ts";
 
 const startDeadlineMs = 20_000;
 
@@ -13,7 +13,7 @@ const startDeadlineMs = 20_000;
  * and resolves with the process whose death ends the jail: its pid 1. It begins only after `record` has put that process on file.
  */
 export async function startJail(builders: Builders, start: JailStart): Promise<ProcessIdentity> {
-  const { process: child, line, info: infoStream } = builders.take();
+  const { process: child, line, info: infoStream, seccomp, spool } = builders.take();
   const [info, complaint] = [collect(infoStream), collect(child.stderr!)];
   const isReady = ready(child, complaint, start.deadlineMs ?? startDeadlineMs);
   // Whatever is thrown first is told.
@@ -22,16 +22,17 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
     if (child.pid !== undefined) start.limit(child.pid);
     line.write(orderLine(start.orders));
     // It goes through the doors and loads meanwhile.
-    feed(
-      line,
-      [...infoOptions, ...start.options()].map((each) => `${each}\0`),
-    );
-    // It builds meanwhile; nothing of the agent runs before the word to begin.
+    const walls = start.walls();
+    seccomp.end(walls.seccomp);
+    line.end([...infoOptions, ...walls.options].map((each) => `${each}\0`).join(""));
+    // It builds meanwhile, and the keeper, who makes what is missing, comes last.
+    spool.end(spoolLine(walls.spool));
+    // Nothing of the agent runs before the word to begin.
     start.tighten();
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
       start.record(supervisor);
-      feed(child.stdin!, [`${beginLine}\n`]);
+      child.stdin!.end(`${beginLine}\n`);
     }
     await isReady;
     if (supervisor === undefined) throw unavailable("bubblewrap did not tell its first process", fixFor(""));
@@ -49,8 +50,8 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
 
 export interface JailStart {
   readonly orders: Orders;
-  /** Asked for when everything else is there. */
-  readonly options: () => readonly string[];
+  /** Asked for while the builder, who has its orders, becomes bubblewrap. */
+  readonly walls: () => Walls;
   /** Makes what is behind the doors, for the process that waits before them. */
   readonly limit: (pid: number) => void;
   /** Sets the limits: when it returns, whoever is behind the doors is held to them. Called before the first process begins. */
@@ -59,6 +60,15 @@ export interface JailStart {
   readonly record: (supervisor: ProcessIdentity) => void;
   /** How long it may take. */
   readonly deadlineMs?: number;
+}
+
+export interface Walls {
+  /** Of bubblewrap. */
+  readonly options: readonly string[];
+  /** The program that decides on system calls. */
+  readonly seccomp: Buffer;
+  /** Host folder in which the keeper finds its FIFOs. */
+  readonly spool: string;
 }
 
 interface Collected {
@@ -71,10 +81,6 @@ function collect(stream: Readable): Collected {
   stream.on("data", (chunk: Buffer) => (collected.text += chunk.toString("utf8")));
   stream.on("error", () => undefined);
   return collected;
-}
-
-function feed(stream: Writable, words: readonly string[]): void {
-  stream.end(words.join(""));
 }
 
 function ready(child: ChildProcess, complaint: Collected, deadlineMs: number): Promise<void> {

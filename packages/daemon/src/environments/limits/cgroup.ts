@@ -93,12 +93,12 @@ function quotaOf(cpus: number): number {
 function makeBelow(place: Place, folder: string): void {
   for (let tries = 3; ; tries--) {
     try {
-      place.prepare();
       return mkdirSync(folder);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EEXIST") return;
       if (tries === 0 || code !== "ENOENT") throw error;
+      place.prepare();
     }
   }
 }

@@ -33,9 +33,12 @@ export class WalledFolder {
     this.spool = join(path, "spool");
   }
 
-  make(owner: Owner | undefined, ground: Ground): void {
+  make(ground: Ground): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
     this.#record(identify(process.pid), ground);
+  }
+
+  makeSpool(owner: Owner | undefined): void {
     makeOwnFolder(this.spool, owner);
   }
 
