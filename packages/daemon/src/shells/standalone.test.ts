@@ -105,6 +105,30 @@ test("a session that is open with other walls or files is not handed out", async
   expect((await shell.run("echo on")).stdout).toBe("on\n");
 });
 
+test.each([
+  "jial",
+  { kind: "jail", network: "none" },
+  { acess: "read" },
+  { limits: { pids: -1 } },
+  { limits: { pid: 10 } },
+])("an environment that is %j is refused, and nothing is opened", async (environment) => {
+  await expect(openShell({ environment } as never)).rejects.toMatchObject({ code: "request.invalid" });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([
+  ["true", { id: "../../up" }],
+  ["true", { id: "a".repeat(101) }],
+  ["true", { timeoutMs: -1 }],
+  ["true", { timeoutMs: Number.NaN }],
+  [undefined, {}],
+])("the command %j with %j is refused, and the shell goes on", async (text, options) => {
+  const shell = await openShell();
+  await shell.run("kept=value");
+  await expect(shell.run(text as never, options)).rejects.toMatchObject({ code: "request.invalid" });
+  expect((await shell.run("echo $kept")).stdout).toBe("value\n");
+});
+
 test("a list of hosts is refused, and not taken for no network", async () => {
   for (const environment of [{ network: "allow" as const }, { allow: ["example.org"] }])
     await expect(openShell({ environment })).rejects.toMatchObject({ code: "environment.unkept" });

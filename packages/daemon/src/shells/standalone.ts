@@ -1,7 +1,9 @@
 import {
   type CommandResult,
   CorralError,
+  environmentAsked,
   type EnvironmentAsked,
+  environmentLimits,
   type EnvironmentLimits,
   type EnvironmentState,
   type EnvironmentWish,
@@ -9,6 +11,7 @@ import {
 } from "@corral/protocol";
 import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import {
   defaultLimits,
   type Environment,
@@ -106,7 +109,7 @@ async function open(
       image: wish.image,
       volumes: wish.volumes ?? {},
       access: wish.access ?? "write",
-      limits: { ...defaultLimits, ...limitsIn(options) },
+      limits: limitsIn(options),
       variables: options.variables ?? {},
     }),
   );
@@ -128,7 +131,7 @@ function shellAt(
     workspace,
     isNew,
     async run(text, { id, timeoutMs = 3_600_000, ...rest } = {}) {
-      const command = { id: id ?? newId("command"), text, timeoutMs };
+      const command = checked(commandGiven, { id: id ?? newId("command"), text, timeoutMs });
       const result = await environment.shell.run({ ...command, ...rest });
       if (id === undefined) environment.shell.forget(command.id);
       return result;
@@ -140,19 +143,35 @@ function shellAt(
 }
 
 function askedFor({ environment = "jail" }: ShellOptions): EnvironmentAsked {
-  if (typeof environment === "string") return { kind: environment };
-  const { kind = "jail", network, access, allow, image } = environment;
-  return {
-    kind,
-    ...(network === undefined ? {} : { network }),
-    ...(access === undefined ? {} : { access }),
-    ...(allow === undefined ? {} : { allow }),
-    ...(image === undefined ? {} : { image }),
-  };
+  const { limits: _limits, ...asked } = givenIn(environment);
+  return asked;
 }
 
-function limitsIn({ environment }: ShellOptions): Partial<EnvironmentLimits> {
-  return typeof environment === "object" ? (environment.limits ?? {}) : {};
+function limitsIn({ environment = "jail" }: ShellOptions): EnvironmentLimits {
+  return checked(environmentLimits, { ...defaultLimits, ...givenIn(environment).limits });
+}
+
+function givenIn(environment: NonNullable<ShellOptions["environment"]>): z.infer<typeof environmentGiven> {
+  return checked(environmentGiven, typeof environment === "string" ? { kind: environment } : environment);
+}
+
+/** Strictly: a wall that was asked for with a slip of the pen is not left out. */
+const environmentGiven = z.strictObject({
+  ...environmentAsked.shape,
+  limits: z.strictObject(environmentLimits.shape).partial().optional(),
+});
+
+const commandGiven = z.object({
+  id: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, "An id has letters, digits, _ and -, a hundred at most"),
+  text: z.string(),
+  timeoutMs: z.number().positive(),
+});
+
+/** Programs need not be type-checked, and what an environment cannot make sense of would end it. */
+function checked<T>(schema: z.ZodType<T>, given: unknown): T {
+  const { success, data, error } = schema.safeParse(given);
+  if (success) return data;
+  throw new CorralError("request.invalid", `A shell cannot be asked for that: ${z.prettifyError(error)}`);
 }
 
 /** Nobody gets fewer walls than asked for, nor other files, because the name was taken. */
