@@ -21,6 +21,9 @@ export const installFix =
 /** What to do about a complaint of bubblewrap. */
 export function fixFor(complaint: string): string {
   if (/unknown option/i.test(complaint)) return "Update bubblewrap to 0.8 or newer.";
+  if (/resource temporarily unavailable/i.test(complaint)) {
+    return "There are too many processes: end some, or allow more (the setting limits.pids; for all of yours, ulimit -u).";
+  }
   if (/namespace|uid map|userns|operation not permitted|permission denied/i.test(complaint)) {
     return (
       "Allow user namespaces for bubblewrap: sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000; " +

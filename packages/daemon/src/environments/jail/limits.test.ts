@@ -34,6 +34,16 @@ describe("processes", () => {
     expect(await run("ls /workspace; echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
   });
 
+  test.skipIf(softly.has("pids"))(
+    "so few that not even a jail fits are told of, and nothing else is blamed",
+    async () => {
+      await expect(openJail({ pids: 1 })).rejects.toMatchObject({
+        code: "jail.unavailable",
+        hint: expect.stringContaining("limits.pids") as string,
+      });
+    },
+  );
+
   test("below the limit are nobody's business", async () => {
     const { run } = await openJail({});
     const started = await run(hundredProcesses);
