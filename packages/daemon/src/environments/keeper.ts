@@ -124,7 +124,7 @@ read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
 command eval "$2" 2>/dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
-grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= overseer= shells= programs= guards=
+grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= overseer= shells= programs= guards= unwritten=
 
 : >control || exit 1
 [ -p ${keeperFifos.at(-1)} ] || mkfifo -m 600 ${keeperFifos.join(" ")}
@@ -270,9 +270,23 @@ in_flight() {
     id=\${out#"$at"} id=\${id%.out}
     [ -f "$out" ] || continue
     case $id in *[!A-Za-z0-9_-]*) continue ;; esac
+    case $unwritten in *" $at$id.rc:"*) continue ;; esac
     { [ -f "$at$id.rc" ] && read -r seen <"$at$id.rc"; } || return 0
   done
   return 1
+}
+
+# Writes down in $1 how something ended. What the disk has no room for is tried again whenever the keeper wakes, for who waits wakes it.
+write_down() {
+  echo "$2\${3:+ $3}" >"$1" || unwritten="$unwritten $1:$2:$3"
+}
+
+write_again() {
+  again=$unwritten unwritten=
+  for each in $again; do
+    words=\${each#*:}
+    write_down "\${each%%:*}" "\${words%:*}" "\${words#*:}"
+  done
 }
 
 is_busy() {
@@ -480,7 +494,7 @@ replace_worker() {
   collect "$2"
   locate "$1"
   if in_flight; then
-    echo "$status $3" >"$at$id.rc"
+    write_down "$at$id.rc" "$status" "$3"
     word=$id
   else
     # Of a stop the one who asked for it is told.
@@ -566,7 +580,7 @@ end_tree() {
 
 settle_program() {
   collect "$2"
-  echo "$status" >"$1.ended"
+  write_down "$1.ended" "$status"
   without "$1" $programs
   programs=$rest
   ! pick "$1" $guards || kill "$pid"
@@ -610,6 +624,7 @@ while [ -p words ] && [ -p here ] && [ -f control ]; do
   target=$watcher
   hear
   look_after
+  write_again
   keep_watch
   mind_presence
   keep_timers
