@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "@corral/protocol";
@@ -21,22 +21,36 @@ test.skipIf(!isRoot)(
     rmSync(join(workspace, "large"));
     expect(await ended).toMatchObject({ exitCode: 3, timedOut: false });
     const next = environment.shell.run({ id: "next", text: "echo well", timeoutMs: 60_000 });
-    expect(await next).toMatchObject({ exitCode: 0, stdout: "well\n" });
+    expect(await next).toEqual(expect.objectContaining({ exitCode: 0, stdout: "well\n" }));
+    expect(await next).not.toHaveProperty("limit");
   },
 );
+
+test.skipIf(!isRoot)("on a full disk no jail is opened, and none is left (needs root, for a small disk)", async () => {
+  const { environment, disk, home, open: opened } = await openOnSmallDisk();
+  expect(() => writeFileSync(join(disk, "large"), Buffer.alloc(2 ** 22))).toThrow("ENOSPC");
+  await expect(opened()).rejects.toMatchObject({
+    code: "jail.unavailable",
+    message: expect.stringContaining("the disk is full") as string,
+    hint: expect.stringContaining("Make room") as string,
+  });
+  rmSync(join(disk, "large"));
+  const open = readdirSync(join(home, "environments")).filter((name) => !name.startsWith("."));
+  expect(open).toEqual([environment.state.id]);
+  await (await opened()).end();
+});
 
 async function openOnSmallDisk() {
   const disk = mkdtempSync(join(tmpdir(), "corral-small-disk-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", disk]);
-  const workspace = join(disk, "workspace");
+  const [workspace, home] = [join(disk, "workspace"), join(disk, "home")];
   makeOwnFolder(workspace, jailOwner());
-  const environment = await openJailDriver({ home: join(disk, "home") }).open(
-    planOf({ id: newId("environment"), workspace }),
-  );
+  const open = () => openJailDriver({ home }).open(planOf({ id: newId("environment"), workspace }));
+  const environment = await open();
   onTestFinished(async () => {
     await environment.end();
     execFileSync("umount", [disk]);
     rmSync(disk, { recursive: true });
   });
-  return { environment, disk, workspace };
+  return { environment, open, disk, home, workspace };
 }

@@ -17,6 +17,7 @@ import {
   giveWay,
   Guard,
   Guarded,
+  isFull,
   keptLimits,
   lacking,
   limitCgroups,
@@ -120,6 +121,7 @@ class JailDriver implements EnvironmentDriver {
     const bubblewrap = this.#findBubblewrap();
     for (const path of [...plan.readable, ...Object.values(plan.siblings)]) checkReadable(path, this.#environments);
     checkWorkspace(plan.workspace, this.#environments);
+    checkRoom(this.#environments);
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
     const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
@@ -249,6 +251,11 @@ async function endJail(folder: WalledFolder): Promise<void> {
   await folder.remove();
 }
 
+/** Where no command could write its output there is no use for a shell. Root may still find room there, and a jail's user does not. */
+function checkRoom(environments: string): void {
+  if (existsSync(environments) && isFull(freeAt(environments))) throw unavailable("the disk is full.", roomFix);
+}
+
 function keeperCommand(user: JailUser, keeper: string[]): string[] {
   if (user.kind === "mapped") return keeper;
   const setpriv = findSystemProgram("setpriv");
@@ -268,5 +275,7 @@ function systemFolders(): SystemFolder[] {
 
 function fixFor(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
-  return code === "ENOSPC" || code === "EDQUOT" ? "Make room on the disk that holds CORRAL_HOME" : installFix;
+  return code === "ENOSPC" || code === "EDQUOT" ? roomFix : installFix;
 }
+
+const roomFix = "Make room on the disk that holds CORRAL_HOME";

@@ -43,6 +43,7 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
   return {
     watch(stop) {
       const before = hits(files);
+      const { timesFull } = guarded;
       // What `isFull` has just read serves the end too.
       let now: Hits | undefined;
       let stoppedFor: LimitHit | undefined;
@@ -68,7 +69,9 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
             stopLooking?.();
             const isRefused = wasCrowded || (files.pids === undefined && cannotFork.test(stderr));
             const hit = stoppedFor ?? risen(before, now ?? hits(files)) ?? (isRefused ? "pids" : undefined);
-            ended = { limit: hit ?? (exitCode === endedByFileSize ? "disk" : undefined) };
+            // Where there was no room nobody could write that there was none.
+            const isDisk = exitCode === endedByFileSize || guard.timesFull(guarded) > timesFull;
+            ended = { limit: hit ?? (isDisk ? "disk" : undefined) };
           }
           return ended.limit;
         },

@@ -36,6 +36,12 @@ export class Guard {
     };
   }
 
+  /** Looks at once. Tells how often its disk was seen to be full so far. */
+  timesFull(guarded: Guarded): number {
+    guarded.look(this.#options.free);
+    return guarded.timesFull;
+  }
+
   /** Slower while nothing but the background runs. Slowing down waits for the next look: commands may be many and short. */
   #keepPace(): void {
     const watched = [...this.#watches];
@@ -128,6 +134,8 @@ export class Guarded {
   held: number | undefined;
   /** What its processes had written at the last look at a disk that runs out. */
   written: number | undefined;
+  /** How many looks found no room for anything. */
+  timesFull = 0;
   #free: Free | undefined;
 
   constructor({
@@ -152,6 +160,7 @@ export class Guarded {
     const free = freeAt(this.folders[0]);
     if (this.#free !== undefined) this.gone += goneBetween(this.#free, free);
     this.#free = free;
+    if (isFull(free)) this.timesFull++;
     return free;
   }
 }
@@ -206,6 +215,11 @@ function reserveOf(bytes: number): number {
 
 function isScarce({ bytes, ofBytes, files, ofFiles }: Free): boolean {
   return bytes < reserveOf(ofBytes) || files < ofFiles / 20;
+}
+
+/** So little that not even what a command prints may fit. */
+export function isFull({ bytes }: Pick<Free, "bytes">): boolean {
+  return bytes < 2 ** 16;
 }
 
 function goneBetween(before: Free, now: Free): number {

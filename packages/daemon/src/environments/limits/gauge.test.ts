@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { defaultLimits } from "../plan.ts";
+import { identify } from "../process-identity.ts";
+import { openGauge } from "./gauge.ts";
+import { type Free, Guard, Guarded } from "./guard.ts";
+
+const plenty: Free = { bytes: 2 ** 40, ofBytes: 2 ** 41, files: 1e6, ofFiles: 2e6 };
+
+test("a command that was over when its disk was full ran into that, and the next one did not", () => {
+  let free = plenty;
+  const supervisor = identify(process.pid)!;
+  const guarded = new Guarded({ supervisor, limits: defaultLimits, folders: ["/"], guardsMemory: false });
+  const guard = new Guard({ free: () => free, measure: async () => 0 });
+  const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, guard, guarded });
+  const full = gauge.watch(() => undefined);
+  free = { ...plenty, bytes: 4096 };
+  expect(full.end({ exitCode: 0, stderr: "" })).toBe("disk");
+  free = plenty;
+  expect(gauge.watch(() => undefined).end({ exitCode: 1, stderr: "" })).toBeUndefined();
+  gauge.close();
+});
