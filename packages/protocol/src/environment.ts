@@ -74,6 +74,8 @@ export const environmentState = z.object({
   access,
   workspace: z.string(),
   supervisor: processIdentity,
+  /** Which words its keeper and its workers understand; none: those of the first. */
+  words: z.int().positive().optional(),
   /** The cgroups that hold its processes, one for each hierarchy; none where there are no cgroups to be had. */
   cgroups: z.array(z.string()),
   /** Of a container: what the engine, by its socket, knows it as, and what it is made of. */

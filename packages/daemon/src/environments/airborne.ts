@@ -1,5 +1,6 @@
 import type { LimitHit } from "@corral/protocol";
 import type { Flight } from "./flight.ts";
+import type { Ending } from "./spool.ts";
 
 /** Why a command is ended before its time. */
 export type StopReason = LimitHit | "aborted";
@@ -25,6 +26,8 @@ export class Airborne {
   #why: StopReason | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
   stop: "none" | "asked" | "answered" = "none";
+  /** How it ended, by its worker's word. */
+  told: Ending | undefined;
 
   constructor(flight: Flight, tick: (current: Airborne) => void) {
     this.flight = flight;

@@ -190,7 +190,6 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       ["exec", "echo out; exec sh -c 'exit 4'", 4],
       ["an error under set -e", "set -e; echo out; false; echo not reached", 1],
       ["a signal to itself", "echo out; kill -9 $$", 137],
-      ["a limit on its files of nothing", "echo out; ulimit -f 0", 153],
     ];
     // Where it is not kept, this would end everything that the tester runs.
     if (subject.promises.walledProcesses === "kept")
@@ -202,14 +201,31 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(await run('echo "[$kept]"')).toEqual(result({ stdout: "[]\n" }));
     });
 
-    test("a shell that was told to do nothing more, or not to hear, does the next command", async () => {
-      const { run, environment } = await open();
+    test("a shell that was told to do nothing more does the next command", async () => {
+      const { run } = await open();
       expect(await run("echo out; set -n; echo not reached")).toMatchObject({ exitCode: 0, stdout: "out\n" });
-      expect(await run("echo on; readonly _corral_id")).toMatchObject({ exitCode: 0, stdout: "on\n" });
-      const starved = environment.shell.run({ ...command("echo again; ulimit -n 5"), timeoutMs: 3_000 });
-      expect(await starved).toMatchObject({ stdout: "again\n", shellRespawned: true });
-      expect((await run("echo and again")).stdout).toBe("and again\n");
+      expect((await run("echo on")).stdout).toBe("on\n");
     });
+
+    const spoilt: [string, string][] = [
+      ["not hear", "echo out; readonly _corral_id"],
+      ["write no files", "echo out; ulimit -f 0"],
+      ["open no files", "echo out; ulimit -n 5"],
+    ];
+    test.each(spoilt)(
+      "a shell that was told to %s is replaced, at the latest for the next command",
+      async (_, text) => {
+        const { run } = await open();
+        await run("kept=value");
+        const { stdout, shellRespawned } = await run(text);
+        const next = await run('echo "[$kept]"');
+        expect({ stdout, told: [shellRespawned, next.shellRespawned], next: next.stdout }).toEqual({
+          stdout: "out\n",
+          told: shellRespawned ? [true, false] : [false, true],
+          next: "[]\n",
+        });
+      },
+    );
 
     test("a command may be a megabyte long, have the ends of lines of another system, and bytes that no text has", async () => {
       const { run } = await open();
@@ -227,12 +243,25 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect((await run("echo on")).stdout).toBe("on\n");
     });
 
-    test("no printed bytes and no words to the daemon's own channel end a command", async () => {
+    test.each(["forged", "stopped", "$_corral_id", "$_corral_id 0", "$_corral_id 0 $_corral_pass", "lost $_corral_id"])(
+      "no printed bytes and no words to the daemon's own channel end a command, not %j",
+      async (word) => {
+        const { run, inside } = await open();
+        await run("echo before");
+        const forged = await run(`echo "${word}"; echo "${word}" >${inside.spool}/done; sleep 0.1; echo true; false`);
+        expect(forged).toMatchObject({
+          exitCode: 1,
+          stdout: expect.stringMatching(/\ntrue\n$/),
+          shellRespawned: false,
+        });
+      },
+    );
+
+    test("a short command that takes its own text away leaves the next ones theirs", async () => {
       const { run, inside } = await open();
-      const forged = await run(
-        `echo forged >${inside.spool}/done; echo stopped >${inside.spool}/done; sleep 0.1; echo true`,
-      );
-      expect(forged).toEqual(result({ stdout: "true\n" }));
+      expect(await run(`rm ${inside.spool}/command; echo out`)).toMatchObject({ exitCode: 0, stdout: "out\n" });
+      expect(await run("echo a longer one than before")).toMatchObject({ stdout: "a longer one than before\n" });
+      expect(await run("echo short")).toMatchObject({ stdout: "short\n" });
     });
 
     test("bytes that are no text are replaced, the others kept", async () => {
@@ -424,6 +453,17 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       if (reopened.kind !== "open") throw new Error("it did not live on");
       expect((await runner(reopened.environment)("echo $kept")).stdout).toBe("value\n");
       reopened.environment.detach();
+    });
+
+    test("an environment that another version of Corral has opened is ended, and tells what ended before", async () => {
+      const { environment, driver, run } = await open();
+      const done = await run("echo over", "over");
+      await run("echo more");
+      environment.detach();
+      const found = await driver.reopen({ ...environment.state, words: 1 });
+      if (found.kind !== "gone") throw new Error("it lives on");
+      expect(await found.results.find("over")).toEqual({ kind: "done", result: done });
+      await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 10_000 }).toBe(false);
     });
 
     test("a killed environment is gone: what ran is begun, what ended is done, the rest is absent", async () => {

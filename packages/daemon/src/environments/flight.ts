@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import type { CommandResult } from "@corral/protocol";
 import type { CommandWatch } from "./limits/index.ts";
 import { LiveOutput } from "./output.ts";
 import type { Command } from "./port.ts";
-import { type Spool, SpoolUnreadable } from "./spool.ts";
+import type { Spool } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 
 /** One command on its way, with everybody who waits for it. */
 export class Flight {
@@ -15,6 +17,10 @@ export class Flight {
   readonly #unlisten: (() => void)[] = [];
   readonly #resolve: (result: CommandResult) => void;
   readonly #reject: (error: unknown) => void;
+  /** Where its text is, for its worker. */
+  file = "";
+  /** What its worker is believed by; nothing in the environment sees it before the command is over. */
+  readonly pass = randomBytes(6).toString("hex");
   /** Asked for while it waited; kept when it takes off. */
   abortAsked = false;
   watch: CommandWatch | undefined;

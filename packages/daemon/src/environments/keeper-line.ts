@@ -2,7 +2,8 @@ import { CorralError } from "@corral/protocol";
 import { closeSync, constants } from "node:fs";
 import { Hearing } from "./hearing.ts";
 import { askSignal } from "./keeper.ts";
-import { type Spool, SpoolUnreadable } from "./spool.ts";
+import type { Spool } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 
 /** The keeper as its driver reaches it. */
 export interface Keeper {

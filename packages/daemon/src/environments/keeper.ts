@@ -8,8 +8,8 @@ import { quoted } from "./quoting.ts";
  * 1. The keeper never evaluates text that an agent wrote, and as pid 1 of a namespace no signal from inside ends it.
  * 2. `ID.out` exists: the command began, or was given up before it could (then its ending is there, too). `ID.rc` ends with a newline: it is over, and this is how.
  *    An id whose `.out` exists never begins again, so telling a worker an id twice is harmless.
- * 3. `ID.rc` is written by the worker (`CODE`), or, when the worker died, by the keeper (`CODE WHY`), after everything
- *    that had to end has ended.
+ * 3. `ID.rc` is written by the worker (`CODE`), right after it said so on `done` (`ID CODE PASS`), or, when the worker died, by the keeper
+ *    (`CODE WHY`), after everything that had to end has ended. Then `ID` alone is said.
  * 4. Whoever asks something of the keeper adds a line to `control` and sends USR1. The keeper reads it as a file, from where
  *    it stopped, so nobody can make it wait there. Its own helpers do the same: lines have an order, signals that wait have none.
  * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap
@@ -20,6 +20,9 @@ import { quoted } from "./quoting.ts";
  * 9. The keeper begins when it is told that its identity is on file. If whoever started it died before, it ends at
  *    once, so there is no environment that a sweep could not find.
  */
+
+/** Counted up when who speaks with keepers and workers from outside would no longer be understood by those that run. */
+export const keeperWords = 2;
 
 /** Where the spool is, seen from inside a jail. */
 export const spoolInside = "/run/corral";
@@ -464,7 +467,7 @@ open_shell() {
   locate "$1"
   if ! pick "$1" $shells; then
     command eval 'mkfifo -m 600 "\${at}go" "\${at}done"'
-    start_worker "$1"
+    start_worker "$1" ""
   fi
   say words "opened $1"
 }
@@ -473,14 +476,15 @@ become_worker() {
   go_first
   cd "$workspace"
   unset OLDPWD
-  exec ${sh} "$scripts/worker.sh" "$1"
+  exec ${sh} "$scripts/worker.sh" "$1" "$2"
 }
 
+# $2: what it says before it does anything.
 start_worker() {
   locate "$1"
-  pid=
+  pid= first=$2
   # Who leaves no room for the worker has to go; the ended count until they are collected.
-  until command eval 'become_worker "$spool/\${at#./}" 7<&- 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
+  until command eval 'become_worker "$spool/\${at#./}" "$first" 7<&- 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
     signal_everyone KILL
     [ -n "$BASH_VERSION" ] || collect_helpers
     nap
@@ -489,19 +493,18 @@ start_worker() {
   shells="$rest $1:$pid"
 }
 
-# Writes down how the worker of $1 ended, and why, and starts another one.
+# Writes down how the worker of $1 ended, and why, and starts another one. That its state is lost the new one says itself, before it takes a command.
 replace_worker() {
   collect "$2"
   locate "$1"
   if in_flight; then
     write_down "$at$id.rc" "$status" "$3"
-    word=$id
+    start_worker "$1" "lost $id"
+    say "\${at}done" "$id"
   else
     # Of a stop the one who asked for it is told.
-    case $3 in respawned) word=lost ;; *) word= ;; esac
+    case $3 in respawned) start_worker "$1" lost ;; *) start_worker "$1" "" ;; esac
   fi
-  start_worker "$1"
-  [ -z "$word" ] || say "\${at}done" "$word"
 }
 
 stop_shell() {
@@ -617,7 +620,7 @@ hear() {
   done
 }
 
-start_worker ${mainShell}
+start_worker ${mainShell} ""
 
 # No trap runs between the words of one command, and a signal that has no trap run yet ends the wait: so none slips past.
 while [ -p words ] && [ -p here ] && [ -f control ]; do
@@ -635,29 +638,33 @@ leave
 }
 
 /**
- * The worker takes one argument: what the paths of its shell's files begin with. Its loop uses reserved words, special builtins and `command` only: those
- * are what no function or alias of an agent can replace (`unset` is special, and it brings `command` back).
+ * The worker takes two arguments: what the paths of its shell's files begin with, and what it says first, if anything. Its loop uses reserved
+ * words, special builtins and `command` only: those are what no function or alias of an agent can replace (`unset` is special, and it
+ * brings `command` back).
  */
 export const workerScript = `
 readonly _corral_at="$1"
-shift
+[ -z "$2" ] || echo "$2" 1<>"\${_corral_at}done"
+shift 2
 _corral_run() {
   _corral_ran=1
   set +C
-  command . "$_corral_at$_corral_id.cmd" </dev/null
+  command . "$_corral_at$_corral_text" </dev/null
 }
 exec 9<>"\${_corral_at}go"
 # A loop that also ends when the agent has told the shell to do nothing more (set -n): then another one takes its place.
 until ! :; do
-  IFS= command read -r _corral_id <&9 || {
+  IFS=' ' command read -r _corral_id _corral_text <&9 || {
     # Above 128: interrupted by a signal that the agent traps.
     command test $? -gt 128 && continue
     # The agent may have closed it. Anything else only a new worker can mend.
     command test -p /proc/self/fd/9 && exit 1
     exec 9<>"\${_corral_at}go"
+    command test -p /proc/self/fd/9 || exit 1
     continue
   }
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
+  case $_corral_text in '' | *[!A-Za-z0-9_.-]*) continue ;; esac
   if ! command test -e "$_corral_at$_corral_id.out"; then
     # Whoever makes the file first decides whether the command runs: the worker here, or the runner that gave it up.
     _corral_ran=
@@ -667,8 +674,16 @@ until ! :; do
     unset -f command
     set +aCefnuvx
     command umask 022
-    # What the worker cannot write down, the keeper can.
-    case $_corral_ran in 1) command echo "$_corral_rc" >"$_corral_at$_corral_id.rc" || exit "$_corral_rc" ;; esac
+    case $_corral_ran in 1)
+      # Who waits for it need not wait for the disk as well. By which word it is believed, the next line tells, which no command has seen.
+      _corral_pass=
+      IFS=' ' command read -r _corral_pass <&9
+      command echo "$_corral_id $_corral_rc $_corral_pass" 1<>"\${_corral_at}done"
+      # What the worker cannot write down, the keeper can.
+      command echo "$_corral_rc" >"$_corral_at$_corral_id.rc" || exit "$_corral_rc"
+      continue
+      ;;
+    esac
   fi
   command echo "$_corral_id" 1<>"\${_corral_at}done"
 done

@@ -1,15 +1,18 @@
 import { CorralError } from "@corral/protocol";
 import { openFiles } from "./files/index.ts";
-import { mainShell, shellPrefix } from "./keeper.ts";
+import { keeperWords, mainShell, shellPrefix } from "./keeper.ts";
 import { type Keeper, KeeperLine } from "./keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
 import { spawnProgram } from "./programs.ts";
 import type { Environment, Program } from "./port.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 import { openTerminals } from "./terminals/index.ts";
 
 export interface KeptSite {
+  /** Which words its keeper understands. */
+  readonly words: number | undefined;
   /** The spool's folder, seen from outside. */
   readonly spool: string;
   readonly keeper: Keeper;
@@ -21,11 +24,14 @@ export interface KeptSite {
 
 /** What an environment with a keeper can do, whatever its walls are. Throws when it cannot be talked to. */
 export function keptEnvironment({
+  words,
   spool: folder,
   keeper,
   outputBytes,
   gauge,
 }: KeptSite): Omit<Environment, "state" | "kill" | "end"> {
+  if (words !== keeperWords)
+    throw new SpoolUnreadable("Its keeper was started by another version of Corral.", { mayPass: false });
   const spool = new Spool(folder);
   const line = new KeeperLine(spool, keeper);
   const shells = new Map<string, SpoolShell>();

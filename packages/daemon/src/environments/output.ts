@@ -1,6 +1,7 @@
 import type { CommandResult } from "@corral/protocol";
 import type { CommandResults, OutputRange, OutputRead } from "./port.ts";
-import { type Ending, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
+import type { Ending, OutputStream, Spool } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 
 /** How much of the beginning and of the end of an output is kept, in bytes each. */
 const kept = 32 * 1024;

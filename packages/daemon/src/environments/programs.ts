@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import type { Program, Spawned } from "./port.ts";
 import { quoted } from "./quoting.ts";
-import { SpoolUnreadable } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 
 /**
  * A program in an environment, with FIFOs in the spool as its pipes.

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { mainShell } from "./keeper.ts";
 import { KeeperLine } from "./keeper-line.ts";
 import { SpoolShell } from "./shell.ts";
-import { Spool, SpoolUnreadable } from "./spool.ts";
+import { Spool } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 
 /** The shell with this test in the place of its keeper. */
 let folder: string;
@@ -77,7 +78,8 @@ test("a folder in the place of a command's end, text or limit ends the environme
   write("limited.rc", "0\n");
   expect(await limited).toMatchObject({ exitCode: 0 });
   mkdirSync(join(folder, "text.cmd/inside"), { recursive: true });
-  await expect(shell.run({ id: "text", text: "true", timeoutMs: 60_000 })).rejects.toMatchObject({
+  const long = "true; ".repeat(1_000);
+  await expect(shell.run({ id: "text", text: long, timeoutMs: 60_000 })).rejects.toMatchObject({
     code: "environment.gone",
   });
   expect(killed).toBe(1);

@@ -1,6 +1,7 @@
 import type { CommandResult } from "@corral/protocol";
 import { closeSync, constants, writeSync } from "node:fs";
 import { Airborne, type StopReason } from "./airborne.ts";
+import { CommandTexts } from "./command-texts.ts";
 import { Flight } from "./flight.ts";
 import { Hearing } from "./hearing.ts";
 import { mainShell } from "./keeper.ts";
@@ -9,13 +10,15 @@ import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";
 import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "./port.ts";
 import { Retained } from "./retained.ts";
-import { type Ending, givenUpCode, type OutputStream, type Spool, SpoolUnreadable } from "./spool.ts";
+import { type Ending, endingTold, givenUpCode, type OutputStream, type Spool } from "./spool.ts";
+import { SpoolUnreadable } from "./spool-file.ts";
 
 /**
  * A persistent shell of an environment, seen from outside.
  *
  * Invariants
- * 1. The spool is the truth. A line on `done` is a hint to look there, and a lost hint costs one tick.
+ * 1. The spool is the truth. A line on `done` is a hint to look there, and a lost hint costs one tick. A worker says how its command ended
+ *    before it writes that down, so that nobody waits for the disk; it is known by a pass that comes to it when the command is over.
  * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
  * 3. After a stop nothing is sent before the keeper said `stopped`, so a stop never hits a later command.
  * 4. `go` and `done` are held open both ways, so what is written waits for a worker that is being replaced. A worker may die with
@@ -30,6 +33,7 @@ export class SpoolShell implements Shell {
   readonly #gauge: Gauge | undefined;
   readonly #flights = new Map<string, Flight>();
   readonly #forgotten: string[] = [];
+  readonly #texts: CommandTexts;
   readonly #retained: Retained;
   readonly #outputBytes: number;
   readonly #unlisten: () => void;
@@ -37,6 +41,8 @@ export class SpoolShell implements Shell {
   #channel: Channel | undefined;
   #current: Airborne | undefined;
   #stateLost = false;
+  /** The last one that landed on its worker's word: the worker may have died before it had written it down, and then the next one names it. */
+  #lastTold: { readonly id: string; readonly ending: Ending } | undefined;
   /** Since when the spool could not be read, for want of something. */
   #blindSince: number | undefined;
   #state: "open" | "gone" | "detached" = "open";
@@ -49,6 +55,7 @@ export class SpoolShell implements Shell {
     this.#gauge = gauge;
     this.#state = line.state;
     this.#outputBytes = outputBytes;
+    this.#texts = new CommandTexts(spool);
     this.#retained = new Retained(spool, { outputBytes });
     if (name === mainShell) this.#channel = this.#openChannel();
     else void this.#open();
@@ -70,7 +77,9 @@ export class SpoolShell implements Shell {
   }
 
   async find(id: string): ReturnType<CommandResults["find"]> {
-    return findIn(this.#spool, id);
+    const found = findIn(this.#spool, id);
+    if (found.kind !== "begun" || this.#lastTold?.id !== id) return found;
+    return { kind: "done", result: resultOf(this.#spool, id, this.#lastTold.ending) };
   }
 
   async readWhole(id: string, stream: OutputStream, range?: OutputRange): Promise<OutputRead> {
@@ -141,46 +150,52 @@ export class SpoolShell implements Shell {
   }
 
   #send(flight: Flight): void {
-    // Of one that nobody has written down before nothing else can be there; its worker would see it, too.
-    const isNew = this.#state === "open" && this.#spool.writeNewCommand(flight.id, flight.text);
+    const { file, isNew } = this.#state === "open" ? this.#texts.write(flight.id, flight.text) : nowhere;
+    // Of one that nobody ran before nothing else can be there; its worker would see it, too.
     const ending = isNew ? undefined : this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
+    flight.file = file;
     flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
-    if (isNew || !this.#spool.hasBegun(flight.id)) {
-      if (!isNew) this.#spool.writeCommand(flight.id, flight.text);
-      this.#channel?.tellWorker(flight.id);
-    }
+    if (isNew || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
     this.#channel?.done.keepAwake(true);
     this.#current = new Airborne(flight, (current) => this.#tick(current));
     if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
   #hear(said: ReadonlySet<string>): void {
-    if (said.has("lost")) this.#loseState();
+    if (said.has("lost") || (this.#lastTold !== undefined && said.has(`lost ${this.#lastTold.id}`))) this.#loseState();
     if (said.has("stopped")) this.#current?.keeperStopped();
-    this.#look((id) => this.#spool.toldEnding(id));
+    if (this.#current !== undefined) this.#current.told ??= endingTold(said, this.#current.flight);
+    this.#look();
   }
 
   /** The worker died outside of any command, maybe with the word of the next one in its hand. */
   #loseState(): void {
     this.#stateLost = true;
-    if (this.#current !== undefined) this.#tellAgain(this.#current.flight.id);
+    if (this.#current !== undefined) this.#tellAgain(this.#current.flight);
   }
 
-  /** Lands the current flight if its end is written; says whether it did. */
-  #look(find: (id: string) => Ending | undefined = (id) => this.#spool.ending(id)): boolean {
+  /** Lands the current flight if its end is told or written; says whether it did. */
+  #look(): boolean {
     const current = this.#current;
     if (current === undefined) return false;
-    const ending = find(current.flight.id);
+    const ending = current.told ?? this.#spool.ending(current.flight.id);
     if (ending === undefined || current.stop === "asked") return false;
     const { watch } = current.flight;
     if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
     const result = this.#resultOf(current.flight, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
+    if (current.told !== undefined) this.#checkLater(current.flight.id, current.told);
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
+  }
+
+  /** Whether its end can be written down: a worker that cannot do so may wait for ever. */
+  #checkLater(id: string, ending: Ending): void {
+    this.#lastTold = { id, ending };
+    setImmediate(() => this.#state === "open" && this.#guard(() => this.#spool.checkEnding(id))).unref();
   }
 
   #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
@@ -214,12 +229,12 @@ export class SpoolShell implements Shell {
       this.#giveUpOrStop(current, "time");
     else if (current.stop === "none" && this.#spool.outputBytes(current.flight.id) > this.#outputBytes)
       this.#stop(current, "output");
-    else if (current.isDueForAnotherWord()) this.#tellAgain(current.flight.id);
+    else if (current.isDueForAnotherWord()) this.#tellAgain(current.flight);
     current.flight.follow();
   }
 
-  #tellAgain(id: string): void {
-    if (!this.#spool.hasBegun(id)) this.#channel?.tellWorker(id);
+  #tellAgain(flight: Flight): void {
+    if (!this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
     this.#line.poke();
   }
 
@@ -293,6 +308,7 @@ export class SpoolShell implements Shell {
     this.#state = state;
     this.#unlisten();
     this.#retained.close();
+    this.#texts.close();
     this.#channel?.close();
     this.#channel = undefined;
     this.#current?.clear();
@@ -319,9 +335,9 @@ class Channel {
     this.done = new Hearing(done, { onWords, onEnd: () => undefined });
   }
 
-  tellWorker(id: string): void {
+  tellWorker({ id, file, pass }: Flight): void {
     try {
-      writeSync(this.#go, `${id}\n`);
+      writeSync(this.#go, `${id} ${file}\n${pass}\n`);
     } catch (cause) {
       // Somebody else has filled it up.
       throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });
@@ -334,9 +350,9 @@ class Channel {
   }
 }
 
+const nowhere = { file: "", isNew: false };
 const openPatience = { deadlineMs: 20_000, slowestMs: 25 };
 const mostForgotten = 2_000;
-/** What can be read of an output in one go. */
 
 /** How long a machine may be short of something before its environments are given up. */
 const blindMs = 10_000;

@@ -1,19 +1,17 @@
 import type { LimitHit } from "@corral/protocol";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  type Stats,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, ftruncateSync, lstatSync, type Stats, writeSync } from "node:fs";
 import { join } from "node:path";
+import {
+  look,
+  openFifo,
+  openRegularFile,
+  readRange,
+  SpoolUnreadable,
+  unlinkIfThere,
+  unreadable,
+  withRegularFile,
+  writeNew,
+} from "./spool-file.ts";
 
 /**
  * The spool as seen from outside. What is in it may have been put there by an agent: links are never
@@ -23,14 +21,15 @@ import { join } from "node:path";
  */
 export class Spool {
   readonly folder: string;
-  readonly #prefix: string;
+  /** What the paths of its files begin with. */
+  readonly base: string;
   /** Commands that lasted long enough to get a limit file. */
   readonly #limited = new Set<string>();
 
   /** `prefix`: what the names of its files begin with, when it is one of several in the folder. */
   constructor(folder: string, { prefix = "" }: { prefix?: string } = {}) {
     this.folder = folder;
-    this.#prefix = prefix;
+    this.base = `${folder}/${prefix}`;
   }
 
   exists(): boolean {
@@ -46,30 +45,14 @@ export class Spool {
     const path = this.#path(id, "rc");
     const found = look(path);
     if (found === undefined) return undefined;
-    if (!found.isFile()) throw new SpoolUnreadable("The end of the command is no file.", { mayPass: false });
+    if (!found.isFile()) throw noFile();
     return parseEnding(endingIn(path) ?? "");
   }
 
-  /** The same for who was told that it is there, and need not look first. */
-  toldEnding(id: string): Ending | undefined {
-    const text = endingIn(this.#path(id, "rc"));
-    return text === undefined ? this.ending(id) : parseEnding(text);
-  }
-
-  /** Writes it down unless it was there before: then it may have begun, or ended. */
-  writeNewCommand(id: string, text: string): boolean {
-    try {
-      writeNew(this.#path(id, "cmd"), text);
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(error);
-      return false;
-    }
-  }
-
-  /** Complete when it returns, and replaced as a whole when it was there before. */
-  writeCommand(id: string, text: string): void {
-    if (!this.writeNewCommand(id, text)) replace(this.#path(id, "cmd"), text);
+  /** Throws when something is in the place of its end that is none, and never can be. */
+  checkEnding(id: string): void {
+    const found = look(this.#path(id, "rc"));
+    if (found?.isFile() === false) throw noFile();
   }
 
   /**
@@ -121,7 +104,7 @@ export class Spool {
   }
 
   /**
-   * The command's text goes first and its ending last: cut short, it can neither run again nor look begun. What an agent
+   * The command's text goes first and its ending last: cut short, it does not look begun and never over. What an agent
    * put in the way of that stays, until all of the spool goes.
    */
   remove(id: string): void {
@@ -183,40 +166,19 @@ export class Spool {
     attempt(() => programFiles.forEach((extension) => unlinkIfThere(this.#path(id, extension))));
   }
 
+  /** What a command's text is in that has a file of its own, without what names begin with. */
+  textFile(id: string): string {
+    return fileOf(id, "cmd");
+  }
+
   #path(id: string, extension: Extension): string {
-    if (!safeId.test(id)) throw new TypeError(`not an id for a command: ${JSON.stringify(id)}`);
-    return `${this.folder}/${this.#prefix}${id}.${extension}`;
+    return this.base + fileOf(id, extension);
   }
 
   #fifo(name: FifoName): string {
-    return typeof name === "string" ? `${this.folder}/${this.#prefix}${name}` : this.#path(...name);
+    return typeof name === "string" ? `${this.base}${name}` : this.#path(...name);
   }
 }
-
-/** What is in the spool, or whether it is there, cannot be found out. */
-export class SpoolUnreadable extends Error {
-  /** What the system said, if it said something. */
-  readonly code: string | undefined;
-  /** The machine or this process is short of something; otherwise somebody has meddled. */
-  readonly mayPass: boolean;
-
-  constructor(message: string, { mayPass, cause }: { mayPass: boolean; cause?: unknown }) {
-    super(message, { cause });
-    this.mayPass = mayPass;
-    this.code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  }
-}
-
-function unreadable(cause: unknown): SpoolUnreadable {
-  const { code = "" } = cause as NodeJS.ErrnoException;
-  return new SpoolUnreadable(`The spool cannot be used: ${String(cause)}`, { mayPass: passing.has(code), cause });
-}
-
-/** Not an agent's doing, or nothing that a better moment would not mend. */
-const passing: ReadonlySet<string> = new Set([
-  ...["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN", "EINTR", "EIO"],
-  ...["ENOSPC", "EDQUOT"],
-]);
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -235,8 +197,27 @@ export const givenUpCode = 143;
 const keptOutput = 16_384;
 const endingShape = /^(\d{1,3})(?: (respawned|aborted|time|memory|pids|disk|output))?\n$/;
 
+function fileOf(id: string, extension: Extension): string {
+  if (!safeId.test(id)) throw new TypeError(`not an id for a command: ${JSON.stringify(id)}`);
+  return `${id}.${extension}`;
+}
+
 function endingIn(path: string): string | undefined {
   return withRegularFile(path, (fd, { size }) => readRange(fd, 0, Math.min(endingLimit, size)).toString("latin1"));
+}
+
+function noFile(): SpoolUnreadable {
+  return new SpoolUnreadable("The end of the command is no file.", { mayPass: false });
+}
+
+/** What the worker said on `done` of how this command ended; undefined when nothing was said, or by somebody who does not know the pass. */
+export function endingTold(said: ReadonlySet<string>, { id, pass }: { id: string; pass: string }): Ending | undefined {
+  for (const word of said) {
+    const told =
+      word.startsWith(`${id} `) && word.endsWith(` ${pass}`) ? word.slice(id.length + 1, -pass.length - 1) : "";
+    if (/^\d{1,3}$/.test(told)) return { exitCode: Number(told), shellLost: undefined };
+  }
+  return undefined;
 }
 
 function parseEnding(text: string): Ending | undefined {
@@ -259,92 +240,3 @@ type FifoWanted = readonly [name: FifoName, access: number];
 const programFifos = ["stdin", "stdout", "stderr", "life"] as const;
 const programFiles = ["program", ...programFifos, "ended"] as const;
 type Extension = "cmd" | "limit" | "out" | "err" | "rc" | (typeof programFiles)[number];
-
-function openFifo(path: string, access: number): number {
-  const fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  if (fstatSync(fd).isFIFO()) return fd;
-  closeSync(fd);
-  throw new Error(`${path} is not a FIFO`);
-}
-
-function openRegularFile(path: string, access: number): number {
-  const fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  throw new Error(`${path} is not a file`);
-}
-
-function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-}
-
-/** Undefined: nothing is there, or it is no regular file. */
-function withRegularFile<T>(
-  path: string,
-  use: (fd: number, found: Stats) => T,
-  access: number = constants.O_RDONLY,
-): T | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, access | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (cause) {
-    if (notARegularFile.has((cause as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw unreadable(cause);
-  }
-  try {
-    const found = fstatSync(fd);
-    return found.isFile() ? use(fd, found) : undefined;
-  } catch (cause) {
-    throw unreadable(cause);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** What opening says of nothing, a link, a folder, and of FIFOs and sockets without another end. */
-const notARegularFile: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "EISDIR", "ENXIO"]);
-
-function readRange(fd: number, from: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(Math.max(0, length));
-  let filled = 0;
-  while (filled < buffer.length) {
-    const got = readSync(fd, buffer, filled, buffer.length - filled, from + filled);
-    if (got === 0) break;
-    filled += got;
-  }
-  return buffer.subarray(0, filled);
-}
-
-const writeNewFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-
-function writeNew(path: string, text: string): void {
-  const fd = openSync(path, writeNewFlags, 0o644);
-  try {
-    writeFileSync(fd, text);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function replace(path: string, text: string): void {
-  const beside = `${path}.${process.pid}`;
-  try {
-    unlinkIfThere(beside);
-    writeNew(beside, text);
-    renameSync(beside, path);
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-}
-
-function unlinkIfThere(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}

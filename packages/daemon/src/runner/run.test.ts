@@ -85,7 +85,7 @@ describe("a session", () => {
   test("whose environment ends by itself goes on in another, and nothing is left of the first", async () => {
     await using daemon = await startTestDaemon();
     const { session, model, home } = daemon;
-    model.script([shell("mkdir /run/corral/$_corral_id.rc"), shell("echo on"), says("done")]);
+    model.script([shell("mkdir /run/corral/$_corral_id.rc; sleep 1000"), shell("echo on"), says("done")]);
     await session.prompt("break it");
     await session.until("activity.settled");
     expect((await session.until("call.failed")).data.error.code).toBe("environment.gone");

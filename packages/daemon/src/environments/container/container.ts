@@ -6,6 +6,7 @@ import { engineFix } from "../engines.ts";
 import {
   beginLine,
   keeperScript,
+  keeperWords,
   reachOfNamespace,
   scriptsInside,
   type ShellCommand,
@@ -19,7 +20,8 @@ import { resultsIn } from "../output.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
-import { Spool, SpoolUnreadable } from "../spool.ts";
+import { Spool } from "../spool.ts";
+import { SpoolUnreadable } from "../spool-file.ts";
 import {
   checkReadable,
   checkWorkspace,
@@ -126,6 +128,7 @@ class ContainerDriver implements EnvironmentDriver {
         access,
         workspace,
         supervisor,
+        words: keeperWords,
         cgroups: cgroupsOf(supervisor.pid),
         container: { id: container, engine: engine.socket, image, volumes },
       });

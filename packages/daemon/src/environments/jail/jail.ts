@@ -8,7 +8,7 @@ import {
 } from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { scriptsInside, type ShellCommand } from "../keeper.ts";
+import { keeperWords, scriptsInside, type ShellCommand } from "../keeper.ts";
 import {
   cgroupDoors,
   cgroupFolders,
@@ -32,7 +32,8 @@ import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
-import { Spool, SpoolUnreadable } from "../spool.ts";
+import { Spool } from "../spool.ts";
+import { SpoolUnreadable } from "../spool-file.ts";
 import {
   checkReadable,
   checkWorkspace,
@@ -129,7 +130,8 @@ class JailDriver implements EnvironmentDriver {
     try {
       const supervisor = await this.#start(bubblewrap, plan, { user, folder });
       const { id, network, access, workspace, limits } = plan;
-      const state = { version: 2, id, kind: "jail", network, access, workspace, supervisor, cgroups } as const;
+      const made = { version: 2, kind: "jail", words: keeperWords } as const;
+      const state = { ...made, id, network, access, workspace, supervisor, cgroups };
       return this.#at(folder, state, limits);
     } catch (error) {
       await endJail(folder).catch(() => undefined);

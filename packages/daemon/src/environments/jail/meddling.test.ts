@@ -40,8 +40,8 @@ test.each(harmless)("the shell lives through %s", async (_, text) => {
 });
 
 const fatal: [string, string][] = [
-  ["a FIFO where its end is written", "mkfifo /run/corral/$_corral_id.rc"],
-  ["a folder where its end is written", "mkdir /run/corral/$_corral_id.rc"],
+  ["a FIFO where its end is written", "mkfifo /run/corral/$_corral_id.rc; sleep 1000"],
+  ["a folder where its end is written", "mkdir /run/corral/$_corral_id.rc; sleep 1000"],
   ["a link where its end is written", "ln -s /workspace/x /run/corral/$_corral_id.rc; sleep 1000"],
   ...(isRoot
     ? []
@@ -50,6 +50,16 @@ const fatal: [string, string][] = [
         ["a closed output", "chmod 000 /run/corral/$_corral_id.out"],
       ] as [string, string][])),
 ];
+test.each(["mkfifo", "mkdir", "ln -s /workspace/x"])(
+  "a command that ends before its end can be written is done, and its environment with it: %s",
+  async (make) => {
+    const { environment, shell } = await openJail();
+    const text = `${make} /run/corral/$_corral_id.rc; echo out; false`;
+    expect(await shell.run({ id: "it", text, timeoutMs: 60_000 })).toMatchObject({ exitCode: 1, stdout: "out\n" });
+    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 10_000 }).toBe(false);
+  },
+);
+
 test.each(fatal)("an environment is ended at once by %s, and what ran is begun", async (_, text) => {
   const { environment, driver, shell } = await openJail();
   const before = await shell.run({ id: "before", text: "echo before", timeoutMs: 60_000 });

@@ -1,11 +1,12 @@
 import { CorralError, environmentId, type EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
-import { keeperScript, type ShellCommand, workerScript } from "../keeper.ts";
+import { keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper.ts";
 import { keptEnvironment } from "../kept.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, isAlive, signal } from "../process-identity.ts";
-import { Spool, SpoolUnreadable } from "../spool.ts";
+import { Spool } from "../spool.ts";
+import { SpoolUnreadable } from "../spool-file.ts";
 import { LocalFolder } from "./folder.ts";
 import { endMembers } from "./members.ts";
 import { marker, reachOfMarker } from "./reach.ts";
@@ -82,6 +83,7 @@ class LocalDriver implements EnvironmentDriver {
         access,
         workspace,
         supervisor,
+        words: keeperWords,
         cgroups: [],
       });
     } catch (error) {
@@ -131,6 +133,7 @@ function environmentAt(folder: LocalFolder, state: EnvironmentState): Environmen
   const { supervisor } = state;
   const kill = () => endMembers(folder.id, supervisor);
   const kept = keptEnvironment({
+    words: state.words,
     spool: folder.spool,
     outputBytes: folder.limits().outputBytes,
     keeper: {

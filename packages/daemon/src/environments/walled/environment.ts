@@ -10,6 +10,7 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
   const { supervisor } = state;
   const { gauge, unguard, outputBytes, remove } = held;
   const kept = keptEnvironment({
+    words: state.words,
     spool: folder.spool,
     outputBytes,
     gauge,
