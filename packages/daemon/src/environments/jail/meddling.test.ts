@@ -1,4 +1,4 @@
-import { newId } from "@corral/protocol";
+import { type CorralError, newId } from "@corral/protocol";
 import { chownSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,11 +51,15 @@ const fatal: [string, string][] = [
       ] as [string, string][])),
 ];
 test.each(["mkfifo", "mkdir", "ln -s /workspace/x"])(
-  "a command that ends before its end can be written is done, and its environment with it: %s",
+  "the end of a command that cannot be written down is told or not known, and its environment ends: %s",
   async (make) => {
     const { environment, shell } = await openJail();
     const text = `${make} /run/corral/$_corral_id.rc; echo out; false`;
-    expect(await shell.run({ id: "it", text, timeoutMs: 60_000 })).toMatchObject({ exitCode: 1, stdout: "out\n" });
+    const ended = shell.run({ id: "it", text, timeoutMs: 60_000 }).then(
+      ({ exitCode, stdout }) => ({ exitCode, stdout }),
+      (error: unknown) => (error as CorralError).code,
+    );
+    expect([{ exitCode: 1, stdout: "out\n" }, "environment.gone"]).toContainEqual(await ended);
     await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 10_000 }).toBe(false);
   },
 );
