@@ -69,6 +69,19 @@ test("what writes in the background of an environment without a command is stopp
   expect(await promise).toBe("disk");
 });
 
+test("one whose folder is away for a moment is watched all the same, and leaves nobody unguarded", async () => {
+  const [away, writing] = [newGuarded(), await writer(10_000)];
+  const { promise, resolve } = Promise.withResolvers<LimitHit>();
+  const free = (folder: string) => {
+    if (folder === away.folders[0]) throw new Error("ENOENT");
+    return scarce;
+  };
+  const guard = new Guard({ free, measure: nothing, everyMs: 50 });
+  guard.watch(away, "environment", () => undefined);
+  guard.watch(writing, "command", resolve);
+  expect(await promise).toBe("disk");
+});
+
 test("a command is stopped before its environment", async () => {
   const guarded = await writer(10_000);
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -80,7 +80,11 @@ export class Guard {
   }
 
   async #lookAtDisk(watches: readonly Watch[]): Promise<void> {
-    stopLargestWriter(watches.filter(({ guarded }) => isScarce(guarded.look(this.#options.free))));
+    const runsOut = ({ guarded }: Watch): boolean => {
+      const free = guarded.look(this.#options.free);
+      return free !== undefined && isScarce(free);
+    };
+    stopLargestWriter(watches.filter(runsOut));
     for (const watch of watches) if (this.#watches.has(watch)) await this.#keepDisk(watch);
   }
 
@@ -155,13 +159,20 @@ export class Guarded {
     if (this.#free === undefined) this.look(freeAt);
   }
 
-  /** What is left of its disk, and adds what has gone since the last look. */
-  look(freeAt: GuardOptions["free"]): Free {
-    const free = freeAt(this.folders[0]);
-    if (this.#free !== undefined) this.gone += goneBetween(this.#free, free);
-    this.#free = free;
-    if (isFull(free)) this.timesFull++;
-    return free;
+  /**
+   * What is left of its disk, and adds what has gone since the last look. Undefined: its folder cannot be found now, and may be at the
+   * next look; nobody else is left unguarded for that.
+   */
+  look(freeAt: GuardOptions["free"]): Free | undefined {
+    const before = this.#free;
+    try {
+      this.#free = freeAt(this.folders[0]);
+    } catch {
+      return undefined;
+    }
+    if (before !== undefined) this.gone += goneBetween(before, this.#free);
+    if (isFull(this.#free)) this.timesFull++;
+    return this.#free;
   }
 }
 
