@@ -142,7 +142,7 @@ test(
     expect([await demo.exit, demo.text()]).toEqual([
       1,
       expect.stringMatching(
-        /error: No jail can be opened here \(bubblewrap: none that works\)\.\nhint: .*install.*bubblewrap.* Then try `corral demo` again/,
+        /error: No jail can be opened here \(bubblewrap: \/usr\/bin\/bwrap, which others than root could change\)\.\nhint: .*install.*bubblewrap.* Then try `corral demo` again/,
       ),
     ]);
     expect(demo.text()).not.toContain("corral run");
