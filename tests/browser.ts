@@ -1,35 +1,39 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import { existsSync } from "node:fs";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll } from "vitest";
 
 const program = "/usr/bin/chromium";
 
 export const browserIsMissing = !existsSync(program);
 
-/** A browser with one page and a profile of its own, that reaches nothing by itself. */
+/** A browser as one person has it: a page, and nothing in common with others', though all are one process. Reaches nothing by itself. */
 export interface Browser extends AsyncDisposable {
   readonly page: Page;
   /** What pages complained about: errors, refused policies, failed requests. */
   readonly complaints: readonly string[];
 }
 
-export async function openBrowser(): Promise<Browser> {
-  const profile = mkdtempSync(join(tmpdir(), "corral-browser-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: program,
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-    viewport: { width: 1000, height: 760 },
-  });
+/** For the stories of one file, whose process ends with them. */
+export function browsers(): () => Promise<Browser> {
+  const args = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ];
+  let launched: ReturnType<typeof chromium.launch> | undefined;
+  afterAll(async () => (await launched)?.close());
+  return async () => {
+    launched ??= chromium.launch({ executablePath: program, args });
+    return openIn(await (await launched).newContext({ viewport: { width: 1000, height: 760 } }));
+  };
+}
+
+async function openIn(context: BrowserContext): Promise<Browser> {
   const complaints: string[] = [];
   context.on("weberror", (error) => complaints.push(error.error().message));
   context.on("console", (message) => {
@@ -42,11 +46,8 @@ export async function openBrowser(): Promise<Browser> {
     });
   });
   return {
-    page: context.pages()[0] ?? (await context.newPage()),
+    page: await context.newPage(),
     complaints,
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => context.close(),
   };
 }

@@ -4,7 +4,7 @@ import { type SessionId, sessionId, type WireEvent } from "@corral/protocol";
 import { callsTool, says, thinks } from "@corral/daemon/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { browserIsMissing, openBrowser } from "./browser.ts";
+import { browserIsMissing, browsers } from "./browser.ts";
 import { eventsUntil, setStage, type Stage } from "./story.ts";
 
 if (browserIsMissing) {
@@ -16,6 +16,8 @@ if (browserIsMissing) {
 const markup = `<img src=x onerror="document.title=1">`;
 
 describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () => {
+  const openBrowser = browsers();
+
   test("shows a session from its prompt to its end as it happens, and markup stays text", async () => {
     await using stage = await setStage();
     await stage.serve();

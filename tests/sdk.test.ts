@@ -8,7 +8,7 @@ import { openDaemonLog } from "@corral/daemon/testing";
 import { newId, type SessionId } from "@corral/protocol";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import { browserIsMissing, openBrowser } from "./browser.ts";
+import { browserIsMissing, browsers } from "./browser.ts";
 import { dist, eventsUntil, everything, listen, setStage, type Stage } from "./story.ts";
 
 const node = (words: readonly string[], options: ExecFileOptions) =>
@@ -79,6 +79,8 @@ test.each(["sse", "websocket"] as const)("a program that followed over %s and le
 });
 
 describe.skipIf(browserIsMissing)("in a browser (needs /usr/bin/chromium)", () => {
+  const openBrowser = browsers();
+
   test("the SDK asks, follows over both protocols and fails with its own errors, and needs nothing of Node", async () => {
     await using stage = await setStage();
     await stage.serve();
