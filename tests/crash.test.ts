@@ -33,7 +33,7 @@ describe("kill -9", () => {
   });
 
   test("of the runner while a command runs: another runner joins the command and finishes", async () => {
-    await using stage = await setStage();
+    await using stage = await setStage({ runners: 2 });
     const daemon = await stage.serve();
     const session = await prompted(stage, "write slowly");
     (await stage.model.nextRequest()).answer(callsTool("shell", { command: slowCommand }));

@@ -75,10 +75,6 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 beforeAll(async () => {
   stage = await setStage();
-  // One runner is enough, and a daemon with one starts sooner.
-  const settings = join(stage.variables["HOME"] ?? "", ".config", "corral");
-  mkdirSync(settings, { recursive: true });
-  writeFileSync(join(settings, "config.json"), '{ "version": 1, "runners": 1 }');
   const folder = join(stage.home, "rehearsals");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "marks.json"), JSON.stringify(script));

@@ -26,7 +26,7 @@ describe("corral serve", () => {
   });
 
   test("corral stop ends it and every runner; a second stop has nothing to do", async () => {
-    await using stage = await setStage();
+    await using stage = await setStage({ runners: 2 });
     const daemon = await stage.serve();
     const runners = daemon.runners();
     expect(runners.length).toBeGreaterThan(0);
@@ -59,7 +59,7 @@ describe("corral serve", () => {
   });
 
   test("SIGTERM drains by a deadline: a command that runs on is taken up by the next daemon", async () => {
-    await using stage = await setStage();
+    await using stage = await setStage({ runners: 2 });
     const daemon = await stage.serve();
     const run = stage.corral("run", "--detach", "wait");
     expect(await run.exit).toBe(0);
@@ -106,7 +106,7 @@ describe("corral serve", () => {
   });
 
   test("status tells what the daemon has in its hands", async () => {
-    await using stage = await setStage();
+    await using stage = await setStage({ runners: 2 });
     const daemon = await stage.serve();
     expect(await stage.corral("run", "--detach", "think").exit).toBe(0);
     const held = await stage.model.nextRequest();

@@ -114,7 +114,7 @@ describe("a session from the command line", () => {
 
 describe("what a person stopped", () => {
   test("is not taken up again after a crash, what a shutdown stopped is, and the queue stays as it was", async () => {
-    await using stage = await setStage();
+    await using stage = await setStage({ runners: 2 });
     const daemon = await stage.serve();
     const { model } = stage;
     const started = async (...words: string[]) =>

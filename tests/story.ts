@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Client, createClient, type FollowOptions } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
 import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
@@ -56,17 +57,23 @@ export interface StageWish {
   readonly variables?: Readonly<Record<string, string>>;
   /** Where the programs are. */
   readonly programs?: string;
+  /** How many runners daemons have, by the user's settings; one is enough for most, and a daemon with one starts sooner. */
+  readonly runners?: number;
 }
 
 export async function setStage({
   home: name = "home",
   variables = {},
   programs = dist,
+  runners = 1,
 }: StageWish = {}): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "corral-story-"));
   const home = join(folder, name);
   const model = await startScriptedModel();
   const repository = makeRepository(join(folder, "repository"));
+  const settings = join(folder, "user", ".config", "corral");
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "config.json"), JSON.stringify({ runners }));
   const children = new Set<ChildProcess>();
   const env = {
     PATH: process.env["PATH"],
@@ -97,10 +104,7 @@ export async function setStage({
     client: () => clientFor(home),
     async [Symbol.asyncDispose]() {
       const closed = model.close();
-      const stop = start(["stop", "--now"]);
-      stop.stdout.resume();
-      stop.stderr.resume();
-      await once(stop, "exit");
+      await stop(home);
       for (const child of children) if (child.exitCode === null) child.kill("SIGKILL");
       await closed;
       rmSync(folder, { recursive: true, force: true });
@@ -139,6 +143,20 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
   };
 }
 
+/** What `corral stop --now` does, without a program for it. */
+async function stop(home: string): Promise<void> {
+  if (!existsSync(join(home, "daemon.json"))) return;
+  const { pid } = infoIn(home);
+  // A daemon that died has left its word behind, and its number may be somebody else's by now.
+  if (!wordsOf(pid).includes(home)) return;
+  const patience = AbortSignal.timeout(10_000);
+  await clientFor(home)
+    .daemon.stop({ now: true }, { signal: patience })
+    // One that does not answer is killed; one that answers otherwise, or breaks off, is about to end.
+    .catch(() => patience.aborted && process.kill(pid, "SIGKILL"));
+  while (isRunning(pid)) await delay(5);
+}
+
 function commandLine(child: ChildProcess): CommandLine {
   let stdout = "";
   let stderr = "";
@@ -168,8 +186,12 @@ function commandLine(child: ChildProcess): CommandLine {
   };
 }
 
+function infoIn(home: string): DaemonInfo {
+  return daemonInfo.parse(JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")));
+}
+
 function clientFor(home: string): Client {
-  const { url } = daemonInfo.parse(JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")));
+  const { url } = infoIn(home);
   return createClient({ url, token: readFileSync(join(home, "token"), "utf8").trim() });
 }
 

@@ -35,7 +35,7 @@ test("under load, killed at random again and again, nothing accepted is lost and
   const seed = Number(process.env["CORRAL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`torture: CORRAL_SEED=${seed}`);
   const random = randomFrom(seed);
-  await using stage = await setStage();
+  await using stage = await setStage({ runners: 2 });
   mkdirSync(join(stage.home, "rehearsals"), { recursive: true });
   writeFileSync(join(stage.home, "rehearsals", "load.json"), JSON.stringify(script));
   let daemon = await stage.serve();

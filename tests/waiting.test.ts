@@ -16,7 +16,7 @@ async function corral(stage: Stage, ...words: readonly string[]): Promise<string
 
 describe("more sessions than may be at work at once", () => {
   test("wait in line where people see it, through a crash, until there is a place or the limit is raised", async () => {
-    await using stage = await setStage();
+    await using stage = await setStage({ runners: 2 });
     const { model } = stage;
     const daemon = await stage.serve();
     await corral(stage, "config", "set", "sessions.atOnce", "1");
