@@ -6,6 +6,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * earlier runs, and how long a file is says little: these are told, each taking longer than those below it.
  */
 const slow = [
+  "tests/care.test.ts",
+  "tests/recovery.test.ts",
+  "tests/workspaces.test.ts",
+  "tests/questions.test.ts",
+  "tests/shell.test.ts",
+  "tests/hundred.test.ts",
+  "tests/crash.test.ts",
+  "tests/dashboard.test.ts",
+  "tests/sdk.test.ts",
+  "tests/torture.test.ts",
+  "tests/network.test.ts",
+  "tests/serve.test.ts",
+  "tests/providers.test.ts",
+  "tests/sessions.test.ts",
+  "tests/demo.test.ts",
   "packages/daemon/src/environments/jail/ordinary-user.test.ts",
   "packages/daemon/src/environments/jail/jail.conformance.test.ts",
   "packages/daemon/src/runner/process/host.test.ts",
@@ -22,31 +37,21 @@ const slow = [
   "packages/daemon/src/workspaces/snapshots/snapshots.test.ts",
   "packages/daemon/src/workspaces/ordinary-user.test.ts",
   "packages/daemon/src/workspaces/prepare.test.ts",
-  "tests/care.test.ts",
-  "tests/recovery.test.ts",
-  "tests/workspaces.test.ts",
-  "tests/crash.test.ts",
-  "tests/questions.test.ts",
-  "tests/hundred.test.ts",
-  "tests/dashboard.test.ts",
-  "tests/shell.test.ts",
-  "tests/serve.test.ts",
-  "tests/sdk.test.ts",
-  "tests/torture.test.ts",
-  "tests/network.test.ts",
-  "tests/demo.test.ts",
 ];
+
+/** In this order, each without a break: a process that files share goes on as long as the next one is of the same project. */
+const projects = ["stories", "unit-alone", "unit"];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
     const others = await super.sort(files);
-    return others.toSorted((a, b) => groupOf(a) - groupOf(b) || placeOf(a) - placeOf(b));
+    return others.toSorted((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b));
   }
 }
 
-function groupOf({ project }: TestSpecification): number {
-  return project.config.sequence.groupOrder;
+function rankOf({ project }: TestSpecification): number {
+  return projects.indexOf(project.name);
 }
 
 function placeOf({ project, moduleId }: TestSpecification): number {
