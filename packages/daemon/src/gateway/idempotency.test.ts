@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { event, newId } from "@corral/protocol";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CorralError, event, newId } from "@corral/protocol";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openTestGateway } from "./testing.ts";
 
 let folder: string;
@@ -131,6 +131,18 @@ describe("the same key", () => {
     const later = await send("/api/sessions", { projectId: project.id }, "k1");
     expect(later).toMatchObject({ status: 201, replayed: false });
     expect(later.body.id).not.toBe(first.body.id);
+  });
+
+  test("that cannot be written down is a refusal in the usual words", async () => {
+    const { project } = await gate.newSession();
+    const full = new CorralError("log.full", "There is no room.", { hint: "Make some", retry: "later" });
+    vi.spyOn(gate.log, "append").mockRejectedValue(full);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const refused = await gate.post("/api/sessions", { projectId: project.id }, { "idempotency-key": "k1" });
+    expect({
+      type: refused.headers.get("content-type"),
+      body: (await refused.json()) as unknown,
+    }).toMatchObject({ type: "application/problem+json", body: { status: 507, code: "log.full", hint: "Make some" } });
   });
 
   test("that is no key is refused", async () => {

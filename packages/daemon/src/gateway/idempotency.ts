@@ -140,9 +140,12 @@ export async function openRequests(log: Pick<Log, "append" | "rows">, now: () =>
     const { statusCode: status } = reply;
     const answer = { status, type: String(reply.getHeader("content-type") ?? json), payload: told };
     try {
-      await durable;
-      if (status < 300) await remember(key, request, answer);
-      else known.delete(key);
+      // What failed is not remembered, and may have failed for the very reason that keeps this from the disk.
+      if (status >= 300) known.delete(key);
+      else {
+        await durable;
+        await remember(key, request, answer);
+      }
     } catch (error) {
       known.delete(key);
       once.answered({ ...answer, payload: null });
