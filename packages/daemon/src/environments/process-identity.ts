@@ -1,5 +1,5 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /**
  * A process number alone may belong to a stranger by now. Number, start time and boot together
@@ -51,6 +51,16 @@ export async function endProcess(identity: ProcessIdentity): Promise<void> {
   }
 }
 
+/**
+ * What a leader that has ended left in its session. As long as somebody is in it no process gets its number; where one has that number, nobody of
+ * the session was left, and whoever is in it now is a stranger.
+ */
+export function leftInSession(leader: number): ProcessIdentity[] {
+  const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const members = numbers.filter((name) => look(Number(name))?.session === leader);
+  return look(leader) === undefined ? members.flatMap((name) => identify(Number(name)) ?? []) : [];
+}
+
 let knownBootId: string | undefined;
 
 /** Changes with every start of the machine, never while it runs. */
@@ -59,7 +69,7 @@ export function bootId(): string {
   return knownBootId;
 }
 
-function look(pid: number): { state: string; startTime: string; flags: number } | undefined {
+function look(pid: number): { state: string; session: number; startTime: string; flags: number } | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -68,6 +78,6 @@ function look(pid: number): { state: string; startTime: string; flags: number } 
   }
   // The name in parentheses may hold spaces and parentheses itself, so fields count from its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, flags, startTime] = [fields[0], Number(fields[6]), fields[19]];
-  return state === undefined || startTime === undefined ? undefined : { state, startTime, flags };
+  const [state, session, flags, startTime] = [fields[0], Number(fields[3]), Number(fields[6]), fields[19]];
+  return state === undefined || startTime === undefined ? undefined : { state, session, startTime, flags };
 }

@@ -7,11 +7,14 @@ import { bootId, isAlive } from "../process-identity.ts";
 import { Builders } from "./builders.ts";
 import { startJail } from "./start.ts";
 
-test("a bubblewrap that does not tell of its inner half in time is ended with it", async () => {
+test.each([
+  ["does not tell of its inner half in time", "wait"],
+  ["was killed before it told of its inner half", "kill -9 $$"],
+])("a bubblewrap that %s is ended with it", async (_, then) => {
   const spool = mkdtempSync(join(tmpdir(), "corral-start-"));
   onTestFinished(() => rmSync(spool, { recursive: true }));
   const [bubblewrap, halves] = ["bwrap", "halves"].map((name) => join(spool, name)) as [string, string];
-  writeFileSync(bubblewrap, `#!/bin/sh\nsleep 3000 &\ncat /proc/$$/stat /proc/$!/stat >${halves}\nwait\n`, {
+  writeFileSync(bubblewrap, `#!/bin/sh\nsleep 3000 &\ncat /proc/$$/stat /proc/$!/stat >${halves}\n${then}\n`, {
     mode: 0o755,
   });
   const start = startJail(new Builders(), {

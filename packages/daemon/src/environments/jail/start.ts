@@ -2,7 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import { beginLine, readyLine } from "../keeper.ts";
-import { identify } from "../process-identity.ts";
+import { identify, leftInSession, signal } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
 import { type Builders, infoOptions, orderLine, type Orders, spoolLine } from "./builders.ts";
 
@@ -117,9 +117,14 @@ function childPid(info: string): number | undefined {
 /**
  * Both halves of a bubblewrap. The inner one waits for the outer one without end until it is told of; till then it is of the same group, and
  * afterwards, in a session of its own, its number is known. While the outer one has not been collected, neither number can have passed to a stranger.
+ * One that somebody else ended before it told left the inner one in its session.
  */
 function killUnstarted(outer: ChildProcess, inner: number | undefined): void {
-  if (outer.pid === undefined || outer.exitCode !== null || outer.signalCode !== null) return;
+  if (outer.pid === undefined) return;
+  if (outer.exitCode !== null || outer.signalCode !== null) {
+    for (const left of leftInSession(outer.pid)) signal(left, "SIGKILL");
+    return;
+  }
   for (const pid of [-outer.pid, ...(inner === undefined ? [] : [inner])]) {
     try {
       process.kill(pid, "SIGKILL");
