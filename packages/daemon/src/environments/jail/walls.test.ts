@@ -13,9 +13,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
+import { hostname, networkInterfaces, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { quoted } from "../quoting.ts";
 import { architectures } from "./seccomp/index.ts";
 import { numberOf, type SystemCall } from "./seccomp/syscalls.ts";
 import { type OpenJail, runOutside, runUnguarded, TestPlace } from "./testing/place.ts";
@@ -129,6 +130,14 @@ describe("processes of the machine", () => {
       const seize = 0x4206;
       await cannot(perl(`exit(syscall(${ptrace}, ${seize}, ${pid}, 0, 0) == 0 ? 0 : 1)`));
     }
+  });
+
+  test("share no memory with it, and it does not learn the machine's name", async () => {
+    const made = execFileSync("ipcmk", ["-p", "0666", "-M", "4096"], { encoding: "utf8" });
+    const id = /(\d+)\s*$/.exec(made)?.[1] ?? "";
+    ends.push(() => execFileSync("ipcrm", ["-m", id]));
+    await cannot(`grep -Eq '^ *-?[0-9]+ +${id} ' /proc/sysvipc/shm`, [jail, openNetwork]);
+    await cannot(`[ "$(cat /proc/sys/kernel/hostname)" = ${quoted(hostname())} ]`, [jail, openNetwork]);
   });
 
   test("live on when a command signals everybody", async () => {
