@@ -43,9 +43,11 @@ export type RuleId = Id<"rule">;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** A new id: 48 bits of time, so that ids of one kind lie together on disk, then 80 random bits. */
-export function newId<K extends IdKind>(kind: K): Id<K> {
-  const random = crypto.getRandomValues(new Uint8Array(16));
+/** A new id: 48 bits of time, so that ids of one kind lie together on disk, then 80 random bits, of 16 bytes that nobody else has. */
+export function newId<K extends IdKind>(
+  kind: K,
+  random: Uint8Array = crypto.getRandomValues(new Uint8Array(16)),
+): Id<K> {
   let time = Date.now();
   let stamp = "";
   for (let i = 0; i < 10; i++) {

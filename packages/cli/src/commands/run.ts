@@ -5,6 +5,7 @@ import { admitSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { readPrompt } from "../prompt.ts";
+import { randomBytes } from "../random.ts";
 import { modelNamed } from "../rehearsal/model.ts";
 import { UsageError, valuesOf } from "../flags.ts";
 import type { WishFlags } from "../run-wish.ts";
@@ -100,7 +101,11 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     });
     if (session.environment.kind === "local") world.err.write((await import("../environment.ts")).unsafe);
     const attachments = await attached(client, session.id, files);
-    const input = { id: newId("input"), text: prompt, ...(attachments.length === 0 ? {} : { attachments }) };
+    const input = {
+      id: newId("input", randomBytes(16)),
+      text: prompt,
+      ...(attachments.length === 0 ? {} : { attachments }),
+    };
     await admitSurely(client, session.id, input, world);
     if (args.detach === true) {
       world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
