@@ -1,8 +1,8 @@
 import { CorralError } from "@corral/protocol";
-import { readFile, stat } from "node:fs/promises";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
-import { git, type GitOptions, userSettings } from "../git/index.ts";
+import { git, type GitAnswer, type GitOptions, userSettings } from "../git/index.ts";
 
 /** A user's repository as a copy needs to know it. Reading it takes no lock in it and makes nothing there. */
 export interface Source {
@@ -41,23 +41,23 @@ export interface SourceNotes {
 export async function inspect(repo: string, asking: Pick<GitOptions, "signal" | "urgency"> = {}): Promise<Source> {
   const path = resolve(repo);
   if (!((await stat(path).catch(() => undefined))?.isDirectory() ?? false)) throw missing(path);
-  const [places, refs, settings] = await Promise.all([
-    git(path, ["rev-parse", "--path-format=absolute", ...placesAsked], asking),
+  const askPlaces = () => git(path, ["rev-parse", "--path-format=absolute", ...placesAsked], asking);
+  const isUsual = await isUsualPlace(path);
+  const [asked, refs, settings] = await Promise.all([
+    isUsual ? undefined : askPlaces(),
     git(path, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/remotes", "refs/tags"], asking),
-    userSettings(path, /^(user\.(name|email)|core\.excludesfile|remote\..*\.url)$/),
+    userSettings(path, /^(user\.(name|email)|core\.(excludesfile|worktree|bare)|extensions\..*|remote\..*\.url)$/),
   ]);
-  if (!places.ok) throw notARepo(path, places.stderr);
-  const [commonFolder = "", gitFolder = "", objectFormat = "sha1", worktree = path] = places.stdout.split("\n");
+  const usual = isUsual && refs.ok ? usualPlaces(path, settings) : undefined;
+  const places = usual ?? placesTold(path, asked ?? (await askPlaces()));
+  const { commonFolder, gitFolder } = places;
   const [head, shallow, excludes] = await Promise.all([
     headOf(gitFolder, refs.stdout).then((known) => known ?? askHead(path, asking)),
     optionalText(join(commonFolder, "shallow")),
     excludesOf(commonFolder, settings.get("core.excludesfile")),
   ]);
   return {
-    worktree: worktree === "" ? path : worktree,
-    commonFolder,
-    gitFolder,
-    objectFormat,
+    ...places,
     head,
     refs: packedRefs(refs.stdout),
     shallow,
@@ -65,6 +65,36 @@ export async function inspect(repo: string, asking: Pick<GitOptions, "signal" | 
     excludes,
     variables: identity(settings),
   };
+}
+
+type Places = Pick<Source, "worktree" | "commonFolder" | "gitFolder" | "objectFormat">;
+
+/** Whether it looks like the top of a repository that has everything below `.git`. */
+async function isUsualPlace(path: string): Promise<boolean> {
+  const [real, ...found] = await Promise.all([
+    realpath(path),
+    ...[".git", ".git/objects", ".git/refs", ".git/HEAD", ".git/commondir"].map((name) =>
+      lstat(join(path, name)).catch(() => undefined),
+    ),
+  ]);
+  const [git, objects, refs, head, commonFolder] = found;
+  const isWhole = [git, objects, refs].every((folder) => folder?.isDirectory() === true) && head?.isFile() === true;
+  return real === path && isWhole && commonFolder === undefined;
+}
+
+/** What git would tell of such a one; undefined: its settings may say otherwise. */
+function usualPlaces(path: string, settings: ReadonlyMap<string, string>): Places | undefined {
+  const gitFolder = join(path, ".git");
+  const objectFormat = settings.get("extensions.objectformat") ?? "sha1";
+  const isOdd = settings.has("core.worktree") || !["false", undefined].includes(settings.get("core.bare"));
+  const isExtended = settings.keys().some((name) => /^extensions\.(?!objectformat$)/.test(name));
+  return isOdd || isExtended ? undefined : { worktree: path, commonFolder: gitFolder, gitFolder, objectFormat };
+}
+
+function placesTold(path: string, { ok, stdout, stderr }: GitAnswer): Places {
+  if (!ok) throw notARepo(path, stderr);
+  const [commonFolder = "", gitFolder = "", objectFormat = "sha1", worktree = ""] = stdout.split("\n");
+  return { worktree: worktree === "" ? path : worktree, commonFolder, gitFolder, objectFormat };
 }
 
 const placesAsked = ["--git-common-dir", "--absolute-git-dir", "--show-object-format", "--show-toplevel"];
