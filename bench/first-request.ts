@@ -155,6 +155,6 @@ function report({ bare, corral, steps: taken }: Seen): Outcome {
   say(`corral run: ${median(corral).toFixed(1)} ms, best ${Math.min(...corral).toFixed(1)} ms`);
   return allMet([
     atMost("corral run to its first request", median(corral), 150, " ms"),
-    atMost("against a program that only asks", median(corral) / median(bare), 5),
+    atMost("against a program that only asks", median(corral) / median(bare), 4),
   ]);
 }
