@@ -177,8 +177,10 @@ describe("corral backup", () => {
 });
 
 describe("a follower whose log is replaced", () => {
-  async function makeTokens(stage: Stage, ...names: string[]): Promise<void> {
-    for (const name of names) expect((await said(stage, "token", "create", name)).code).toBe(0);
+  /** The first by a command, which starts a daemon where there is none. */
+  async function makeTokens(stage: Stage, first: string, ...others: string[]): Promise<void> {
+    expect((await said(stage, "token", "create", first)).code).toBe(0);
+    for (const name of others) await stage.client().tokens.create({ name });
   }
 
   /** Replaces the log under a follower that has seen all of it; gives what that printed since. */
