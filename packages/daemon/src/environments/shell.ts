@@ -166,7 +166,12 @@ export class SpoolShell implements Shell {
   #hear(said: ReadonlySet<string>): void {
     if (said.has("lost") || (this.#lastTold !== undefined && said.has(`lost ${this.#lastTold.id}`))) this.#loseState();
     if (said.has("stopped")) this.#current?.keeperStopped();
-    if (this.#current !== undefined) this.#current.told ??= endingTold(said, this.#current.flight);
+    const current = this.#current;
+    if (current !== undefined) {
+      current.told ??= endingTold(said, current.flight);
+      // On a busy machine both are heard at once: how it ended, and that its worker died over writing that down.
+      if (current.told !== undefined && said.has(`lost ${current.flight.id}`)) this.#stateLost = true;
+    }
     this.#look();
   }
 
