@@ -53,7 +53,7 @@ export const ownBuilders = new Builders();
 
 export interface Builder {
   readonly process: ChildProcess;
-  /** Takes the orders, as one line, and then, to its end, bubblewrap's options. */
+  /** Takes the orders, as one line, then `doorsOpen`, and then, to its end, bubblewrap's options. */
   readonly line: Writable;
   readonly info: Readable;
   /** Takes, to its end, the program that decides on system calls: bubblewrap reads it as `seccompFd`. */
@@ -70,6 +70,9 @@ export interface Orders {
   /** What runs in the jail. */
   readonly command: readonly string[];
 }
+
+/** Told when what is behind the doors is there. A shell reads byte by byte: it takes its orders in while that is made. */
+export const doorsOpen = "\n";
 
 export function orderLine({ doors, bubblewrap, command }: Orders): string {
   return lineOf([...doors, "--", bubblewrap, "--args", String(optionsFd), "--", ...command]);
@@ -100,6 +103,7 @@ newline='
 exec ${spoolFd}<&-
 IFS= read -r orders <&${optionsFd} || exit
 eval "set -- $orders"
+read -r word <&${optionsFd} || exit
 until [ "$1" = -- ]; do
   echo 0 >"$1" || exit
   shift

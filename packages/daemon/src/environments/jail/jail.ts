@@ -128,9 +128,8 @@ class JailDriver implements EnvironmentDriver {
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
     const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
-    folder.make({ limits: plan.limits, cgroups });
     try {
-      const supervisor = await this.#start(bubblewrap, plan, { user, folder });
+      const supervisor = await this.#start(bubblewrap, plan, { user, folder, cgroups });
       const { id, network, access, workspace, limits } = plan;
       const made = { version: 2, kind: "jail", words: keeperWords } as const;
       const state = { ...made, id, network, access, workspace, supervisor, cgroups };
@@ -186,7 +185,7 @@ class JailDriver implements EnvironmentDriver {
     }
   }
 
-  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder }: Ground): Promise<ProcessIdentity> {
+  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
     return raiseJail(ownBuilders, {
       bubblewrap,
@@ -209,7 +208,8 @@ class JailDriver implements EnvironmentDriver {
       ],
       doors: cgroupDoors(means.places, plan.id),
       limit: (pid) => {
-        giveWay(means, pid);
+        folder.make({ limits: plan.limits, cgroups });
+        if (pid !== undefined) giveWay(means, pid);
         makeCgroups(means.places, plan.id);
       },
       tighten: () => limitCgroups(means.places, plan.id, plan.limits),
@@ -254,6 +254,7 @@ const language = `: "\${LANG:=C.UTF-8}"; export LANG`;
 interface Ground {
   readonly user: JailUser;
   readonly folder: WalledFolder;
+  readonly cgroups: readonly string[];
 }
 
 /** One that was not opened all the way: what there is of it is on file. */

@@ -35,7 +35,9 @@ export async function raiseJail(builders: Builders, raising: Raising): Promise<P
       walls: () => {
         const prepared = raising.prepare();
         opened = open(raising);
-        return { options: wallsAround(raising, prepared, opened), seccomp: prepared.seccomp, spool: folder.spool };
+        const options = wallsAround(raising, prepared, opened);
+        const covered = opened.missing.catch(() => undefined);
+        return { options, seccomp: prepared.seccomp, spool: folder.spool, covered };
       },
       record: (first) => folder.recordSupervisor(first),
     });
@@ -58,8 +60,8 @@ export interface Raising {
   readonly prepare: () => Prepared;
   readonly command: readonly string[];
   readonly doors: readonly string[];
-  /** Makes what is behind the doors, for the process that waits before them. */
-  readonly limit: (pid: number) => void;
+  /** Puts the jail on file and makes what is behind the doors, for the process that waits before them. */
+  readonly limit: (pid: number | undefined) => void;
   /** Sets the limits there. */
   readonly tighten: () => void;
 }

@@ -19,7 +19,7 @@ test.each([
   });
   const start = startJail(new Builders(), {
     orders: { doors: [], bubblewrap, command: ["true"] },
-    walls: () => ({ options: [], seccomp: Buffer.alloc(0), spool }),
+    walls: () => ({ options: [], seccomp: Buffer.alloc(0), spool, covered: Promise.resolve() }),
     limit: () => undefined,
     tighten: () => undefined,
     record: () => undefined,

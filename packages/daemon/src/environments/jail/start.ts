@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { beginLine, readyLine } from "../keeper.ts";
 import { identify, leftInSession, signal } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
-import { type Builders, infoOptions, orderLine, type Orders, spoolLine } from "./builders.ts";
+import { type Builders, doorsOpen, infoOptions, orderLine, type Orders, spoolLine } from "./builders.ts";
 
 const startDeadlineMs = 20_000;
 
@@ -19,16 +19,17 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
   // Whatever is thrown first is told.
   isReady.catch(() => undefined);
   try {
-    if (child.pid !== undefined) start.limit(child.pid);
     line.write(orderLine(start.orders));
+    start.limit(child.pid);
+    line.write(doorsOpen);
     // It goes through the doors and loads meanwhile.
     const walls = start.walls();
     seccomp.end(walls.seccomp);
     line.end([...infoOptions, ...walls.options].map((each) => `${each}\0`).join(""));
-    // It builds meanwhile, and the keeper, who makes what is missing, comes last.
-    spool.end(spoolLine(walls.spool));
-    // Nothing of the agent runs before the word to begin.
+    // It builds meanwhile; nothing of the agent runs before the word to begin.
     start.tighten();
+    // The keeper, who would make them itself, comes last: whoever makes them now would take the processor from those who are needed first.
+    void walls.covered.finally(() => spool.end(spoolLine(walls.spool)));
     const supervisor = await Promise.race([firstProcess(info), isReady.then(() => undefined)]);
     if (supervisor !== undefined) {
       start.record(supervisor);
@@ -52,8 +53,8 @@ export interface JailStart {
   readonly orders: Orders;
   /** Asked for while the builder, who has its orders, becomes bubblewrap. */
   readonly walls: () => Walls;
-  /** Makes what is behind the doors, for the process that waits before them. */
-  readonly limit: (pid: number) => void;
+  /** Puts the jail on file and makes what is behind the doors, for the process that waits before them. */
+  readonly limit: (pid: number | undefined) => void;
   /** Sets the limits: when it returns, whoever is behind the doors is held to them. Called before the first process begins. */
   readonly tighten: () => void;
   /** Writes the jail's first process down where a sweep finds it. */
@@ -69,6 +70,8 @@ export interface Walls {
   readonly seccomp: Buffer;
   /** Host folder in which the keeper finds its FIFOs. */
   readonly spool: string;
+  /** Resolves when what is covered is there, or cannot be. */
+  readonly covered: Promise<void>;
 }
 
 interface Collected {

@@ -54,6 +54,7 @@ export async function removeCgroups(folders: readonly string[]): Promise<void> {
   for (const folder of folders) await removeEmpty(folder);
 }
 
+/** Each new cgroup has it; version 1 takes a millisecond to be told so. */
 const quotaPeriodUs = 100_000;
 
 type SettingsOf = (
@@ -68,10 +69,7 @@ const settingsOf: Record<Place["version"], Record<Place["controllers"][number], 
       ["memory.limit_in_bytes", String(memoryBytes), "must"],
       ["memory.memsw.limit_in_bytes", String(memoryBytes), "may"],
     ],
-    cpu: ({ cpus }) => [
-      ["cpu.cfs_period_us", String(quotaPeriodUs), "must"],
-      ["cpu.cfs_quota_us", String(quotaOf(cpus)), "must"],
-    ],
+    cpu: ({ cpus }) => [["cpu.cfs_quota_us", String(quotaOf(cpus)), "must"]],
   },
   2: {
     pids: ({ pids }) => [["pids.max", String(pids), "must"]],
