@@ -30,7 +30,10 @@ export function jailOwner(): Owner | undefined {
  */
 export function jailUser(workspace: string): JailUser {
   if (!isRoot()) return { kind: "mapped", uid: mappedId, gid: mappedId };
-  const { uid, gid } = lstatSync(workspace);
+  const found = lstatSync(workspace, { throwIfNoEntry: false });
+  // It was there a moment ago.
+  if (found === undefined) throw refused(`There is no folder ${workspace}.`, "Check the path.");
+  const { uid, gid } = found;
   if (uid !== 0) return { kind: "switched", uid, gid: gid === 0 ? nobodysOwn.gid : gid };
   const hint = "Work on a copy, give the folder to an ordinary user, or run Corral as an ordinary user.";
   throw refused(`${workspace} belongs to root, and nothing in a jail may be root.`, hint);
