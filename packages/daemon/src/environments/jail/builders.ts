@@ -1,3 +1,4 @@
+import type { ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
@@ -23,14 +24,15 @@ const spoolFd = 6;
  * 3. It ends when its owner is gone, however that ended: its line is then at its end. It keeps nobody from ending.
  */
 export class Builders {
-  #waiting: Builder | undefined;
+  #waiting: { readonly builder: Builder; readonly identity: ProcessIdentity } | undefined;
 
   take(): Builder {
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    if (waiting === undefined || !isWaiting(waiting.process)) return startBuilder();
-    hold(waiting.process, "ref");
-    return waiting;
+    // It may have been ended while it waited.
+    if (waiting === undefined || !isAlive(waiting.identity)) return startBuilder();
+    hold(waiting.builder.process, "ref");
+    return waiting.builder;
   }
 
   /** To be called when this process has nothing better to do. */
@@ -41,7 +43,9 @@ export class Builders {
       // Whoever takes it finds it dead.
       builder.process.on("error", () => undefined);
       hold(builder.process, "unref");
-      this.#waiting = builder;
+      const { pid } = builder.process;
+      const identity = pid === undefined ? undefined : identify(pid);
+      if (identity !== undefined) this.#waiting = { builder, identity };
     } catch {
       // The next jail starts its own, and tells what is wrong.
     }
@@ -127,12 +131,6 @@ function startBuilder(): Builder {
   } finally {
     closeSync(cover);
   }
-}
-
-/** One that was ended while it waited may not have been collected yet. */
-function isWaiting({ pid, exitCode, signalCode }: ChildProcess): boolean {
-  const identity = pid === undefined || exitCode !== null || signalCode !== null ? undefined : identify(pid);
-  return identity !== undefined && isAlive(identity);
 }
 
 function hold(child: ChildProcess, how: "ref" | "unref"): void {
