@@ -44,6 +44,13 @@ describe("what others obey in a workspace", () => {
       : [{ path: `${path}/`, text: `rm -f ${path} && mkdir -p ${path} && echo planted >${path}/planted` }]),
   ]);
 
+  test("is all that people are known to have", () => {
+    const shells = [".bash_profile", ".bashrc", ".profile", ".zprofile", ".zshenv", ".zshrc", ".envrc"];
+    const editors = [".devcontainer", ".exrc", ".idea", ".nvim.lua", ".vscode", ".zed"];
+    const agents = [".claude", ".codex", ".corral", ".cursor", ".gemini", ".mcp.json", ".opencode"];
+    expect(paths).toEqual(expect.arrayContaining([...shells, ".gitconfig", ...editors, ...agents]));
+  });
+
   test("cannot be planted where it is missing, and its place is as it was when the jail has ended", async () => {
     initRepo(place.workspace);
     const before = tree(place.workspace);
@@ -276,6 +283,7 @@ describe.skipIf(isRoot)("a jail beside another one in the same workspace", () =>
     await expect(place.open()).rejects.toMatchObject({
       code: "jail.unavailable",
       message: expect.stringContaining("crush.json") as string,
+      hint: expect.stringMatching(/--workspace copy.*corral shell --list/) as string,
       retry: "later",
     });
     expect(tree(place.workspace)).toEqual(before);

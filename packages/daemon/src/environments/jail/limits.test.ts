@@ -93,6 +93,33 @@ describe("memory", () => {
   });
 });
 
+describe("what is kept in memory", () => {
+  test("has a size, whatever else limits memory", async () => {
+    const { run } = await openJail({});
+    const sizes = await run("stat -f -c '%b %S' /tmp ~ /dev/shm");
+    const bytes = sizes.stdout
+      .trim()
+      .split("\n")
+      .map((line) =>
+        line
+          .split(" ")
+          .map(Number)
+          .reduce((a, b) => a * b),
+      );
+    expect(bytes).toEqual([1024 * mebibyte, 512 * mebibyte, 256 * mebibyte]);
+    const filled = await run(
+      "head -c 300000000 /dev/zero >/dev/shm/large; stat -c %s /dev/shm/large; rm /dev/shm/large",
+    );
+    expect(filled).toMatchObject({
+      stdout: `${256 * mebibyte}\n`,
+      stderr: expect.stringContaining("No space left") as string,
+    });
+    // Without a size it would go on.
+    const unsized = ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp"];
+    execFileSync("bwrap", [...unsized, "--", "sh", "-c", "head -c 300000000 /dev/zero >/tmp/large"]);
+  });
+});
+
 describe("the processor", () => {
   test("is there for as much as the limit says", async ({ skip }) => {
     if (softly.has("cpu")) skip("a lower priority is all there is");

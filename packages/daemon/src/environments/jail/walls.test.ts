@@ -77,6 +77,26 @@ describe("files of the machine", () => {
     await expectRefused(jail, "cat ~/mine");
   });
 
+  test("of /etc there is what programs need, and nothing that tells of the machine or its users", async () => {
+    const needed = new Set(
+      (
+        "alternatives ca-certificates ca-certificates.conf corral crypto-policies debian_version gai.conf group host.conf hosts ld.so.cache " +
+        "ld.so.conf ld.so.conf.d localtime magic mime.types nsswitch.conf os-release passwd pki protocols resolv.conf services ssl terminfo timezone"
+      ).split(" "),
+    );
+    const others = (text: string) =>
+      text
+        .trim()
+        .split("\n")
+        .filter((name) => !needed.has(name));
+    expect(others((await jail.run("ls -A /etc")).stdout)).toEqual([]);
+    expect(others((await openNetwork.run("ls -A /etc")).stdout)).toEqual([]);
+    expect(others(runOutside("ls -A /etc").stdout)).not.toEqual([]);
+    expect((await jail.run("cut -d: -f1 /etc/passwd; ls -A /etc/ssl")).stdout).toMatch(
+      /^agent\nnobody\n(certs\n)?(openssl.cnf\n)?$/,
+    );
+  });
+
   test("nothing outside is written through a link, a hard link, or a way up", async () => {
     const outside = join(place.home, "outside");
     mkdirSync(outside, { mode: 0o777 });

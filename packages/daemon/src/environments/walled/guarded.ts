@@ -264,7 +264,7 @@ function findReplaceable(points: readonly Point[], canBeReplaced: (path: string)
 
 function replaced(path: string): CorralError {
   return new CorralError("jail.unavailable", `${path} can be replaced by another agent who works in the same folder.`, {
-    hint: "Wait until that agent's environment has ended, or work on a copy.",
+    hint: "Work on a copy (--workspace copy), or end what is open there first: `corral shell --list` and `corral sessions` tell of it.",
     retry: "later",
   });
 }
