@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -43,6 +53,17 @@ test("a flood of words costs few looks and delays no result", async () => {
   expect(looks).toBeLessThan(20);
   write("it.rc", "0\n");
   expect(await running).toMatchObject({ exitCode: 0, stdout: "out", shellRespawned: true });
+  line.detach();
+});
+
+test("a worker that told its command's end and died before it wrote that down is told of, though both are heard at once", async () => {
+  const shell = openShell(new Spool(folder));
+  const running = shell.run({ id: "it", text: "true", timeoutMs: 60_000 });
+  for (const [name, text] of Object.entries({ "it.out": "out\n", "it.err": "" })) write(name, text);
+  const given = Buffer.alloc(4096);
+  const [, pass] = given.toString("utf8", 0, readSync(ends.go, given)).split("\n");
+  writeSync(ends.done, `it 0 ${pass}\nlost it\n`);
+  expect(await running).toMatchObject({ exitCode: 0, stdout: "out\n", shellRespawned: true });
   line.detach();
 });
 
