@@ -34,6 +34,12 @@ const host = () => new URL(gate.gateway.url).host;
 const health = () => ask(gate.gateway.url, { path: "/healthz" });
 
 describe("guessing", () => {
+  // Fifty at once may take longer than the slow are given here.
+  beforeEach(async () => {
+    await gate.close();
+    gate = await openTestGateway();
+  });
+
   const guess = (token: string) =>
     ask(gate.gateway.url, { path: "/api/sessions", headers: { authorization: `Bearer ${token}` } });
 
