@@ -577,6 +577,23 @@ export function describeEnvironment(name: string, subject: DriverUnderTest): voi
       expect(await program.ended).toEqual({ exitCode: 7 });
     });
 
+    test("how a program ended is told truly, however often its keeper is woken meanwhile", async () => {
+      const { environment } = await open();
+      const { pid } = environment.state.supervisor;
+      const waking = setInterval(() => process.kill(pid, "SIGUSR1"), 1);
+      try {
+        for (let time = 0; time < 20; time += 1) {
+          const programs = await Promise.all(
+            [3, 4, 5].map((code) => environment.spawn({ argv: ["sh", "-c", `exit ${code}`] })),
+          );
+          const ends = await Promise.all(programs.map(({ ended }) => ended));
+          expect(ends.map(({ exitCode }) => exitCode)).toEqual([3, 4, 5]);
+        }
+      } finally {
+        clearInterval(waking);
+      }
+    });
+
     test("a program that is not there ends with 127, one that is killed with the signal's number", async () => {
       const { environment } = await open();
       expect(await (await environment.spawn({ argv: ["not-there"] })).ended).toEqual({ exitCode: 127 });

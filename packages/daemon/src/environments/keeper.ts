@@ -428,6 +428,15 @@ leave() {
 # Sets "status" to how a process has ended. A signal interrupts the wait; the true status comes with a later one, and then 127 for ever.
 collect() {
   status=127
+  if [ -n "$BASH_VERSION" ]; then
+    # What a signal makes bash lose is lost. What was said meanwhile is looked for in the next round.
+    trap '' USR1 HUP CONT
+    wait "$1"
+    status=$?
+    trap 'target=$$ interrupted=1' USR1 HUP CONT
+    target=$$
+    return
+  fi
   while :; do
     interrupted=
     wait "$1"
