@@ -674,26 +674,26 @@ until ! :; do
   }
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
   case $_corral_text in '' | *[!A-Za-z0-9_.-]*) continue ;; esac
+  _corral_ran=
   if ! command test -e "$_corral_at$_corral_id.out"; then
     # Whoever makes the file first decides whether the command runs: the worker here, or the runner that gave it up.
-    _corral_ran=
     set -C
     _corral_run >"$_corral_at$_corral_id.out" 2>"$_corral_at$_corral_id.err" 9<&-
     _corral_rc=$?
     unset -f command
     set +aCefnuvx
     command umask 022
-    case $_corral_ran in 1)
+  fi
+  case $_corral_ran in
+    1)
       # Who waits for it need not wait for the disk as well. By which word it is believed, the next line tells, which no command has seen.
       _corral_pass=
       IFS=' ' command read -r _corral_pass <&9
       command echo "$_corral_id $_corral_rc $_corral_pass" 1<>"\${_corral_at}done"
       # What the worker cannot write down, the keeper can.
       command echo "$_corral_rc" >"$_corral_at$_corral_id.rc" || exit "$_corral_rc"
-      continue
       ;;
-    esac
-  fi
-  command echo "$_corral_id" 1<>"\${_corral_at}done"
+    *) command echo "$_corral_id" 1<>"\${_corral_at}done" ;;
+  esac
 done
 `;

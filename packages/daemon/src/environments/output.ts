@@ -54,7 +54,8 @@ export function mayHaveBegun(spool: Spool, id: string): boolean {
 
 export function resultOf(spool: Spool, id: string, ending: Ending): CommandResult {
   const stdout = wholeOrEnds(spool, id, "stdout");
-  const stderr = wholeOrEnds(spool, id, "stderr");
+  // Most often there is none, and to look takes half as long as to open it.
+  const stderr = spool.isEmpty(id, "stderr") ? nothing : wholeOrEnds(spool, id, "stderr");
   return {
     exitCode: ending.exitCode,
     stdout: stdout.text,
@@ -107,6 +108,8 @@ export class LiveOutput {
     return before + gap(leftOut) + this.#decoder.decode(fromCodePoint(bytes), { stream: !last });
   }
 }
+
+const nothing = { text: "", size: 0 };
 
 function wholeOrEnds(spool: Spool, id: string, stream: OutputStream): { text: string; size: number } {
   const { bytes, size } = spool.readOutput(id, stream, 0, 2 * kept);

@@ -192,15 +192,9 @@ export class SpoolShell implements Shell {
     const result = this.#resultOf(current.flight, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
-    if (current.told !== undefined) this.#checkLater(current.flight.id, current.told);
+    this.#lastTold = current.told === undefined ? undefined : { id: current.flight.id, ending: current.told };
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
-  }
-
-  /** Whether its end can be written down: a worker that cannot do so may wait for ever. */
-  #checkLater(id: string, ending: Ending): void {
-    this.#lastTold = { id, ending };
-    setImmediate(() => this.#state === "open" && this.#guard(() => this.#spool.checkEnding(id))).unref();
   }
 
   #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
@@ -225,6 +219,8 @@ export class SpoolShell implements Shell {
 
   #advance(current: Airborne): void {
     const landed = this.#look();
+    // A worker that cannot write down how the command before ended may wait there for ever.
+    if (!landed && this.#lastTold !== undefined) this.#spool.checkEnding(this.#lastTold.id);
     this.#blindSince = undefined;
     if (landed) return;
     if (current.isSpoilt()) return this.#line.giveUp();

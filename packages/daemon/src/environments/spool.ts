@@ -88,6 +88,10 @@ export class Spool {
     return withRegularFile(this.#path(id, extensions[stream]), read) ?? { bytes: Buffer.alloc(0), size: 0 };
   }
 
+  isEmpty(id: string, stream: OutputStream): boolean {
+    return look(this.#path(id, extensions[stream]))?.size === 0;
+  }
+
   /** What a command's output takes now, both streams together. */
   outputBytes(id: string): number {
     return (look(this.#path(id, "out"))?.size ?? 0) + (look(this.#path(id, "err"))?.size ?? 0);
