@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readFileSync,
   readSync,
   rmSync,
   writeFileSync,
@@ -56,17 +57,6 @@ test("a flood of words costs few looks and delays no result", async () => {
   line.detach();
 });
 
-test("a worker that told its command's end and died before it wrote that down is told of, though both are heard at once", async () => {
-  const shell = openShell(new Spool(folder));
-  const running = shell.run({ id: "it", text: "true", timeoutMs: 60_000 });
-  for (const [name, text] of Object.entries({ "it.out": "out\n", "it.err": "" })) write(name, text);
-  const given = Buffer.alloc(4096);
-  const [, pass] = given.toString("utf8", 0, readSync(ends.go, given)).split("\n");
-  writeSync(ends.done, `it 0 ${pass}\nlost it\n`);
-  expect(await running).toMatchObject({ exitCode: 0, stdout: "out\n", shellRespawned: true });
-  line.detach();
-});
-
 test("an output that cannot be read for want of something is waited for, not taken for empty", async () => {
   const spool = new WatchedSpool(folder);
   spool.failing = 3;
@@ -115,6 +105,36 @@ test("a folder in the place of a command's end, text or limit ends the environme
   await expect(ended).rejects.toMatchObject({ code: "environment.gone" });
 });
 
+test("a worker's word ends its command before that is written down, and nobody else's does", async () => {
+  const shell = openShell(new Spool(folder));
+  const running = shell.run({ id: "it", text: "echo out; false", timeoutMs: 60_000 });
+  const { file, pass } = takeWord("it");
+  expect(readFileSync(join(folder, file), "utf8")).toBe("echo out; false");
+  write("it.out", "out\n");
+  write("it.err", "");
+  writeSync(ends.done, `it 0\nit 0 ${"x".repeat(pass.length)}\nit 0 ${pass} \nother 0 ${pass}\n`);
+  await tick();
+  writeSync(ends.done, `it 1 ${pass}\n`);
+  expect(await running).toMatchObject({ exitCode: 1, stdout: "out\n", shellRespawned: false });
+  expect(await shell.find("it")).toMatchObject({ kind: "done", result: { exitCode: 1 } });
+  line.detach();
+});
+
+test("that a worker died after its word is said with that result or with the next one, once", async () => {
+  const shell = openShell(new Spool(folder));
+  const run = (id: string, words: (pass: string) => string) => {
+    const running = shell.run({ id, text: "true", timeoutMs: 60_000 });
+    for (const end of ["out", "err"]) write(`${id}.${end}`, "");
+    writeSync(ends.done, words(takeWord(id).pass));
+    return running.then(({ shellRespawned }) => shellRespawned);
+  };
+  expect(await run("together", (pass) => `together 0 ${pass}\nlost together\n`)).toBe(true);
+  expect(await run("before", (pass) => `before 0 ${pass}\n`)).toBe(false);
+  expect(await run("after", (pass) => `lost before\nafter 0 ${pass}\n`)).toBe(true);
+  expect(await run("last", (pass) => `lost before\nlast 0 ${pass}\n`)).toBe(false);
+  line.detach();
+});
+
 class WatchedSpool extends Spool {
   looks = 0;
   /** How many of the next reads fail, as they do in a process that has too many files open. */
@@ -143,6 +163,14 @@ class WatchedSpool extends Spool {
 function openShell(spool: Spool): SpoolShell {
   line = new KeeperLine(spool, { signal: () => undefined, kill: () => void killed++ });
   return new SpoolShell(spool, line, { name: mainShell, outputBytes: 2 ** 20 });
+}
+
+/** What a worker is told: where the text is, and, for when the command is over, by what it is believed. */
+function takeWord(id: string): { file: string; pass: string } {
+  const told = Buffer.alloc(200);
+  const [first = "", pass = ""] = told.toString("latin1", 0, readSync(ends.go, told)).split("\n");
+  expect(first.split(" ")[0]).toBe(id);
+  return { file: first.split(" ")[1]!, pass };
 }
 
 function write(name: string, text: string): void {

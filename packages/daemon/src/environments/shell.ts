@@ -41,7 +41,7 @@ export class SpoolShell implements Shell {
   #channel: Channel | undefined;
   #current: Airborne | undefined;
   #stateLost = false;
-  /** The last one that landed on its worker's word: the worker may have died before it had written it down, and then the next one names it. */
+  /** The last one that landed, if it did so on its worker's word. */
   #lastTold: { readonly id: string; readonly ending: Ending } | undefined;
   /** Since when the spool could not be read, for want of something. */
   #blindSince: number | undefined;
@@ -164,15 +164,17 @@ export class SpoolShell implements Shell {
   }
 
   #hear(said: ReadonlySet<string>): void {
-    if (said.has("lost") || (this.#lastTold !== undefined && said.has(`lost ${this.#lastTold.id}`))) this.#loseState();
-    if (said.has("stopped")) this.#current?.keeperStopped();
     const current = this.#current;
-    if (current !== undefined) {
-      current.told ??= endingTold(said, current.flight);
-      // On a busy machine both are heard at once: how it ended, and that its worker died over writing that down.
-      if (current.told !== undefined && said.has(`lost ${current.flight.id}`)) this.#stateLost = true;
-    }
+    if (current !== undefined) current.told ??= endingTold(said, current.flight);
+    if (said.has("lost") || this.#isLostAfterWord(said)) this.#loseState();
+    if (said.has("stopped")) current?.keeperStopped();
     this.#look();
+  }
+
+  /** The worker said how a command ended and died before it had written that down. Otherwise what is written tells that it died. */
+  #isLostAfterWord(said: ReadonlySet<string>): boolean {
+    const told = [this.#lastTold?.id, this.#current?.told === undefined ? undefined : this.#current.flight.id];
+    return told.some((id) => id !== undefined && said.has(`lost ${id}`));
   }
 
   /** The worker died outside of any command, maybe with the word of the next one in its hand. */
