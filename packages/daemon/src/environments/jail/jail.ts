@@ -48,7 +48,7 @@ import {
 } from "../walled/index.ts";
 import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
 import { ownBuilders } from "./builders.ts";
-import { becomeInside, type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
+import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
 import { raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
 import type { SystemFolder } from "./walls.ts";
@@ -78,8 +78,6 @@ class JailDriver implements EnvironmentDriver {
   readonly #shell: ShellCommand;
   readonly #guard: Guard;
   #means: Means | undefined;
-  /** Whether this machine runs a program of Corral's own: it may run none but its own from where CORRAL_HOME is. */
-  #runsBecome = true;
   /** By the user that they are for. */
   readonly #files = new Map<string, JailFiles>();
 
@@ -136,9 +134,7 @@ class JailDriver implements EnvironmentDriver {
       return this.#at(folder, state, limits);
     } catch (error) {
       await endJail(folder).catch(() => undefined);
-      if (!this.#runsBecome || !(error instanceof CorralError && error.message.includes(becomeInside))) throw error;
-      this.#runsBecome = false;
-      return this.open(plan);
+      throw error;
     }
   }
 
@@ -199,13 +195,12 @@ class JailDriver implements EnvironmentDriver {
         const made = makeJailFiles(this.#environments, join(folder.path, "making"), files);
         return { made, seccomp: files.seccomp[plan.network], systemFolders: systemFolders() };
       },
-      command: [
-        ...(user.kind === "switched" ? this.#become(user) : []),
+      command: keeperCommand(user, [
         ...this.#shell,
         `${scriptsInside}/keeper.sh`,
         String(this.#graceSeconds),
         [language, resourceLimits(means, plan.limits)].join("; "),
-      ],
+      ]),
       doors: cgroupDoors(means.places, plan.id),
       limit: (pid) => {
         folder.make({ limits: plan.limits, cgroups });
@@ -214,10 +209,6 @@ class JailDriver implements EnvironmentDriver {
       },
       tighten: () => limitCgroups(means.places, plan.id, plan.limits),
     });
-  }
-
-  #become(user: JailUser): string[] {
-    return this.#runsBecome && becomeInside.slice(1) in this.#filesFor(user).files ? [becomeInside] : setpriv(user);
   }
 
   #keptLimits({ state }: Environment): KeptLimit[] {
@@ -268,13 +259,13 @@ function checkRoom(environments: string): void {
   if (existsSync(environments) && isFull(freeAt(environments))) throw unavailable("the disk is full.", roomFix);
 }
 
-/** The same as by `becomeProgram`. */
-function setpriv({ uid, gid }: JailUser): string[] {
-  const program = findSystemProgram("setpriv");
-  if (program === undefined)
+function keeperCommand(user: JailUser, keeper: string[]): string[] {
+  if (user.kind === "mapped") return keeper;
+  const setpriv = findSystemProgram("setpriv");
+  if (setpriv === undefined)
     throw unavailable("setpriv is not installed.", "Install util-linux, or run Corral as an ordinary user.");
-  const become = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
-  return [program, ...become, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"];
+  const become = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  return [setpriv, ...become, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", ...keeper];
 }
 
 function systemFolders(): SystemFolder[] {

@@ -12,7 +12,6 @@ import {
   workerScript,
   workspaceInside,
 } from "../keeper.ts";
-import { becomeProgram } from "./become.ts";
 import { unavailable } from "./bubblewrap.ts";
 import { copyEtc, etcVersion } from "./etc.ts";
 import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
@@ -29,12 +28,12 @@ export function makeJailFiles(parent: string, beside: string, { files, hash }: J
   if (existsSync(folder)) return folder;
   mkdirSync(join(beside, "etc"), { recursive: true, mode: 0o700 });
   copyEtc(join(beside, "etc"));
-  for (const [path, content] of Object.entries(files)) {
+  for (const [path, text] of Object.entries(files)) {
     const folder = dirname(join(beside, path));
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(beside, path), content);
+    writeFileSync(join(beside, path), text);
     chmodSync(folder, 0o755);
-    chmodSync(join(beside, path), typeof content === "string" ? 0o644 : 0o755);
+    chmodSync(join(beside, path), 0o644);
   }
   moveUnlessThere(beside, folder);
   return folder;
@@ -42,8 +41,7 @@ export function makeJailFiles(parent: string, beside: string, { files, hash }: J
 
 /** What does not depend on the machine's /etc: it takes a millisecond to put together, so whoever opens jails keeps it. */
 export interface JailFiles {
-  /** Bytes are a program. */
-  readonly files: Readonly<Record<string, string | Buffer>>;
+  readonly files: Readonly<Record<string, string>>;
   readonly hash: string;
   /** The programs that decide on system calls. */
   readonly seccomp: Readonly<Record<Network, Buffer>>;
@@ -67,11 +65,7 @@ const jailSite = {
   reach: reachOfNamespace,
 };
 
-/** Where the program is that becomes the jail's user, seen from inside; see `becomeProgram`. */
-export const becomeInside = `${scriptsInside}/become`;
-
-function contents({ user, shell }: MadeFor): Record<string, string | Buffer> {
-  const { uid, gid } = user;
+function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string> {
   // The machine's own ones would tell about its users and network.
   const etc = {
     passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
@@ -83,14 +77,12 @@ function contents({ user, shell }: MadeFor): Record<string, string | Buffer> {
   };
   const inEtc = Object.fromEntries(Object.entries(etc).map(([name, text]) => [`etc/${name}`, text]));
   const scripts = scriptsInside.slice(1);
-  const become = user.kind === "switched" ? becomeProgram(user) : undefined;
   return {
     ...inEtc,
     "open/nsswitch.conf": nsswitch("files dns"),
     [`${scripts}/keeper.sh`]: keeperScript({ ...jailSite, shell }),
     [`${scripts}/worker.sh`]: workerScript,
     [`${scripts}/bridge.cjs`]: bridgeScript,
-    ...(become === undefined ? {} : { [becomeInside.slice(1)]: become }),
   };
 }
 
@@ -109,7 +101,7 @@ function architecture(): Architecture {
   throw unavailable(`there is no list of system calls for ${process.arch} processors.`, "Use x86-64 or arm64.");
 }
 
-function hashOf(...parts: readonly (string | Buffer)[]): string {
+function hashOf(...parts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest("hex").slice(0, 16);
