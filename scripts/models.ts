@@ -1,4 +1,7 @@
-/** Writes the table of models that are built in, from the prices that the package collects. Run when it has a new version. */
+/**
+ * Writes the table of models that are built in, from the prices that the package collects, so that no process has to hold all of
+ * that package. Run when it has a new version.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { calcPrice, findProvider, type ModelInfo, type ModelPrice } from "@pydantic/genai-prices";

@@ -17,7 +17,10 @@ import {
 type EntryId = AuditEntry["id"];
 type Told = { -readonly [K in keyof AuditEntry]: AuditEntry[K] };
 
-/** What is known of one command, but for the difference it made, which is told when it is asked for. */
+/**
+ * What is known of one command, but for the difference it made, which is told when it is asked for: that between the snapshot that names
+ * the command and the one before.
+ */
 type Known = Omit<Told, "diff" | "flagged">;
 
 /** The commands of one stream, a session's or a shell's, folded from its events in their order. */

@@ -15,6 +15,7 @@ import type { UserRepo } from "./user-repo.ts";
  * 2. `carryOut` changes files, then the branch, then the index, holding the index's lock, on which its name stands. Done
  *    again after it was cut off anywhere, it finishes, unless a file in question was changed by somebody else.
  * 3. Hooks do not run, and filters are the user's own or none: nothing that came with the branch is obeyed.
+ * 4. No repository comes with a branch: a gitlink becomes an empty folder, and objects with a `.git` in them were refused when they came.
  */
 export interface MergePlan extends WorkspaceMerge {
   readonly kind: "plan";

@@ -9,7 +9,8 @@ import { inspect, notesOf, type Source, type SourceNotes } from "./source.ts";
 import { emptyTrash, setOut } from "./trash.ts";
 
 /**
- * Copies kept ready, one for a repo, so that a session need not wait for one.
+ * Copies kept ready, one for a repo, so that a session need not wait for one. (An overlay would need a lower folder that never changes,
+ * which is a spare again, and a mount in every place that reads the workspace; a rename costs about as little.)
  *
  * 1. A spare appears by one rename and is taken by one: whoever moves it away has it, nobody else.
  * 2. What says what it is lies inside it, in its git folder, and so comes and goes with it.

@@ -15,7 +15,7 @@ export interface PlacesWorld {
  *
  * 1. A session at work has a place until it gives it back: when its activity has ended or waits for a person.
  * 2. Limits of environments count sessions that are at work and those at rest that have one open, so that whoever has a
- *    place never waits for an environment.
+ *    place never waits for an environment. What a person opens by hand is counted and does not wait.
  * 3. Places go in the order of the line (`line.ts`). Whoever gave one back stands at the end when it wants another, so none that
  *    keeps itself busy holds others up, and nobody overtakes the first in line as long as room can be made for it.
  * 4. Room for an environment is made by closing one at rest, the one that rested longest first, one at a time. Its session gets no

@@ -44,6 +44,7 @@ import { takeTree, type TakenTree } from "./take.ts";
  * 3. Its objects are safe before it is on record. Cut off anywhere, nothing is on record, and the next one covers it and names
  *    the calls that had ended.
  * 4. One that fails fails nothing else: it is told, and covered by the next.
+ * 5. To restore one ends the session's environment first, for its walls are mounts on files.
  */
 export interface Snapshots {
   /** Takes those that a stopped daemon did not get to; before any session goes on. Never rejects. */
