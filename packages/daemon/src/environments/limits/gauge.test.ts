@@ -19,3 +19,21 @@ test("a command that was over when its disk was full ran into that, and the next
   expect(gauge.watch(() => undefined).end({ exitCode: 1, stderr: "" })).toBeUndefined();
   gauge.close();
 });
+
+test.each([
+  ["Out of memory!", 1, "memory"],
+  ["sort: memory exhausted", 2, "memory"],
+  ["bash: xrealloc: cannot allocate 4096 bytes\nsh: 1: Cannot allocate memory", 2, "memory"],
+  ["Traceback\nMemoryError", 1, "memory"],
+  ["terminate called after throwing an instance of 'std::bad_alloc'", 134, "memory"],
+  ["FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", 134, undefined],
+  ["the test 'out of memory' passes", 0, undefined],
+  ["sh: 1: Cannot fork", 2, "pids"],
+])("where nothing counts what is refused, it is known by what is said of it: %j with %i", (stderr, exitCode, limit) => {
+  const supervisor = identify(process.pid)!;
+  const guarded = new Guarded({ supervisor, limits: defaultLimits, folders: ["/"], guardsMemory: true });
+  const guard = new Guard({ free: () => plenty, measure: async () => 0 });
+  const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, guard, guarded });
+  expect(gauge.watch(() => undefined).end({ exitCode, stderr })).toBe(limit);
+  gauge.close();
+});

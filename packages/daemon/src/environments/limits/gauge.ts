@@ -68,7 +68,9 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
             unwatch();
             stopLooking?.();
             const isRefused = wasCrowded || (files.pids === undefined && cannotFork.test(stderr));
-            const hit = stoppedFor ?? risen(before, now ?? hits(files)) ?? (isRefused ? "pids" : undefined);
+            const isStarved = files.memory === undefined && exitCode !== 0 && cannotAllocate.test(stderr);
+            const seen = isRefused ? "pids" : isStarved ? "memory" : undefined;
+            const hit = stoppedFor ?? risen(before, now ?? hits(files)) ?? seen;
             // Where there was no room nobody could write that there was none.
             const isDisk = exitCode === endedByFileSize || guard.timesFull(guarded) > timesFull;
             ended = { limit: hit ?? (isDisk ? "disk" : undefined) };
@@ -108,6 +110,9 @@ const longestPauseMs = 200;
 
 /** What shells say when they are refused a process: a bomb may be over before anybody looks. */
 const cannotFork = /can(?:no|')t fork|fork: (?:retry: )?Resource temporarily unavailable/i;
+
+/** What programs say that are refused memory: without a cgroup each is held to its own, and nobody counts. V8's heap has a limit of its own. */
+const cannotAllocate = /(?<!heap )out of memory|can(?:no|')t allocate memory|memory exhausted|MemoryError|bad_alloc/i;
 
 /** What a shell says of a program ended by SIGXFSZ: its file became larger than all that the environment may add. */
 const endedByFileSize = 128 + 25;
