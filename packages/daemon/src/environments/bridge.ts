@@ -1,5 +1,5 @@
 import type { Environment } from "./port.ts";
-import { egressInside, runtimeInside, scriptsInside } from "./keeper.ts";
+import { egressInside, runtimeInside, scriptsInside } from "./keeper/index.ts";
 
 /**
  * The bridge in an environment whose network is `allow`. Programs know proxies by a port, and Corral's is a socket in a folder:

@@ -4,7 +4,7 @@ export { engineSockets } from "./engines.ts";
 export { runProgram, versionOf } from "./files/index.ts";
 export type { FileEntry, Files, FileVersion } from "./files/port.ts";
 export { measure } from "./limits/index.ts";
-export { pathInside, placesInside } from "./keeper.ts";
+export { pathInside, placesInside } from "./keeper/index.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
 export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
 export { identify, isAlive, signal as signalProcess } from "./process-identity.ts";

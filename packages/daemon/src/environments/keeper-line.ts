@@ -1,7 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import { closeSync, constants } from "node:fs";
 import { Hearing } from "./hearing.ts";
-import { askSignal } from "./keeper.ts";
+import { askSignal } from "./keeper/index.ts";
 import type { Spool } from "./spool.ts";
 import { SpoolUnreadable } from "./spool-file.ts";
 

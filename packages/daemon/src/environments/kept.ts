@@ -1,6 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { openFiles } from "./files/index.ts";
-import { keeperWords, mainShell, shellPrefix } from "./keeper.ts";
+import { keeperWords, mainShell, shellPrefix } from "./keeper/index.ts";
 import { type Keeper, KeeperLine } from "./keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
 import { spawnProgram } from "./programs.ts";

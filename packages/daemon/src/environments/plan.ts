@@ -1,6 +1,6 @@
 import { type EnvironmentLimits, type EnvironmentState, type SettingValues, settings } from "@corral/protocol";
 import { availableParallelism, totalmem } from "node:os";
-import { workspaceInside } from "./keeper.ts";
+import { workspaceInside } from "./keeper/index.ts";
 import type { EnvironmentPlan } from "./port.ts";
 
 const mebibyte = 2 ** 20;

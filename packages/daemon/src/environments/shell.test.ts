@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { mainShell } from "./keeper.ts";
+import { mainShell } from "./keeper/index.ts";
 import { KeeperLine } from "./keeper-line.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";

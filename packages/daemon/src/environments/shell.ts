@@ -4,7 +4,7 @@ import { Airborne, type StopReason } from "./airborne.ts";
 import { CommandTexts } from "./command-texts.ts";
 import { Flight } from "./flight.ts";
 import { Hearing } from "./hearing.ts";
-import { mainShell } from "./keeper.ts";
+import { mainShell } from "./keeper/index.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";

@@ -13,7 +13,7 @@ import {
   spoolInside,
   workerScript,
   workspaceInside,
-} from "../keeper.ts";
+} from "../keeper/index.ts";
 import { bridgeScript } from "../bridge.ts";
 import { cgroupsOf, freeAt, Guard as LimitGuard, Guarded, keptLimits, measure, openGauge } from "../limits/index.ts";
 import { resultsIn } from "../output.ts";

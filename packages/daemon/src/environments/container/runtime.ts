@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { egressInside, runtimeInside } from "../keeper.ts";
+import { egressInside, runtimeInside } from "../keeper/index.ts";
 import type { Mount } from "./walls.ts";
 
 /**

@@ -2,7 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readyLine } from "../keeper.ts";
+import { readyLine } from "../keeper/index.ts";
 import { identify } from "../process-identity.ts";
 import { type Container, type Engine, EngineRefusal } from "./engine.ts";
 import { type Mount, readyFile } from "./walls.ts";

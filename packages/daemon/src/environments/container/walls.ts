@@ -1,6 +1,6 @@
 import type { EnvironmentId } from "@corral/protocol";
 import { bridgeVariables } from "../bridge.ts";
-import { scriptsInside, type ShellCommand, spoolInside } from "../keeper.ts";
+import { scriptsInside, type ShellCommand, spoolInside } from "../keeper/index.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import type { JailUser } from "../walled/index.ts";
 import type { EngineFacts } from "./engine.ts";

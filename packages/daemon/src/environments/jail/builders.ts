@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { keeperFifos } from "../keeper.ts";
+import { keeperFifos } from "../keeper/index.ts";
 import { identify, isAlive } from "../process-identity.ts";
 import { quoted } from "../quoting.ts";
 import { unavailable } from "./bubblewrap.ts";

@@ -8,7 +8,7 @@ import {
 } from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { keeperWords, scriptsInside, type ShellCommand } from "../keeper.ts";
+import { keeperWords, scriptsInside, type ShellCommand } from "../keeper/index.ts";
 import {
   cgroupDoors,
   cgroupFolders,

@@ -11,7 +11,7 @@ import {
   spoolInside,
   workerScript,
   workspaceInside,
-} from "../keeper.ts";
+} from "../keeper/index.ts";
 import { unavailable } from "./bubblewrap.ts";
 import { copyEtc, etcVersion } from "./etc.ts";
 import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";

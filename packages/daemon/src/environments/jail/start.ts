@@ -1,7 +1,7 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
-import { beginLine, readyLine } from "../keeper.ts";
+import { beginLine, readyLine } from "../keeper/index.ts";
 import { identify, leftInSession, signal } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
 import { type Builders, doorsOpen, infoOptions, orderLine, type Orders, spoolLine } from "./builders.ts";

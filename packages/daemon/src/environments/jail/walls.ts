@@ -1,7 +1,7 @@
 import type { Network } from "@corral/protocol";
 import { bridgeVariables } from "../bridge.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { egressInside, pathInside, runtimeInside, spoolInside } from "../keeper.ts";
+import { egressInside, pathInside, runtimeInside, spoolInside } from "../keeper/index.ts";
 import { type Bind, isWithin, type JailUser, siblingsInside } from "../walled/index.ts";
 
 /**

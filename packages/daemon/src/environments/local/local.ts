@@ -1,6 +1,6 @@
 import { CorralError, environmentId, type EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
-import { keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper.ts";
+import { keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper/index.ts";
 import { keptEnvironment } from "../kept.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";

@@ -1,5 +1,5 @@
 import type { EnvironmentId } from "@corral/protocol";
-import type { KeeperReach } from "../keeper.ts";
+import type { KeeperReach } from "../keeper/index.ts";
 import { quoted } from "../quoting.ts";
 
 /** The variable that every process of a local environment is born with. */

@@ -1,6 +1,6 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn } from "node:child_process";
-import { beginLine, readyLine, type ShellCommand } from "../keeper.ts";
+import { beginLine, readyLine, type ShellCommand } from "../keeper/index.ts";
 import { identify } from "../process-identity.ts";
 
 const startDeadlineMs = 20_000;

@@ -1,7 +1,7 @@
 import { type Access, CorralError } from "@corral/protocol";
 import { closeSync, fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { workspaceInside } from "../keeper.ts";
+import { workspaceInside } from "../keeper/index.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
 import { isShutAway } from "./shut-away.ts";

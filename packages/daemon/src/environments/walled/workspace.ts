@@ -2,7 +2,7 @@ import { CorralError } from "@corral/protocol";
 import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, normalize, relative } from "node:path";
-import { placesInside } from "../keeper.ts";
+import { placesInside } from "../keeper/index.ts";
 import type { Owner } from "./folder.ts";
 import { siblingsInside } from "./siblings.ts";
 

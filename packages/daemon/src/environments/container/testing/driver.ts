@@ -1,7 +1,7 @@
 import type { EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
 import type { Places } from "../../conformance.ts";
-import { spoolInside, workspaceInside } from "../../keeper.ts";
+import { spoolInside, workspaceInside } from "../../keeper/index.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { jailOwner } from "../../walled/index.ts";
 import { openContainerDriver } from "../container.ts";

@@ -1,8 +1,8 @@
-import type { ShellCommand } from "../../keeper.ts";
+import type { ShellCommand } from "../../keeper/index.ts";
 import type { EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
 import type { Places } from "../../conformance.ts";
-import { spoolInside, workspaceInside } from "../../keeper.ts";
+import { spoolInside, workspaceInside } from "../../keeper/index.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { openJailDriver } from "../jail.ts";
 import { jailOwner } from "../../walled/index.ts";

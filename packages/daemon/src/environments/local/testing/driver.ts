@@ -1,4 +1,4 @@
-import type { ShellCommand } from "../../keeper.ts";
+import type { ShellCommand } from "../../keeper/index.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { openLocalDriver } from "../local.ts";
 

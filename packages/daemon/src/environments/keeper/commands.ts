@@ -1,0 +1,41 @@
+import { mainShell, shellPrefix } from "./site.ts";
+
+/** Which command is in flight, and how one is written down that is over. */
+export const commands = `locate() {
+  case $1 in ${mainShell}) at=./ ;; *) at=./${shellPrefix("$1")} ;; esac
+}
+
+# Sets "id" to the command of the shell at "at" that has begun and not ended.
+in_flight() {
+  for out in "$at"*.out; do
+    id=\${out#"$at"} id=\${id%.out}
+    [ -f "$out" ] || continue
+    case $id in *[!A-Za-z0-9_-]*) continue ;; esac
+    case $unwritten in *" $at$id.rc:"*) continue ;; esac
+    { [ -f "$at$id.rc" ] && read -r seen <"$at$id.rc"; } || return 0
+  done
+  return 1
+}
+
+# Writes down in $1 how something ended. What the disk has no room for is tried again whenever the keeper wakes, for who waits wakes it.
+write_down() {
+  echo "$2\${3:+ $3}" >"$1" || unwritten="$unwritten $1:$2:$3"
+}
+
+write_again() {
+  again=$unwritten unwritten=
+  for each in $again; do
+    words=\${each#*:}
+    write_down "\${each%%:*}" "\${words%:*}" "\${words#*:}"
+  done
+}
+
+is_busy() {
+  for entry in $shells; do
+    locate "\${entry%:*}"
+    in_flight && return
+  done
+  return 1
+}
+
+`;

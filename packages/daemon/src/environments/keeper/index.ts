@@ -1,0 +1,22 @@
+export { keeperScript } from "./script.ts";
+export {
+  askSignal,
+  beginLine,
+  egressInside,
+  keeperFifos,
+  keeperWords,
+  mainShell,
+  pathInside,
+  placesInside,
+  reachOfNamespace,
+  readyLine,
+  runtimeInside,
+  scriptsInside,
+  shellPrefix,
+  spoolInside,
+  workspaceInside,
+  type KeeperReach,
+  type KeeperSite,
+  type ShellCommand,
+} from "./site.ts";
+export { workerScript } from "./worker.ts";

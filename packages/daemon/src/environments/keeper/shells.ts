@@ -1,0 +1,71 @@
+import { mainShell } from "./site.ts";
+
+/** Shells and their workers. `sh`: what runs a script, quoted. */
+export function shells(sh: string): string {
+  return `open_shell() {
+  locate "$1"
+  if ! pick "$1" $shells; then
+    command eval 'mkfifo -m 600 "\${at}go" "\${at}done"'
+    start_worker "$1" ""
+  fi
+  say words "opened $1"
+}
+
+become_worker() {
+  go_first
+  cd "$workspace"
+  unset OLDPWD
+  exec ${sh} "$scripts/worker.sh" "$1" "$2"
+}
+
+# $2: what it says before it does anything.
+start_worker() {
+  locate "$1"
+  pid= first=$2
+  # Who leaves no room for the worker has to go; the ended count until they are collected.
+  until command eval 'become_worker "$spool/\${at#./}" "$first" 7<&- 8<&- 9<&- & pid=$!' && [ -n "$pid" ]; do
+    signal_everyone KILL
+    [ -n "$BASH_VERSION" ] || collect_helpers
+    nap
+  done
+  without "$1" $shells
+  shells="$rest $1:$pid"
+}
+
+# Writes down how the worker of $1 ended, and why, and starts another one. That its state is lost the new one says itself, before it takes a command.
+replace_worker() {
+  collect "$2"
+  locate "$1"
+  if in_flight; then
+    write_down "$at$id.rc" "$status" "$3"
+    start_worker "$1" "lost $id"
+    say "\${at}done" "$id"
+  else
+    # Of a stop the one who asked for it is told.
+    case $3 in respawned) start_worker "$1" lost ;; *) start_worker "$1" "" ;; esac
+  fi
+}
+
+stop_shell() {
+  pick "$1" $shells || return 0
+  stopped=$pid others=
+  without "$1" $shells
+  for each in $rest $programs; do others="$others \${each#*:}"; done
+  if [ -z "$others" ]; then end_everyone; else end_others $others; fi
+  replace_worker "$1" "$stopped" "$2"
+  say "\${at}done" stopped
+}
+
+close_shell() {
+  [ "$1" != ${mainShell} ] && pick "$1" $shells || return 0
+  end_tree "$pid"
+  collect "$pid"
+  without "$1" $shells
+  shells=$rest
+  locate "$1"
+  command eval 'rm -f "$at"*'
+  say words "closed $1"
+}
+
+`;
+}
