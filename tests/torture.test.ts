@@ -54,6 +54,7 @@ test("under load, killed at random again and again, nothing accepted is lost and
   for (let kill = 1; kill <= kills; kill++) {
     // Something was got done since the last one, more than asking again, wherever that leaves everybody now.
     await grown(heard, 6 + Math.floor(random() * 20));
+    await expect.poll(() => askedOften(heard), { timeout: 300_000, interval: 2 }).toEqual([]);
     await delay(random() * 20);
     daemon = await killOne(stage, daemon, random);
   }
@@ -115,6 +116,17 @@ function isOver(heard: readonly WireEvent[], input: InputId): boolean {
 async function grown(heard: readonly WireEvent[], by: number): Promise<void> {
   const wanted = heard.length + by;
   await expect.poll(() => heard.length, { timeout: 300_000, interval: 2 }).toBeGreaterThanOrEqual(wanted);
+}
+
+/** Turns that were asked for three times and have no reply: after five they fail, as they should, and would do so here by bad luck alone. */
+function askedOften(heard: readonly WireEvent[]): string[] {
+  const often = new Set<string>();
+  for (const { type, data } of heard) {
+    const { id, attempt = 0 } = data as { id: string; attempt?: number };
+    if (type === "turn.dispatched" && attempt >= 3) often.add(id);
+    if (type === "turn.replied" || type === "turn.settled") often.delete(id);
+  }
+  return [...often];
 }
 
 /** Asks whichever daemon there is, until one answers; only what asking again cannot mend is thrown. */
