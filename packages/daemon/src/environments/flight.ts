@@ -19,7 +19,7 @@ export class Flight {
   readonly #reject: (error: unknown) => void;
   /** Where its text is, for its worker. */
   file = "";
-  /** What its worker is believed by; nothing in the environment sees it before the command is over. */
+  /** What its worker is believed by. */
   readonly pass = newPass();
   /** Asked for while it waited; kept when it takes off. */
   abortAsked = false;

@@ -18,7 +18,8 @@ import { SpoolUnreadable } from "./spool-file.ts";
  *
  * Invariants
  * 1. The spool is the truth. A line on `done` is a hint to look there, and a lost hint costs one tick. A worker says how its command ended
- *    before it writes that down, so that nobody waits for the disk; it is known by a pass that comes to it when the command is over.
+ *    before it writes that down, so that nobody waits for the disk. It adds a pass, which comes on `go` behind the command: that keeps stray words
+ *    out, and is no wall against who reads `go` to lie about itself.
  * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
  * 3. After a stop nothing is sent before the keeper said `stopped`, so a stop never hits a later command.
  * 4. `go` and `done` are held open both ways, so what is written waits for a worker that is being replaced. A worker may die with

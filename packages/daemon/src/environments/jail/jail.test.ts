@@ -21,7 +21,7 @@ import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { planOf } from "../plan.ts";
-import { removeCgroups } from "../limits/index.ts";
+import { findMeans, removeCgroups } from "../limits/index.ts";
 import { endProcess, isAlive } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
@@ -389,6 +389,24 @@ describe("the jail driver", () => {
     expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
 
+  const hasCgroups = findMeans(tmpdir()).places.length > 0;
+  test.skipIf(!hasCgroups)(
+    "a jail whose opener is killed before it knows the first process leaves none after a sweep (needs cgroups)",
+    async () => {
+      const { home, workspace } = newPlace();
+      const cgroups = JSON.parse(
+        await firstLine([], dieWhileBuiltScript, { home, workspace }, undefined),
+      ) as readonly string[];
+      const living = () => cgroups.filter((each) => existsSync(each));
+      expect(living()).toEqual(cgroups);
+      expect(await sweep(openJailDriver({ home }))).toEqual([]);
+      expect({ living: living(), folder: existsSync(join(home, "environments/env_elsewhere")) }).toEqual({
+        living: [],
+        folder: false,
+      });
+    },
+  );
+
   test("refuses with the fix when bubblewrap is missing", async () => {
     const { home, workspace } = newPlace();
     const driver = openJailDriver({ home, bubblewrap: "/nonexistent/bwrap" });
@@ -511,6 +529,25 @@ WalledFolder.prototype.recordSupervisor = (supervisor) => {
   writeSync(1, JSON.stringify(supervisor) + "\\n");
   process.kill(process.pid, "SIGKILL");
 };
+const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
+`;
+
+/** When its limits are set bubblewrap has its options, and tells of its inner half somewhat later: to nobody. */
+const dieWhileBuiltScript = `
+const { home, workspace } = JSON.parse(process.argv[2]);
+const fs = (await import("node:fs")).default;
+const { syncBuiltinESMExports } = await import("node:module");
+const { writeFileSync } = fs;
+fs.writeFileSync = (path, ...rest) => {
+  writeFileSync(path, ...rest);
+  if (!/cgroup.*env_elsewhere/.test(path)) return;
+  const { cgroups } = JSON.parse(fs.readFileSync(home + "/environments/env_elsewhere/record.json", "utf8"));
+  fs.writeSync(1, JSON.stringify(cgroups) + "\\n");
+  process.kill(process.pid, "SIGKILL");
+};
+syncBuiltinESMExports();
+const { openJailDriver } = await import(process.argv[1]);
 const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
 await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;

@@ -38,7 +38,7 @@ until ! :; do
   fi
   case $_corral_ran in
     1)
-      # Who waits for it need not wait for the disk as well. By which word it is believed, the next line tells, which no command has seen.
+      # Who waits for it need not wait for the disk as well. It is believed by what the next line says, which is no command's business.
       _corral_pass=
       IFS=' ' command read -r _corral_pass <&9
       command echo "$_corral_id $_corral_rc $_corral_pass" 1<>"\${_corral_at}done"

@@ -1,5 +1,5 @@
 import type { EnvironmentLimits } from "@corral/protocol";
-import { mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Place } from "./place.ts";
@@ -42,16 +42,37 @@ export function cgroupDoors(places: readonly Place[], id: string): string[] {
   return places.map(({ folder, version }) => join(folder, id, version === 1 ? "tasks" : "cgroup.procs"));
 }
 
-/** What is left in it is ended where the kernel can do that by itself; then it goes, as soon as it is empty. */
+/** What is left in them is ended; then they go, as soon as they are empty. */
 export async function removeCgroups(folders: readonly string[]): Promise<void> {
-  for (const folder of folders) {
-    try {
-      set(folder, "cgroup.kill", "1");
-    } catch {
-      // Version 1 has no such file.
-    }
-  }
+  for (const folder of folders) endMembers(folder);
   for (const folder of folders) await removeEmpty(folder);
+}
+
+/** Whoever is in it belongs to the environment, also where nobody wrote down its number: half a bubblewrap whose starter was killed. */
+function endMembers(folder: string): void {
+  try {
+    set(folder, "cgroup.kill", "1");
+  } catch {
+    // Version 1 has no such file.
+    for (const pid of membersOf(folder)) kill(pid);
+  }
+}
+
+function membersOf(folder: string): number[] {
+  try {
+    const pids = readFileSync(join(folder, "cgroup.procs"), "latin1").split("\n").map(Number);
+    return pids.filter((pid) => pid > 0);
+  } catch {
+    return [];
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended meanwhile, or is told of when the cgroup cannot be removed.
+  }
 }
 
 /** Each new cgroup has it; version 1 takes a millisecond to be told so. */
@@ -110,6 +131,7 @@ async function removeEmpty(folder: string): Promise<void> {
     if (failure === undefined) break;
     if (failure.code !== "EBUSY" || performance.now() > deadline) throw failure;
     await pause(wait);
+    endMembers(folder);
   }
   // The last one puts the light out.
   removeNow(dirname(folder));
