@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -44,6 +46,13 @@ export function processesWith(word: string): string[] {
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map((name) => `${name}: ${wordsOf(Number(name))}`)
     .filter((words) => words.includes(word));
+}
+
+/** Cgroups of a home's environments, wherever this machine has them. A process that hides its words is in one, too. */
+export function cgroupsFor(home: string): string[] {
+  const name = `corral-${createHash("sha256").update(home).digest("hex").slice(0, 12)}`;
+  const found = spawnSync("find", ["/sys/fs/cgroup", "-mindepth", "2", "-path", `*/${name}/*`, "-type", "d"]);
+  return found.stdout.toString().split("\n").filter(Boolean);
 }
 
 function seqs(events: readonly WireEvent[]): string[] {

@@ -11,7 +11,7 @@ import {
   type WireEvent,
 } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { checkHistory, integrityTroubles, processesWith } from "./history-checker.ts";
+import { cgroupsFor, checkHistory, integrityTroubles, processesWith } from "./history-checker.ts";
 import { everything, isRunning, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
 
 const kills = 20;
@@ -73,6 +73,7 @@ test("under load, killed at random again and again, nothing accepted is lost and
   expect(acknowledged.length).toBeGreaterThanOrEqual(sessionCount);
   expect(await stage.corral("stop", "--now").exit).toBe(0);
   await expect.poll(() => processesWith(dirname(stage.home)), { timeout: 30_000 }).toEqual([]);
+  expect(cgroupsFor(stage.home)).toEqual([]);
 }, 600_000);
 
 /** The daemon, or, twice as often, one of its runners. */
