@@ -16,7 +16,6 @@ export {
   spoolInside,
   workspaceInside,
   type KeeperReach,
-  type KeeperSite,
   type ShellCommand,
 } from "./site.ts";
 export { workerScript } from "./worker.ts";
