@@ -43,6 +43,22 @@ describe("a builder that waits", () => {
     }
   });
 
+  test("cannot be had in a process without descriptors, and that ends nobody", () => {
+    const script = `
+const { closeSync, openSync } = await import("node:fs");
+const { Builders } = await import(${JSON.stringify(new URL("builders.ts", import.meta.url).href)});
+const held = [];
+try { for (;;) held.push(openSync("/dev/null", "r")); } catch {}
+for (const fd of held.splice(0, 6)) closeSync(fd);
+const builders = new Builders();
+builders.prepare();
+try { builders.take(); } catch (error) { process.exitCode = error.code === "jail.unavailable" ? 3 : 4; }
+for (const fd of held) closeSync(fd);`;
+    const limited = ["-c", 'ulimit -n 100; exec "$@"', "sh", process.execPath, ...node(script)];
+    const { status, stderr } = spawnSync("/bin/sh", limited, { timeout: 60_000 });
+    expect({ status, stderr: stderr.toString() }).toEqual({ status: 3, stderr: "" });
+  });
+
   test("is the one that is taken, and one that has ended is not", async () => {
     const builders = new Builders();
     const take = () => {

@@ -40,8 +40,6 @@ export class Builders {
     if (this.#waiting !== undefined) return;
     try {
       const builder = startBuilder();
-      // Whoever takes it finds it dead.
-      builder.process.on("error", () => undefined);
       hold(builder.process, "unref");
       const { pid } = builder.process;
       const identity = pid === undefined ? undefined : identify(pid);
@@ -120,6 +118,9 @@ function startBuilder(): Builder {
   try {
     const options = { stdio: descriptors(cover), env: {}, cwd: "/", detached: true };
     const child = spawn("/bin/sh", ["-c", builderScript], options);
+    // Whoever takes it listens, too, or finds it dead.
+    child.on("error", () => undefined);
+    if (!hasPipes(child)) throw unavailable("too many files are open.", "Allow more of them: ulimit -n.");
     const [line, seccomp, spool] = [optionsFd, seccompFd, spoolFd].map((fd) => child.stdio[fd] as Writable) as [
       Writable,
       Writable,
@@ -131,6 +132,11 @@ function startBuilder(): Builder {
   } finally {
     closeSync(cover);
   }
+}
+
+/** A process that has no descriptors left gets none, whatever the types say. */
+function hasPipes(child: { readonly stdio: ChildProcess["stdio"] | undefined }): boolean {
+  return child.stdio !== undefined;
 }
 
 function hold(child: ChildProcess, how: "ref" | "unref"): void {
