@@ -46,6 +46,8 @@ export class CommandTexts {
   #writeShared(bytes: Buffer): WrittenText {
     if (this.#shared !== undefined && fstatSync(this.#shared.fd).nlink === 0) this.close();
     const shared = (this.#shared ??= this.#newShared());
+    // Before it is written: what does not fit may leave a part of it there.
+    shared.size = Math.max(shared.size, bytes.length);
     const written = writeSync(shared.fd, bytes, 0, bytes.length, 0);
     if (written < bytes.length) throw new SpoolUnreadable("There is no room for the command.", { mayPass: true });
     if (bytes.length < shared.size) ftruncateSync(shared.fd, bytes.length);
