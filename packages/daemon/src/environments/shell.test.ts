@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   closeSync,
   constants,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { mainShell } from "./keeper/index.ts";
+import { mainShell, wordMark, workerScript } from "./keeper/index.ts";
 import { KeeperLine } from "./keeper-line.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";
@@ -135,6 +136,58 @@ test("that a worker died after its word is said with that result or with the nex
   line.detach();
 });
 
+test("that a worker died after its word is said also when that is heard after the next one has landed", async () => {
+  const shell = openShell(new Spool(folder));
+  const run = (id: string, end: (pass: string) => void) => {
+    const running = shell.run({ id, text: "true", timeoutMs: 60_000 });
+    for (const each of ["out", "err"]) write(`${id}.${each}`, "");
+    end(takeWord(id).pass);
+    return running.then(({ shellRespawned }) => shellRespawned);
+  };
+  expect(await run("before", (pass) => writeSync(ends.done, `before 0 ${pass}\n`))).toBe(false);
+  expect(await run("landed", () => write("landed.rc", "0\n"))).toBe(false);
+  expect(await run("after", (pass) => writeSync(ends.done, `lost before\nlanded 0 x\nafter 0 ${pass}\n`))).toBe(true);
+  line.detach();
+});
+
+const shells: [path: string, ...args: string[]][] = [
+  ["/bin/sh"],
+  ["/usr/bin/bash", "--posix"],
+  ["/usr/bin/busybox", "sh"],
+];
+test.each(shells.filter(([path]) => existsSync(path)))(
+  "what a killed worker has left of a word runs nothing (%s)",
+  async (path, ...args) => {
+    const shell = openShell(new Spool(folder));
+    const text = `echo "$_corral_id" >>${folder}/ran`;
+    const running = shell.run({ id: "begun-once", text, timeoutMs: 60_000 });
+    const told = Buffer.alloc(200);
+    const word = told.subarray(0, readSync(ends.go, told));
+    for (let read = 1; read < word.length; read++) writeSync(ends.go, word.subarray(read));
+    writeSync(ends.go, word);
+    write("worker.sh", workerScript);
+    const worker = spawn(path, [...args, join(folder, "worker.sh"), `${folder}/`, ""], { stdio: "ignore" });
+    try {
+      expect(await running).toMatchObject({ exitCode: 0 });
+      expect(readFileSync(join(folder, "ran"), "utf8")).toBe("begun-once\n");
+    } finally {
+      worker.kill("SIGKILL");
+      line.detach();
+    }
+  },
+);
+
+test("the files of the commands forgotten last stay: their worker may have been told twice", async () => {
+  const shell = openShell(new Spool(folder));
+  write("first.out", "");
+  shell.forget("first");
+  for (let i = 0; i < 1_998; i++) shell.forget("other");
+  write("last.out", "");
+  shell.forget("last");
+  expect([existsSync(join(folder, "first.out")), existsSync(join(folder, "last.out"))]).toEqual([false, true]);
+  line.detach();
+});
+
 class WatchedSpool extends Spool {
   looks = 0;
   /** How many of the next reads fail, as they do in a process that has too many files open. */
@@ -169,8 +222,9 @@ function openShell(spool: Spool): SpoolShell {
 function takeWord(id: string): { file: string; pass: string } {
   const told = Buffer.alloc(200);
   const [first = "", pass = ""] = told.toString("latin1", 0, readSync(ends.go, told)).split("\n");
-  expect(first.split(" ")[0]).toBe(id);
-  return { file: first.split(" ")[1]!, pass };
+  const [mark, whose, file = ""] = first.split(" ");
+  expect([mark, whose]).toEqual([wordMark, id]);
+  return { file, pass };
 }
 
 function write(name: string, text: string): void {

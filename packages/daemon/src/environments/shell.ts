@@ -4,7 +4,7 @@ import { Airborne, type StopReason } from "./airborne.ts";
 import { CommandTexts } from "./command-texts.ts";
 import { Flight } from "./flight.ts";
 import { Hearing } from "./hearing.ts";
-import { mainShell } from "./keeper/index.ts";
+import { mainShell, wordMark } from "./keeper/index.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
 import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";
@@ -42,7 +42,7 @@ export class SpoolShell implements Shell {
   #channel: Channel | undefined;
   #current: Airborne | undefined;
   #stateLost = false;
-  /** The last one that landed, if it did so on its worker's word. */
+  /** The last one that landed on its worker's word. That the worker died then may be heard when the next one has landed by what is written. */
   #lastTold: { readonly id: string; readonly ending: Ending } | undefined;
   /** Since when the spool could not be read, for want of something. */
   #blindSince: number | undefined;
@@ -195,7 +195,7 @@ export class SpoolShell implements Shell {
     const result = this.#resultOf(current.flight, ending);
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
-    this.#lastTold = current.told === undefined ? undefined : { id: current.flight.id, ending: current.told };
+    if (current.told !== undefined) this.#lastTold = { id: current.flight.id, ending: current.told };
     this.#landOn(current.flight, { ...result, shellRespawned });
     return true;
   }
@@ -296,8 +296,9 @@ export class SpoolShell implements Shell {
     return flight;
   }
 
+  /** Not the latest: the worker may have been told one twice, and would begin it again. */
   #tidy(): void {
-    for (const id of this.#forgotten.splice(0)) {
+    for (const id of this.#forgotten.splice(0, mostForgotten / 2)) {
       this.#retained.drop(id);
       this.#spool.remove(id);
     }
@@ -341,7 +342,7 @@ class Channel {
 
   tellWorker({ id, file, pass }: Flight): void {
     try {
-      writeSync(this.#go, `${id} ${file}\n${pass}\n`);
+      writeSync(this.#go, `${wordMark} ${id} ${file}\n${pass}\n`);
     } catch (cause) {
       // Somebody else has filled it up.
       throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });

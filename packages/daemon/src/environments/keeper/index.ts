@@ -14,6 +14,7 @@ export {
   scriptsInside,
   shellPrefix,
   spoolInside,
+  wordMark,
   workspaceInside,
   type KeeperReach,
   type ShellCommand,

@@ -1,5 +1,5 @@
 /** Counted up when who speaks with keepers and workers from outside would no longer be understood by those that run. */
-export const keeperWords = 2;
+export const keeperWords = 3;
 
 /** Where the spool is, seen from inside a jail. */
 export const spoolInside = "/run/corral";
@@ -39,6 +39,12 @@ export const readyLine = "corral: ready";
 
 /** What the keeper is told on its standard input, once, when it may begin. */
 export const beginLine = "begin";
+
+/**
+ * What a worker is told begins with this, and no id has it in it. A worker that is killed while it reads leaves the rest of a line: the next one
+ * would take the end of an id for another id, and run the command once more.
+ */
+export const wordMark = "@";
 
 /** Says that there is something new in `control`. */
 export const askSignal = "SIGUSR1";

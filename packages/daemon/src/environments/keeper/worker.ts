@@ -1,3 +1,5 @@
+import { wordMark } from "./site.ts";
+
 /**
  * The worker takes two arguments: what the paths of its shell's files begin with, and what it says first, if anything. Its loop uses reserved
  * words, special builtins and `command` only: those are what no function or alias of an agent can replace (`unset` is special, and it
@@ -15,7 +17,7 @@ _corral_run() {
 exec 9<>"\${_corral_at}go"
 # A loop that also ends when the agent has told the shell to do nothing more (set -n): then another one takes its place.
 until ! :; do
-  IFS=' ' command read -r _corral_id _corral_text <&9 || {
+  IFS=' ' command read -r _corral_mark _corral_id _corral_text <&9 || {
     # Above 128: interrupted by a signal that the agent traps.
     command test $? -gt 128 && continue
     # The agent may have closed it. Anything else only a new worker can mend.
@@ -24,6 +26,7 @@ until ! :; do
     command test -p /proc/self/fd/9 || exit 1
     continue
   }
+  case $_corral_mark in ${wordMark}) ;; *) continue ;; esac
   case $_corral_id in '' | *[!A-Za-z0-9_-]*) continue ;; esac
   case $_corral_text in '' | *[!A-Za-z0-9_.-]*) continue ;; esac
   _corral_ran=
