@@ -150,6 +150,19 @@ test("that a worker died after its word is said also when that is heard after th
   line.detach();
 });
 
+test("a command that is over is told of again, also to who no longer wants it, and nothing is stopped for that", async () => {
+  const shell = openShell(new Spool(folder));
+  const again = { id: "it", text: "echo out", timeoutMs: 60_000 };
+  const running = shell.run(again);
+  for (const [name, text] of Object.entries({ "it.out": "out\n", "it.err": "", "it.rc": "0\n" })) write(name, text);
+  const result = await running;
+  expect(result).toMatchObject({ exitCode: 0, stdout: "out\n", shellRespawned: false });
+  const told = shell.run({ ...again, signal: AbortSignal.abort() });
+  expect(readFileSync(join(folder, "control"), "utf8")).toBe("");
+  expect(await told).toEqual(result);
+  line.detach();
+});
+
 const shells: [path: string, ...args: string[]][] = [
   ["/bin/sh"],
   ["/usr/bin/bash", "--posix"],

@@ -152,8 +152,8 @@ export class SpoolShell implements Shell {
 
   #send(flight: Flight): void {
     const { file, isNew } = this.#state === "open" ? this.#texts.write(flight.id, flight.text) : nowhere;
-    // Of one that nobody ran before nothing else can be there; its worker would see it, too.
-    const ending = isNew ? undefined : this.#spool.ending(flight.id);
+    // Of one that nobody ran before nothing else can be there; its worker would see it, too. What is over is not to be stopped.
+    const ending = isNew && !flight.abortAsked ? undefined : this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
     flight.file = file;
