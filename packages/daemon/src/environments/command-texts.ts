@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 import type { Spool } from "./spool.ts";
 import { openNew, replace, SpoolUnreadable, unreadable, writeNew } from "./spool-file.ts";
+import { unlessThere } from "./unless-there.ts";
 
 /**
  * The texts of a shell's commands, on their way to its worker. To make a file takes longer than all else that is done outside for a
@@ -38,7 +39,7 @@ export class CommandTexts {
 
   #writeOwn(file: string, text: string): WrittenText {
     const path = this.#spool.base + file;
-    const isNew = isMade(() => writeNew(path, text));
+    const isNew = unlessThere(() => writeNew(path, text));
     if (!isNew) replace(path, text);
     return { file, isNew };
   }
@@ -58,7 +59,7 @@ export class CommandTexts {
   #newShared(): SharedFile {
     const open = (file: string) => openNew(this.#spool.base + file);
     let fd: number | undefined;
-    if (isMade(() => (fd = open(firstFile)))) return { fd: fd!, size: 0, file: firstFile, isNew: true };
+    if (unlessThere(() => (fd = open(firstFile)))) return { fd: fd!, size: 0, file: firstFile, isNew: true };
     const file = `${firstFile}-${randomBytes(8).toString("hex")}`;
     return { fd: open(file), size: 0, file, isNew: false };
   }
@@ -81,14 +82,3 @@ const mostShared = 1_024;
 
 /** No command's id is the name of a file, so it is nobody else's. */
 const firstFile = "command";
-
-/** False: something is there already. */
-function isMade(make: () => void): boolean {
-  try {
-    make();
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
-}

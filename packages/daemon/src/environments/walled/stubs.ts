@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { unlessThere } from "../unless-there.ts";
 import { openEntry, openFolder } from "./entries.ts";
 
 /**
@@ -242,16 +243,6 @@ function read(path: string): Stubs | undefined {
     return JSON.parse(readFileSync(path, "utf8")) as Stubs;
   } catch {
     return undefined;
-  }
-}
-
-function unlessThere(make: () => void): boolean {
-  try {
-    make();
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
   }
 }
 
