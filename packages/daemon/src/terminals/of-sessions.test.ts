@@ -1,5 +1,5 @@
 import { newId } from "@corral/protocol";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { callsTool, says } from "../testing/scripted-model/index.ts";
@@ -69,11 +69,18 @@ test("a session that has not worked yet gets its workspace and environment for i
   expect(await daemon.terminals.placesInUse()).toEqual([daemon.session.id]);
 });
 
-test("the same request is the same terminal", async () => {
-  await using daemon = await startTestDaemon();
-  const id = newId("terminal");
-  const first = await daemon.terminals.open(daemon.session.id, size, by, id);
-  expect(await daemon.terminals.open(daemon.session.id, size, by, id)).toEqual(first);
+test("the same request is the same terminal, and a daemon's place that is removed leaves none of its cgroups", async () => {
+  let cgroups: readonly string[];
+  {
+    await using daemon = await startTestDaemon();
+    const id = newId("terminal");
+    const first = await daemon.terminals.open(daemon.session.id, size, by, id);
+    expect(await daemon.terminals.open(daemon.session.id, size, by, id)).toEqual(first);
+    const { data } = await daemon.session.until("environment.opened");
+    ({ cgroups } = data.state);
+    expect(cgroups.filter((each) => existsSync(each))).toEqual(cgroups);
+  }
+  expect(cgroups.filter((each) => existsSync(each))).toEqual([]);
 });
 
 test("a session that is erased takes its terminals with it, and nothing of them is recorded afterwards", async () => {

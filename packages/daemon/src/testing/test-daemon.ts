@@ -5,6 +5,7 @@ import {
   type AdmitInput,
   createSession,
   type CreateSession,
+  environmentState,
   type EventType,
   type Judgement,
   type ModelFacts,
@@ -19,7 +20,7 @@ import {
 } from "@corral/protocol";
 import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
 import { openContext, openLoop } from "../agents/loop/index.ts";
-import { driversOf, wishOf } from "../environments/index.ts";
+import { driversOf, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import type { Append } from "../log/port.ts";
@@ -221,10 +222,19 @@ export async function startTestDaemon(
       await closed;
       await artifacts.close();
       questions.close();
+      await endEnvironments(log, drivers);
       await log.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What a stop leaves to the next start, one with an open terminal for instance: there is none. */
+async function endEnvironments(log: Log, drivers: Pick<EnvironmentDrivers, "reopen">): Promise<void> {
+  for (const row of await log.rows("environments")) {
+    const found = await drivers.reopen(environmentState.parse(JSON.parse(row["state"] as string)));
+    if (found.kind === "open") await found.environment.end();
+  }
 }
 
 const manyPlaces: Readonly<Record<PlaceLimit, number>> = {
