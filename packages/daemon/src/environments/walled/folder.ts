@@ -35,7 +35,9 @@ export class WalledFolder {
 
   make(ground: Ground): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    this.#record(identify(process.pid), ground);
+    const { limits, cgroups } = ground;
+    const opener = identify(process.pid) ?? null;
+    write(this.#recordFile, { opener, bootId: bootId(), limits, cgroups: [...cgroups] } satisfies Recorded);
   }
 
   makeSpool(owner: Owner | undefined): void {
@@ -43,7 +45,7 @@ export class WalledFolder {
   }
 
   recordSupervisor(supervisor: ProcessIdentity): void {
-    writeFileSync(this.#supervisorFile, JSON.stringify(supervisor), { mode: 0o600 });
+    write(this.#supervisorFile, supervisor);
   }
 
   /** The limits that it was opened with; undefined when that cannot be told. */
@@ -59,10 +61,13 @@ export class WalledFolder {
     return Math.abs(Date.now() - made) < namelessMs;
   }
 
-  /** From now on it is for the next sweep. */
+  /** From now on it is for the next sweep. What was on file stays so until all of the other is: by it the cgroups are found. */
   disown(): void {
     const record = this.#recorded();
-    if (record !== undefined) this.#record(undefined, record);
+    if (record === undefined) return;
+    const beside = `${this.#recordFile}.${process.pid}`;
+    write(beside, { ...record, opener: null });
+    renameSync(beside, this.#recordFile);
   }
 
   /** Ends all that runs in the jail, if anything does. */
@@ -91,11 +96,6 @@ export class WalledFolder {
       throw error;
     }
     await removeFolder(removed, { signal: AbortSignal.timeout(removalMs) }).catch(() => undefined);
-  }
-
-  #record(opener: ProcessIdentity | undefined, { limits, cgroups }: Ground): void {
-    const record: Recorded = { opener: opener ?? null, bootId: bootId(), limits, cgroups: [...cgroups] };
-    writeFileSync(this.#recordFile, JSON.stringify(record), { mode: 0o600 });
   }
 
   #recorded(): Recorded | undefined {
@@ -128,6 +128,10 @@ const recorded = z.object({
   cgroups: z.array(z.string()),
 });
 type Recorded = z.infer<typeof recorded>;
+
+function write(file: string, value: Recorded | ProcessIdentity): void {
+  writeFileSync(file, JSON.stringify(value), { mode: 0o600 });
+}
 
 function readJson<T>(file: string, schema: z.ZodType<T>): T | undefined {
   try {
