@@ -1,14 +1,9 @@
 import { type EnvironmentState, newId } from "@corral/protocol";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { afterEach, describe, expect, test } from "vitest";
-import type { DriverUnderTest } from "../conformance.ts";
+import { describe, expect, test } from "vitest";
+import { type DriverUnderTest, type Place, prepareGround } from "../conformance/fixture.ts";
+import { killAtFirstLine } from "../conformance/killed-process.ts";
 import { planOf } from "../plan.ts";
-import type { Environment, EnvironmentDriver } from "../port.ts";
+import type { Environment } from "../port.ts";
 import type { Terminal } from "./port.ts";
 
 export type TerminalsUnderTest = Pick<DriverUnderTest, "open" | "module" | "owner" | "plan">;
@@ -18,22 +13,14 @@ const size = { columns: 80, rows: 24 };
 /** What terminals promise in every environment; `lasting`: tmux holds them there. */
 export function describeTerminals(name: string, subject: TerminalsUnderTest, { lasting }: { lasting: boolean }): void {
   describe(`terminals in ${name}`, () => {
-    const cleanUps: (() => Promise<void> | void)[] = [];
-    afterEach(async () => {
-      for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-    });
+    const { newPlace, afterwards } = prepareGround(subject);
 
-    async function open(): Promise<{ environment: Environment; driver: EnvironmentDriver; home: string }> {
-      const home = mkdtempSync(join(tmpdir(), "corral-terminals-"));
-      cleanUps.push(() => rmSync(home, { recursive: true, force: true }));
-      const workspace = join(home, "workspace");
-      mkdirSync(workspace);
-      if (subject.owner !== undefined) chownSync(workspace, subject.owner.uid, subject.owner.gid);
-      chmodSync(workspace, 0o755);
-      const driver = subject.open(home);
-      const environment = await driver.open(planOf({ id: newId("environment"), workspace, ...subject.plan }));
-      cleanUps.push(() => environment.end());
-      return { environment, driver, home };
+    async function open(): Promise<Place & { environment: Environment }> {
+      const place = newPlace();
+      const plan = planOf({ id: newId("environment"), workspace: place.workspace, ...subject.plan });
+      const environment = await place.driver.open(plan);
+      afterwards(() => environment.end());
+      return { ...place, environment };
     }
 
     test("keys go in, output comes out, and the end tells its exit code and what was on it", async () => {
@@ -133,7 +120,7 @@ export function describeTerminals(name: string, subject: TerminalsUnderTest, { l
       environment.detach();
       const found = await driver.reopen(environment.state);
       if (found.kind !== "open") throw new Error("it has gone");
-      cleanUps.push(() => found.environment.end());
+      afterwards(() => found.environment.end());
       const terminal = await found.environment.joinTerminal("kept");
       if (terminal === undefined) throw new Error("there is no terminal");
       const viewer = watch(terminal);
@@ -237,10 +224,5 @@ async function openTypeAndDie(
   module: string,
   { home, state, keys }: { home: string; state: EnvironmentState; keys: string },
 ): Promise<void> {
-  const args = ["--input-type=module", "--eval", openTypeAndDieScript, module, home, JSON.stringify(state), keys];
-  const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const exited = once(opener, "exit");
-  await once(createInterface(opener.stdout), "line");
-  opener.kill("SIGKILL");
-  await exited;
+  await killAtFirstLine(openTypeAndDieScript, [module, home, JSON.stringify(state), keys]);
 }

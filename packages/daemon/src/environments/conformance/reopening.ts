@@ -1,0 +1,95 @@
+import { type EnvironmentState, newId } from "@corral/protocol";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { planOf } from "../plan.ts";
+import type { EnvironmentPlan } from "../port.ts";
+import { isAlive } from "../process-identity.ts";
+import { type Bench, command, result, runner, tellFifo } from "./fixture.ts";
+import { killAtFirstLine } from "./killed-process.ts";
+
+export function reopening({ open, newPlace, subject, afterwards }: Bench): void {
+  test("a command in flight outlives a kill -9 of the process that opened the environment, and ran once", async () => {
+    const { home, workspace, driver } = newPlace();
+    const text = "echo begun; echo x >>count; mkfifo go-on; chmod 666 go-on; read x <go-on; cat count; exit 5";
+    const plan = planOf({ id: newId("environment"), workspace, ...subject.plan });
+    const state = await openRunAndDie(subject.module, { home, plan, text });
+    const reopened = await driver.reopen(state);
+    if (reopened.kind !== "open") throw new Error("it did not live on");
+    afterwards(() => reopened.environment.end());
+    const { shell } = reopened.environment;
+    expect(await shell.find("orphan")).toEqual({ kind: "begun" });
+    const joined = shell.run({ id: "orphan", text, timeoutMs: 60_000 });
+    await tellFifo(join(workspace, "go-on"));
+    expect(await joined).toEqual(result({ exitCode: 5, stdout: "begun\nx\n", shellRespawned: true }));
+    expect((await runner(reopened.environment)("cat count")).stdout).toBe("x\n");
+  });
+
+  test("an environment let go and found again keeps its shell", async () => {
+    const { environment, driver, run } = await open();
+    await run("kept=value");
+    environment.detach();
+    const reopened = await driver.reopen(environment.state);
+    if (reopened.kind !== "open") throw new Error("it did not live on");
+    expect((await runner(reopened.environment)("echo $kept")).stdout).toBe("value\n");
+    reopened.environment.detach();
+  });
+
+  test("an environment that another version of Corral has opened is ended, and tells what ended before", async () => {
+    const { environment, driver, run } = await open();
+    const done = await run("echo over", "over");
+    await run("echo more");
+    environment.detach();
+    const found = await driver.reopen({ ...environment.state, words: 1 });
+    if (found.kind !== "gone") throw new Error("it lives on");
+    expect(await found.results.find("over")).toEqual({ kind: "done", result: done });
+    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 10_000 }).toBe(false);
+  });
+
+  test("a killed environment is gone: what ran is begun, what ended is done, the rest is absent", async () => {
+    const { environment, driver, run } = await open();
+    const done = await run("echo over", "over");
+    const begun = Promise.withResolvers<void>();
+    const running = environment.shell.run({
+      ...command("echo; sleep 1000"),
+      id: "cut",
+      onOutput: () => begun.resolve(),
+    });
+    await begun.promise;
+    process.kill(environment.state.supervisor.pid, "SIGKILL");
+    await expect(running).rejects.toMatchObject({ code: "environment.gone" });
+    await expect(run("echo more")).rejects.toMatchObject({ code: "environment.gone" });
+    const reopened = await driver.reopen(environment.state);
+    if (reopened.kind !== "gone") throw new Error("it lives on");
+    expect(await reopened.results.find("cut")).toEqual({ kind: "begun" });
+    expect(await reopened.results.find("over")).toEqual({ kind: "done", result: done });
+    expect(await reopened.results.find("other")).toEqual({ kind: "absent" });
+  });
+
+  test("an environment of an earlier start of the machine cannot tell anything", async () => {
+    const { environment, driver, run } = await open();
+    await run("echo over", "over");
+    const state = { ...environment.state, supervisor: { ...environment.state.supervisor, bootId: "another" } };
+    const reopened = await driver.reopen(state);
+    if (reopened.kind !== "gone") throw new Error("it lives on");
+    expect(await reopened.results.find("over")).toEqual({ kind: "begun" });
+    expect(await reopened.results.find("other")).toEqual({ kind: "begun" });
+    expect((await run("echo on")).stdout).toBe("on\n");
+  });
+}
+
+const openRunAndDieScript = `
+const [module, home, plan, text] = process.argv.slice(1);
+const { openDriver } = await import(module);
+const environment = await openDriver(home).open(JSON.parse(plan));
+const onOutput = () => console.log(JSON.stringify(environment.state));
+await environment.shell.run({ id: "orphan", text, timeoutMs: 60_000, onOutput });
+`;
+
+/** Another process opens an environment and is killed when its command has begun. */
+async function openRunAndDie(
+  module: string,
+  { home, plan, text }: { home: string; plan: EnvironmentPlan; text: string },
+): Promise<EnvironmentState> {
+  const state = await killAtFirstLine(openRunAndDieScript, [module, home, JSON.stringify(plan), text]);
+  return JSON.parse(state) as EnvironmentState;
+}
