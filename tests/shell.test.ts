@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { callsTool, says } from "@corral/daemon/testing";
 import type { EnvironmentState } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
@@ -55,6 +56,18 @@ describe("corral shell", () => {
     // Something was made in the copy, so it is not thrown away.
     expect(run.stderr()).toBe(`changes are kept in ${shell?.path}\n`);
     expect(existsSync(join(shell?.path ?? "", "go"))).toBe(true);
+  });
+
+  test("what a command writes passes a pipe byte by byte", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    const every =
+      'for i in 0 1 2 3; do for j in 0 1 2 3 4 5 6 7; do for k in 0 1 2 3 4 5 6 7; do printf "\\\\$i$j$k"; done; done; done';
+    const run = stage.corral("shell", "-c", `${every}; ${every} >&2`);
+    const [out, err] = [buffer(run.process.stdout!), buffer(run.process.stderr!)];
+    expect(await run.exit).toBe(0);
+    const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    expect([await out, await err]).toEqual([all, all]);
   });
 
   test("a copy does not touch the repository; in place, writes arrive", async () => {

@@ -117,9 +117,9 @@ export class ShellLine {
   #follow(id: CommandId, signal: AbortSignal): Promise<CommandView> {
     return this.#client.shells.follow(this.#shell.id, id, {
       signal,
-      onOutput: (stream, piece) => {
+      onOutput: (stream, piece, bytes) => {
         this.#midLine = !piece.endsWith("\n");
-        print(stream === "stdout" ? this.#world.out : this.#world.err, piece);
+        return print(stream === "stdout" ? this.#world.out : this.#world.err, piece, bytes);
       },
       onBreak: this.#patience(),
     });
@@ -194,9 +194,10 @@ function isPassing({ code }: CorralError): boolean {
   return code === "daemon.unreachable" || code === "daemon.stopping";
 }
 
-/** A terminal is shown what a command says; a program gets it as it is. */
-function print(output: Output, piece: string): void {
-  output.write(output.isTerminal === true ? shown(piece) : piece);
+/** A terminal is shown what a command says; a program gets it as it is, byte by byte, and as fast as it reads. */
+async function print(output: Output, piece: string, bytes: Uint8Array): Promise<void> {
+  if (output.isTerminal !== true && output.pass !== undefined) await output.pass(bytes);
+  else output.write(output.isTerminal === true ? shown(piece) : piece);
 }
 
 const places = {

@@ -344,3 +344,41 @@ test("an aborted signal ends the stream while somebody thinks about a break", as
   };
   expect(await take(client.follow({ after: 0, signal: leaving.signal, onBreak }), 1)).toEqual([]);
 });
+
+const newsOf = (news: object) =>
+  `event: output\ndata: ${JSON.stringify({ kind: "output", stream: "stdout", ...news })}\n\n`;
+
+test("a command's output comes once, byte by byte, however its pieces fall and the connection breaks", async () => {
+  const isNoText = { text: "\uFFFDb", bytes: btoa("\xffb") };
+  const result = {
+    exitCode: 0,
+    stdout: "",
+    stderr: "",
+    stdoutBytes: 6,
+    stderrBytes: 0,
+    timedOut: false,
+    shellRespawned: false,
+  };
+  const command = { id: "cmd_1", shell: "shl_1", state: "ended", result };
+  const end = `event: command\ndata: ${JSON.stringify({ kind: "command", command })}\n\n`;
+  const { client } = await serve(
+    stream(newsOf({ text: "é" }) + newsOf(isNoText), "cut"),
+    stream(newsOf({ text: "é\uFFFDb€", bytes: btoa("\xc3\xa9\xffb\xe2\x82\xac") }) + end, "end"),
+  );
+  const heard: [string, number[]][] = [];
+  let taking = 0;
+  const ended = await client.shells.follow("shl_1", "cmd_1", {
+    async onOutput(_stream, text, bytes) {
+      expect(++taking).toBe(1);
+      await new Promise(setImmediate);
+      heard.push([text, [...bytes]]);
+      taking -= 1;
+    },
+  });
+  expect(ended).toEqual(command);
+  expect(heard).toEqual([
+    ["é", [0xc3, 0xa9]],
+    ["\uFFFDb", [0xff, 0x62]],
+    ["€", [0xe2, 0x82, 0xac]],
+  ]);
+});

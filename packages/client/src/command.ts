@@ -7,8 +7,8 @@ import type { Transport } from "./transport.ts";
 
 export interface FollowCommand {
   readonly signal?: AbortSignal;
-  /** Output as it comes, each piece once. */
-  readonly onOutput?: (stream: "stdout" | "stderr", text: string) => void;
+  /** Output as it comes, each piece once; the bytes are those that the command wrote. No more comes before it has resolved. */
+  readonly onOutput?: (stream: "stdout" | "stderr", text: string, bytes: Uint8Array) => void | Promise<void>;
   /** Told of each connection lost or not made, before the next attempt, which waits for it. It may give up by throwing. */
   readonly onBreak?: (broken: Pick<Break, "error" | "attempt">) => void | Promise<void>;
   readonly silenceMs?: number;
@@ -35,11 +35,13 @@ export async function followCommand(
         const news = read(said);
         if (news?.kind === "command" && news.command.state !== "running") return news.command;
         if (news?.kind !== "output") continue;
-        const { stream, text } = news;
-        const fresh = text.slice(Math.max(0, heard[stream] - sofar[stream]));
-        sofar[stream] += text.length;
+        const { stream } = news;
+        const bytes = bytesOf(news);
+        const known = Math.max(0, heard[stream] - sofar[stream]);
+        sofar[stream] += bytes.length;
         heard[stream] = Math.max(heard[stream], sofar[stream]);
-        if (fresh !== "") onOutput(stream, fresh);
+        if (known === 0) await onOutput(stream, news.text, bytes);
+        else if (known < bytes.length) await onOutput(stream, textOf(bytes.subarray(known)), bytes.subarray(known));
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -56,4 +58,17 @@ function read({ kind, about }: Said) {
   if (kind !== "output" && kind !== "command") return undefined;
   if (!isCommandNews(about)) throw unreadable(about);
   return about;
+}
+
+function bytesOf({ text, bytes }: { readonly text: string; readonly bytes?: string | undefined }): Uint8Array {
+  if (bytes === undefined) return new TextEncoder().encode(text);
+  const characters = atob(bytes);
+  const decoded = new Uint8Array(characters.length);
+  for (let at = 0; at < decoded.length; at++) decoded[at] = characters.charCodeAt(at);
+  return decoded;
+}
+
+/** Pieces are cut in no code point, so neither is what is left of one. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

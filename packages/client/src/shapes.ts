@@ -32,8 +32,9 @@ const kindsOfDelta: Readonly<Record<Delta["kind"], true>> = { text: true, reason
 
 export function isCommandNews(value: unknown): value is CommandNews {
   if (!isRecord(value)) return false;
-  const { kind, stream, text, command } = value;
-  if (kind === "output") return (stream === "stdout" || stream === "stderr") && isText(text);
+  const { kind, stream, text, bytes, command } = value;
+  if (kind === "output")
+    return (stream === "stdout" || stream === "stderr") && isText(text) && (bytes === undefined || isText(bytes));
   return kind === "command" && isRecord(command) && isText(command["id"]) && isText(command["state"]);
 }
 

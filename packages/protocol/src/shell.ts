@@ -75,7 +75,13 @@ export type CommandView = z.infer<typeof commandView>;
 
 /** What whoever follows a command is told: output as it comes, from its beginning, and then how it stands. */
 export const commandNews = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("output"), stream: z.enum(["stdout", "stderr"]), text: z.string() }),
+  z.object({
+    kind: z.literal("output"),
+    stream: z.enum(["stdout", "stderr"]),
+    text: z.string(),
+    /** The same in base64, where it is no UTF-8 and the text cannot say what was written. */
+    bytes: z.string().optional(),
+  }),
   z.object({ kind: z.literal("command"), command: commandView }),
 ]);
 export type CommandNews = z.infer<typeof commandNews>;

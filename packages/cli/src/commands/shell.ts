@@ -27,7 +27,7 @@ export const shell = defineCommand({
 empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
 Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
-Commands get no input. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+Commands get no input; what they write passes a pipe byte by byte. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
 --network allow reaches the hosts on the list, through Corral's proxy, and is recorded: \`corral network\`.
 --network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.

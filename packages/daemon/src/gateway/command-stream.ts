@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { ServerResponse } from "node:http";
 import type { CommandNews, CommandView } from "@corral/protocol";
 import type { OutputRange } from "../shells/index.ts";
@@ -50,8 +51,8 @@ async function carry(response: ServerResponse, command: FollowedCommand, gone: A
     ended = await Promise.race([end, more.promise.then(() => undefined)]);
     more = Promise.withResolvers<void>();
     for (const output of outputs) {
-      for await (const text of output.rest(command, { last: ended !== undefined, until: wholeOf(output.stream) })) {
-        say({ kind: "output", stream: output.stream, text });
+      for await (const piece of output.rest(command, { last: ended !== undefined, until: wholeOf(output.stream) })) {
+        say({ kind: "output", stream: output.stream, ...inWords(piece) });
         if (!(await hasRoom(response, gone))) return;
       }
     }
@@ -65,28 +66,46 @@ const nothing = Buffer.alloc(0);
 
 class OutputSoFar {
   readonly stream: OutputRange["stream"];
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** The beginning of a code point whose rest may still come. */
+  #cut: Buffer = nothing;
   #from = 0;
 
   constructor(stream: OutputRange["stream"]) {
     this.stream = stream;
   }
 
-  /** What is there and was not told yet; `until`: how much there is when the command is over. */
+  /** What is there and was not told yet, cut in no code point; `until`: how much there is when the command is over. */
   async *rest(
     command: FollowedCommand,
     { last, until }: { last: boolean; until: () => number },
-  ): AsyncGenerator<string, void, undefined> {
+  ): AsyncGenerator<Buffer, void, undefined> {
     for (;;) {
       const limit = Math.min(pieceBytes, until() - this.#from);
       const bytes = limit <= 0 ? nothing : await command.read({ stream: this.stream, from: this.#from, limit });
       const over = bytes.length === 0;
       this.#from += bytes.length;
-      const text = this.#decoder.decode(bytes, { stream: !(over && last) });
-      if (text !== "") yield text;
+      const all = this.#cut.length === 0 ? bytes : Buffer.concat([this.#cut, bytes]);
+      const whole = over && last ? all.length : all.length - begunAtEnd(all);
+      this.#cut = all.subarray(whole);
+      if (whole > 0) yield all.subarray(0, whole);
       if (over) return;
     }
   }
+}
+
+function inWords(piece: Buffer): { text: string; bytes?: string } {
+  const text = piece.toString("utf8");
+  return isUtf8(piece) ? { text } : { text, bytes: piece.toString("base64") };
+}
+
+/** How many bytes at the end are a code point that is not whole yet. */
+function begunAtEnd(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
 }
 
 /** False when the client has gone. */

@@ -61,6 +61,8 @@ test("whoever follows a command gets all of its output, undamaged, and then its 
     const heard = { stdout: "", stderr: "" };
     for (const each of news.slice(0, -1)) heard[each.stream as "stdout" | "stderr"] += each.text;
     expect(heard).toEqual({ stdout: `${"é€\n".repeat(100_000)}\uFFFD`, stderr: "err\n" });
+    // What is no text is told as bytes, too, and only that.
+    expect(news.flatMap(({ bytes }) => bytes ?? [])).toEqual([Buffer.from([0xc3]).toString("base64")]);
     expect(news.at(-1)).toMatchObject({ kind: "command", command: { state: "ended", result: { exitCode: 0 } } });
   }
 });
