@@ -15,7 +15,7 @@ import {
   workspaceInside,
 } from "../keeper/index.ts";
 import { bridgeScript } from "../bridge.ts";
-import { cgroupsOf, freeAt, Guard as LimitGuard, Guarded, keptLimits, measure, openGauge } from "../limits/index.ts";
+import { cgroupsOf, freeAt, keptLimits, measure, openGauge, Ward, Warden } from "../limits/index.ts";
 import { resultsIn } from "../output.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
@@ -70,7 +70,7 @@ class ContainerDriver implements EnvironmentDriver {
   readonly #findEngine: FindEngine;
   readonly #graceSeconds: number;
   readonly #shell: ShellCommand;
-  readonly #guard = new LimitGuard({ free: freeAt, measure: measureHeld });
+  readonly #warden = new Warden({ free: freeAt, measure: measureHeld });
   /** Images that a container was opened from already: what was tried once is not tried for every session. */
   readonly #tried = new Map<string, readonly KeptLimit[]>();
 
@@ -166,17 +166,17 @@ class ContainerDriver implements EnvironmentDriver {
   #at(folder: WalledFolder, state: EnvironmentState): Environment {
     const { supervisor, cgroups, workspace } = state;
     const limits = folder.limits() ?? defaultLimits;
-    const guardsMemory = !keptLimits(state, limits, { isRoot: false }).some(
+    const isMemoryWatched = !keptLimits(state, limits, { isRoot: false }).some(
       (each) => each.limit === "memory" && each.kept === "hard",
     );
-    const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
-    const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
-    const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
+    const ward = new Ward({ supervisor, limits, folders: [workspace, folder.spool], isMemoryWatched });
+    const gauge = openGauge({ supervisor, cgroups, limits, warden: this.#warden, ward });
+    const unwatch = this.#warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
     try {
       const { outputBytes } = limits;
-      return walledEnvironment(folder, state, { gauge, unguard, outputBytes, remove: () => removeContainer(folder) });
+      return walledEnvironment(folder, state, { gauge, unwatch, outputBytes, remove: () => removeContainer(folder) });
     } catch (error) {
-      unguard();
+      unwatch();
       gauge.close();
       throw error;
     }

@@ -15,8 +15,6 @@ import {
   findMeans,
   freeAt,
   giveWay,
-  Guard,
-  Guarded,
   isFull,
   keptLimits,
   lacking,
@@ -27,6 +25,8 @@ import {
   openGauge,
   removeCgroups,
   resourceLimits,
+  Ward,
+  Warden,
 } from "../limits/index.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
@@ -76,7 +76,7 @@ class JailDriver implements EnvironmentDriver {
   readonly #graceSeconds: number;
   readonly #givenBubblewrap: string | undefined;
   readonly #shell: ShellCommand;
-  readonly #guard: Guard;
+  readonly #warden: Warden;
   #means: Means | undefined;
   /** By the user that they are for. */
   readonly #files = new Map<string, JailFiles>();
@@ -87,7 +87,7 @@ class JailDriver implements EnvironmentDriver {
     this.#graceSeconds = graceSeconds;
     this.#givenBubblewrap = bubblewrap;
     this.#shell = shell;
-    this.#guard = new Guard({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap(), folders) });
+    this.#warden = new Warden({ free: freeAt, measure: (folders) => measure(this.#findBubblewrap(), folders) });
   }
 
   async probe(): ReturnType<EnvironmentDriver["probe"]> {
@@ -167,15 +167,15 @@ class JailDriver implements EnvironmentDriver {
     limits: EnvironmentLimits = folder.limits() ?? defaultLimits,
   ): Environment {
     const { supervisor, cgroups, workspace } = state;
-    const guardsMemory = lacking(this.#findMeans()).includes("memory");
-    const guarded = new Guarded({ supervisor, limits, folders: [workspace, folder.spool], guardsMemory });
-    const gauge = openGauge({ supervisor, cgroups, limits, guard: this.#guard, guarded });
-    const unguard = this.#guard.watch(guarded, "environment", () => void signal(supervisor, "SIGKILL"));
+    const isMemoryWatched = lacking(this.#findMeans()).includes("memory");
+    const ward = new Ward({ supervisor, limits, folders: [workspace, folder.spool], isMemoryWatched });
+    const gauge = openGauge({ supervisor, cgroups, limits, warden: this.#warden, ward });
+    const unwatch = this.#warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
     try {
       const { outputBytes } = limits;
-      return walledEnvironment(folder, state, { gauge, unguard, outputBytes, remove: () => folder.remove() });
+      return walledEnvironment(folder, state, { gauge, unwatch, outputBytes, remove: () => folder.remove() });
     } catch (error) {
-      unguard();
+      unwatch();
       gauge.close();
       throw error;
     }

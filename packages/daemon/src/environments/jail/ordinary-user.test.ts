@@ -19,7 +19,7 @@ test.skipIf(!isRoot)(
       "bubblewrap.test.ts",
       "limits.test.ts",
       "../limits/place.test.ts",
-      "../limits/guard.test.ts",
+      "../limits/warden.test.ts",
       "../limits/measure.test.ts",
     ];
     expect(await runAs(files)).toEqual({ code: 0, failed: [] });

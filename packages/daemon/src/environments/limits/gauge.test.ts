@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { defaultLimits } from "../plan.ts";
 import { identify } from "../process-identity.ts";
 import { openGauge } from "./gauge.ts";
-import { type Free, Guard, Guarded } from "./guard.ts";
+import { type Free, Ward, Warden } from "./warden.ts";
 
 const plenty: Free = { bytes: 2 ** 40, ofBytes: 2 ** 41, files: 1e6, ofFiles: 2e6 };
 
 test("a command that was over when its disk was full ran into that, and the next one did not", () => {
   let free = plenty;
   const supervisor = identify(process.pid)!;
-  const guarded = new Guarded({ supervisor, limits: defaultLimits, folders: ["/"], guardsMemory: false });
-  const guard = new Guard({ free: () => free, measure: async () => 0 });
-  const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, guard, guarded });
+  const ward = new Ward({ supervisor, limits: defaultLimits, folders: ["/"], isMemoryWatched: false });
+  const warden = new Warden({ free: () => free, measure: async () => 0 });
+  const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, warden, ward });
   const full = gauge.watch(() => undefined);
   free = { ...plenty, bytes: 4096 };
   expect(full.end({ exitCode: 0, stderr: "" })).toBe("disk");
@@ -31,9 +31,9 @@ test.each([
   ["sh: 1: Cannot fork", 2, "pids"],
 ])("where nothing counts what is refused, it is known by what is said of it: %j with %i", (stderr, exitCode, limit) => {
   const supervisor = identify(process.pid)!;
-  const guarded = new Guarded({ supervisor, limits: defaultLimits, folders: ["/"], guardsMemory: true });
-  const guard = new Guard({ free: () => plenty, measure: async () => 0 });
-  const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, guard, guarded });
+  const ward = new Ward({ supervisor, limits: defaultLimits, folders: ["/"], isMemoryWatched: true });
+  const warden = new Warden({ free: () => plenty, measure: async () => 0 });
+  const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, warden, ward });
   expect(gauge.watch(() => undefined).end({ exitCode, stderr })).toBe(limit);
   gauge.close();
 });

@@ -2,7 +2,7 @@ import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/proto
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { processesOf } from "./processes.ts";
-import type { Guard, Guarded } from "./guard.ts";
+import type { Ward, Warden } from "./warden.ts";
 
 /** What a shell asks about the limits of its environment, once for each command. */
 export interface Gauge {
@@ -34,20 +34,20 @@ export interface GaugeOptions {
   readonly supervisor: ProcessIdentity;
   readonly cgroups: readonly string[];
   readonly limits: EnvironmentLimits;
-  readonly guard: Guard;
-  readonly guarded: Guarded;
+  readonly warden: Warden;
+  readonly ward: Ward;
 }
 
-export function openGauge({ supervisor, cgroups, limits, guard, guarded }: GaugeOptions): Gauge {
+export function openGauge({ supervisor, cgroups, limits, warden, ward }: GaugeOptions): Gauge {
   const files = counters(cgroups);
   return {
     watch(stop) {
       const before = hits(files);
-      const { timesFull } = guarded;
+      const { timesFull } = ward;
       // What `isFull` has just read serves the end too.
       let now: Hits | undefined;
       let stoppedFor: LimitHit | undefined;
-      const unwatch = guard.watch(guarded, "command", (limit) => {
+      const unwatch = warden.watch(ward, "command", (limit) => {
         stoppedFor = limit;
         stop();
       });
@@ -72,7 +72,7 @@ export function openGauge({ supervisor, cgroups, limits, guard, guarded }: Gauge
             const seen = isRefused ? "pids" : isStarved ? "memory" : undefined;
             const hit = stoppedFor ?? risen(before, now ?? hits(files)) ?? seen;
             // Where there was no room nobody could write that there was none.
-            const isDisk = exitCode === endedByFileSize || guard.timesFull(guarded) > timesFull;
+            const isDisk = exitCode === endedByFileSize || warden.timesFull(ward) > timesFull;
             ended = { limit: hit ?? (isDisk ? "disk" : undefined) };
           }
           return ended.limit;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { findSystemProgram } from "../walled/index.ts";
-import { fileBytes } from "./guard.ts";
+import { fileBytes } from "./warden.ts";
 import { measure } from "./measure.ts";
 
 const bubblewrap = findSystemProgram("bwrap")!;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { lstatSync, readlinkSync } from "node:fs";
-import { fileBytes } from "./guard.ts";
+import { fileBytes } from "./warden.ts";
 
 const deadlineMs = 30_000;
 

@@ -8,7 +8,7 @@ import type { WalledFolder } from "./folder.ts";
 /** An environment whose first process stands behind walls, as long as this process holds it. */
 export function walledEnvironment(folder: WalledFolder, state: EnvironmentState, held: Held): Environment {
   const { supervisor } = state;
-  const { gauge, unguard, outputBytes, remove } = held;
+  const { gauge, unwatch, outputBytes, remove } = held;
   const kept = keptEnvironment({
     words: state.words,
     spool: folder.spool,
@@ -20,7 +20,7 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
     },
   });
   const letGo = () => {
-    unguard();
+    unwatch();
     gauge.close();
   };
   return {
@@ -44,7 +44,7 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
 
 export interface Held {
   readonly gauge: Gauge;
-  readonly unguard: () => void;
+  readonly unwatch: () => void;
   readonly outputBytes: number;
   /** What is left of it when its processes have ended. */
   readonly remove: () => Promise<void>;

@@ -14,22 +14,22 @@ import { holdMore, processesOf, writtenBy } from "./processes.ts";
  * 4. A command that runs is stopped; what runs without one, in the background, ends with its environment.
  * 5. It never holds the process up, and never throws.
  */
-export class Guard {
-  readonly #options: GuardOptions;
+export class Warden {
+  readonly #options: WardenOptions;
   readonly #watches = new Set<Watch>();
   #timer: NodeJS.Timeout | undefined;
   #pace: keyof typeof paces | undefined;
   #looking = false;
 
-  constructor(options: GuardOptions) {
+  constructor(options: WardenOptions) {
     this.#options = options;
   }
 
   /** Until the returned function is called; `stop` is called at most once. */
-  watch(guarded: Guarded, of: "command" | "environment", stop: (limit: LimitHit) => void): () => void {
-    const watch: Watch = { guarded, of, stop, stopped: false };
+  watch(ward: Ward, of: "command" | "environment", stop: (limit: LimitHit) => void): () => void {
+    const watch: Watch = { ward, of, stop, stopped: false };
     this.#watches.add(watch);
-    guarded.lookFirst(this.#options.free);
+    ward.lookFirst(this.#options.free);
     this.#keepPace();
     return () => {
       this.#watches.delete(watch);
@@ -37,9 +37,9 @@ export class Guard {
   }
 
   /** Looks at once. Tells how often its disk was seen to be full so far. */
-  timesFull(guarded: Guarded): number {
-    guarded.look(this.#options.free);
-    return guarded.timesFull;
+  timesFull(ward: Ward): number {
+    ward.look(this.#options.free);
+    return ward.timesFull;
   }
 
   /** Slower while nothing but the background runs. Slowing down waits for the next look: commands may be many and short. */
@@ -58,9 +58,9 @@ export class Guard {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      for (const watch of this.#watches) if (!isAlive(watch.guarded.supervisor)) this.#watches.delete(watch);
+      for (const watch of this.#watches) if (!isAlive(watch.ward.supervisor)) this.#watches.delete(watch);
       const inCharge = this.#inCharge();
-      for (const watch of inCharge) if (watch.guarded.guardsMemory) keepMemory(watch);
+      for (const watch of inCharge) if (watch.ward.isMemoryWatched) keepMemory(watch);
       await this.#lookAtDisk(inCharge);
     } catch {
       // What cannot be found out now is found out at the next look.
@@ -73,15 +73,15 @@ export class Guard {
 
   /** One for each environment: a command's, or else its own. */
   #inCharge(): Watch[] {
-    const found = new Map<Guarded, Watch>();
+    const found = new Map<Ward, Watch>();
     for (const watch of this.#watches)
-      if (watch.of === "command" || !found.has(watch.guarded)) found.set(watch.guarded, watch);
+      if (watch.of === "command" || !found.has(watch.ward)) found.set(watch.ward, watch);
     return [...found.values()];
   }
 
   async #lookAtDisk(watches: readonly Watch[]): Promise<void> {
-    const runsOut = ({ guarded }: Watch): boolean => {
-      const free = guarded.look(this.#options.free);
+    const runsOut = ({ ward }: Watch): boolean => {
+      const free = ward.look(this.#options.free);
       return free !== undefined && isScarce(free);
     };
     stopLargestWriter(watches.filter(runsOut));
@@ -89,17 +89,17 @@ export class Guard {
   }
 
   async #keepDisk(watch: Watch): Promise<void> {
-    const { guarded } = watch;
-    const { diskBytes, workspaceBytes = Infinity } = guarded.limits;
-    if (guarded.gone < Math.min(diskBytes, workspaceBytes) / 8) return;
-    guarded.gone = 0;
-    const written = writtenBy(processesOf(guarded.supervisor));
-    const held = await this.#options.measure(guarded.folders);
+    const { ward } = watch;
+    const { diskBytes, workspaceBytes = Infinity } = ward.limits;
+    if (ward.gone < Math.min(diskBytes, workspaceBytes) / 8) return;
+    ward.gone = 0;
+    const written = writtenBy(processesOf(ward.supervisor));
+    const held = await this.#options.measure(ward.folders);
     if (held === undefined) return;
-    guarded.atFirst ??= Math.max(0, held - written);
-    const hasGrown = held > (guarded.held ?? guarded.atFirst);
-    guarded.held = held;
-    const isTooMuch = held - guarded.atFirst > diskBytes || held > workspaceBytes;
+    ward.atFirst ??= Math.max(0, held - written);
+    const hasGrown = held > (ward.held ?? ward.atFirst);
+    ward.held = held;
+    const isTooMuch = held - ward.atFirst > diskBytes || held > workspaceBytes;
     if (hasGrown && isTooMuch) stop(watch, "disk");
   }
 }
@@ -107,7 +107,7 @@ export class Guard {
 /** How long from one look to the next. */
 const paces = { quick: 200, slow: 1_000 };
 
-export interface GuardOptions {
+export interface WardenOptions {
   /** What is left of the disk that the folder is on. */
   readonly free: (folder: string) => Free;
   /** What folders take on the disk; undefined: it cannot be found out. */
@@ -123,13 +123,13 @@ export interface Free {
   readonly ofFiles: number;
 }
 
-/** An environment as the guard knows it, for as long as this process has it open. */
-export class Guarded {
+/** An environment as the warden knows it, for as long as this process has it open. */
+export class Ward {
   readonly supervisor: ProcessIdentity;
   readonly limits: EnvironmentLimits;
   /** Host folders that count, all on one disk. */
   readonly folders: readonly [string, ...string[]];
-  readonly guardsMemory: boolean;
+  readonly isMemoryWatched: boolean;
   /** Gone from the disk since its folders were last measured. */
   gone = 0;
   /** What its folders took before it wrote. */
@@ -146,24 +146,24 @@ export class Guarded {
     supervisor,
     limits,
     folders,
-    guardsMemory,
-  }: Pick<Guarded, "supervisor" | "limits" | "folders" | "guardsMemory">) {
+    isMemoryWatched,
+  }: Pick<Ward, "supervisor" | "limits" | "folders" | "isMemoryWatched">) {
     this.supervisor = supervisor;
     this.limits = limits;
     this.folders = folders;
-    this.guardsMemory = guardsMemory;
+    this.isMemoryWatched = isMemoryWatched;
   }
 
   /** What it takes before the first look counts, too. */
-  lookFirst(freeAt: GuardOptions["free"]): void {
+  lookFirst(freeAt: WardenOptions["free"]): void {
     if (this.#free === undefined) this.look(freeAt);
   }
 
   /**
    * What is left of its disk, and adds what has gone since the last look. Undefined: its folder cannot be found now, and may be at the
-   * next look; nobody else is left unguarded for that.
+   * next look; nobody else is left unwatched for that.
    */
-  look(freeAt: GuardOptions["free"]): Free | undefined {
+  look(freeAt: WardenOptions["free"]): Free | undefined {
     const before = this.#free;
     try {
       this.#free = freeAt(this.folders[0]);
@@ -185,7 +185,7 @@ export function freeAt(folder: string): Free {
 export const fileBytes = 4096;
 
 interface Watch {
-  readonly guarded: Guarded;
+  readonly ward: Ward;
   readonly of: "command" | "environment";
   readonly stop: (limit: LimitHit) => void;
   stopped: boolean;
@@ -193,21 +193,21 @@ interface Watch {
 
 /** Those stopped before are still on their way out, and may leave enough. */
 function stopLargestWriter(scarce: readonly Watch[]): void {
-  const writers = scarce.filter(({ guarded }) => writesNow(guarded));
+  const writers = scarce.filter(({ ward }) => writesNow(ward));
   if (scarce.some(({ stopped }) => stopped)) return;
-  const [largest] = writers.toSorted((a, b) => (b.guarded.written ?? 0) - (a.guarded.written ?? 0));
+  const [largest] = writers.toSorted((a, b) => (b.ward.written ?? 0) - (a.ward.written ?? 0));
   if (largest !== undefined) stop(largest, "disk");
 }
 
 /** Whether its processes have written since the last time that this was asked. */
-function writesNow(guarded: Guarded): boolean {
-  const before = guarded.written;
-  guarded.written = writtenBy(processesOf(guarded.supervisor));
-  return before !== undefined && guarded.written > before;
+function writesNow(ward: Ward): boolean {
+  const before = ward.written;
+  ward.written = writtenBy(processesOf(ward.supervisor));
+  return before !== undefined && ward.written > before;
 }
 
 function keepMemory(watch: Watch): void {
-  const { supervisor, limits } = watch.guarded;
+  const { supervisor, limits } = watch.ward;
   if (holdMore(processesOf(supervisor), limits.memoryBytes)) stop(watch, "memory");
 }
 
