@@ -51,13 +51,13 @@ function isBroken(program: string | undefined): string {
   return program === undefined ? "others than root could change" : "does not tell its version";
 }
 
-/** What root's jails need besides, to become an ordinary user and to be guarded where others could put links. */
+/** What root's jails need besides, to become an ordinary user and to be shielded where others could put links. */
 export function utilLinux(find: (name: string) => string | undefined = findSystemProgram): Finding {
   const missing = ["setpriv", "nsenter", "mount"].filter((name) => find(name) === undefined);
   const about = {
     name: "util-linux",
     why:
-      "its setpriv makes root an ordinary user in a jail, without it none is opened; its nsenter and mount guard folders " +
+      "its setpriv makes root an ordinary user in a jail, without it none is opened; its nsenter and mount shield folders " +
       "that others come to, without them root has no jail in place",
   };
   if (missing.length === 0) return { ...about, state: "ok", found: "setpriv, nsenter, mount" };

@@ -122,7 +122,7 @@ describe.skipIf(started === undefined)("a container", () => {
     expect(changed).toBe("proxy");
   });
 
-  test("what git and others obey in the workspace cannot be changed, and nothing is left of its guards", async () => {
+  test("what git and others obey in the workspace cannot be changed, and nothing is left of its shield", async () => {
     const at = place();
     execFileSync("git", ["init", "-q", at.workspace]);
     execFileSync("chown", ["-R", `${jailOwner()?.uid}:${jailOwner()?.gid}`, at.workspace]);

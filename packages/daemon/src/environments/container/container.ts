@@ -28,7 +28,7 @@ import {
   closeSiblings,
   containersFolder,
   findSystemProgram,
-  Guard,
+  Shield,
   isWithin,
   jailOwner,
   jailUser,
@@ -187,11 +187,11 @@ class ContainerDriver implements EnvironmentDriver {
     const scripts = this.#makeScripts(folder, plan);
     writeRecord(folder.path, { socket: engine.socket, token });
     const whose = isWithin(plan.workspace, this.#home) ? "corral" : "user";
-    const guard = new Guard(plan.workspace, { access: plan.access, whose, jailFolder: folder.path });
+    const shield = new Shield(plan.workspace, { access: plan.access, whose, jailFolder: folder.path });
     try {
       const siblings = openSiblings(plan.siblings);
       try {
-        const mounted = mountsOf({ guard, siblings, plan, scripts });
+        const mounted = mountsOf({ shield, siblings, plan, scripts });
         const started = await startContainer(engine, {
           name: `corral-${plan.id}`,
           token,
@@ -211,7 +211,7 @@ class ContainerDriver implements EnvironmentDriver {
             labels: { home: nameOf(this.#home), environment: plan.id, token },
           }),
         });
-        if (guard.isIntact()) return started;
+        if (shield.isIntact()) return started;
         throw new CorralError("environment.gone", "The workspace was changed while its container was opened.", {
           retry: "now",
         });
@@ -219,7 +219,7 @@ class ContainerDriver implements EnvironmentDriver {
         closeSiblings(siblings);
       }
     } finally {
-      guard.close();
+      shield.close();
     }
   }
 
@@ -266,12 +266,12 @@ async function removeContainer(folder: WalledFolder): Promise<void> {
 
 /** The plan's paths, each with what it was when it was opened. */
 function mountsOf({
-  guard,
+  shield,
   siblings,
   plan,
   scripts,
 }: {
-  guard: Guard;
+  shield: Shield;
   siblings: readonly { fd: number; inside: string; access: "read" | "write" }[];
   plan: EnvironmentPlan;
   scripts: string;
@@ -279,15 +279,15 @@ function mountsOf({
   const empty = join(scripts, "empty");
   const mounts: OpenMount[] = [
     ...plan.readable.map((path) => ({ source: path, inside: path, access: "read" as const, fd: undefined })),
-    ...[...guard.binds, ...siblings].map((bind) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${bind.fd}`) })),
-    ...guard.covered.map((inside) => ({ source: empty, inside, access: "read" as const, fd: undefined })),
+    ...[...shield.binds, ...siblings].map((bind) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${bind.fd}`) })),
+    ...shield.covered.map((inside) => ({ source: empty, inside, access: "read" as const, fd: undefined })),
     ...wayOut(plan.egress, join(scripts, "runtime")).map((mount) => ({ ...mount, fd: undefined })),
   ];
   for (const { source } of mounts) mustBeSayable(source);
   return mounts;
 }
 
-/** Nothing of an engine's lies over the walls, or over what is guarded. */
+/** Nothing of an engine's lies over the walls, or over what is shielded. */
 function checkVolumes({ volumes }: EnvironmentPlan): void {
   const own = [workspaceInside, siblingsInside, "/run", "/proc", "/sys", "/dev"];
   const over = Object.keys(volumes).find((path) => own.some((place) => isWithin(path, place) || isWithin(place, path)));

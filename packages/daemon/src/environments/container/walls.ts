@@ -17,7 +17,7 @@ export interface Site {
   readonly engine: EngineFacts;
   readonly image: string;
   readonly user: ContainerUser;
-  /** The workspace, what is guarded in it, siblings, what the plan makes readable, and its way out. */
+  /** The workspace, what is shielded in it, siblings, what the plan makes readable, and its way out. */
   readonly mounts: readonly Mount[];
   readonly spool: string;
   readonly scripts: string;

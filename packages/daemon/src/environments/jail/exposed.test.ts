@@ -77,7 +77,7 @@ describe.skipIf(process.getuid?.() !== 0 || !existsSync("/usr/bin/perl"))(
       expect(await mountedInWorkspace({})).toEqual([]);
     });
 
-    test("is guarded as any other once it is at rest", async () => {
+    test("is shielded as any other once it is at rest", async () => {
       const workspace = newWorkspace();
       spawnSync("git", ["init", "-q", workspace]);
       mkdirSync(join(workspace, ".claude"));
@@ -121,7 +121,7 @@ function renames(path: string): string {
 async function succeeding(tries: readonly string[], plan: Partial<EnvironmentPlan>): Promise<string[]> {
   const { environment, run } = await place.open(plan);
   const all = tries.map((text) => `(${text}) 2>/dev/null && echo '${text}'`).join("\n");
-  // What is not guarded can be written.
+  // What is not shielded can be written.
   const { stdout } = await run(`${all}\necho mine >file && rm file && echo done`);
   await environment.end();
   expect(stdout).toMatch(/done\n$/);

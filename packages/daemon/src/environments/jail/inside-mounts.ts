@@ -77,7 +77,7 @@ async function endOf(child: ChildProcess): Promise<void> {
   try {
     await end;
   } catch (cause) {
-    throw new CorralError("jail.unavailable", "The workspace could not be guarded.", { cause });
+    throw new CorralError("jail.unavailable", "The workspace could not be shielded.", { cause });
   }
 }
 

@@ -14,7 +14,7 @@ test.skipIf(!isRoot)(
     const files = [
       "jail.conformance.test.ts",
       "meddling.test.ts",
-      "guarded.test.ts",
+      "shield.test.ts",
       "walls.test.ts",
       "bubblewrap.test.ts",
       "limits.test.ts",

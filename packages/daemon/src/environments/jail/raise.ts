@@ -4,7 +4,7 @@ import type { EnvironmentPlan } from "../port.ts";
 import {
   type Bind,
   closeSiblings,
-  Guard,
+  Shield,
   type JailUser,
   openSiblings,
   type WalledFolder,
@@ -22,7 +22,7 @@ import { type SystemFolder, walls } from "./walls.ts";
  *
  * Bubblewrap binds by path, and something else may have been at a path by then, or may have taken the place of a mount point: so it
  * is asked afterwards whether what is seen inside is what was opened here. In a workspace that is exposed root's bubblewrap mounts nothing: its
- * guards are mounted from inside when the walls stand.
+ * shield is mounted from inside when the walls stand.
  */
 export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
   const { folder, bubblewrap, command, doors, limit, tighten } = raising;
@@ -42,7 +42,7 @@ export async function raiseJail(builders: Builders, raising: Raising): Promise<P
       record: (first) => folder.recordSupervisor(first),
     });
     await opened?.missing;
-    if (opened?.guard.isExposed === true) await mountInside(supervisor, folder.path, insideMounts(opened));
+    if (opened?.shield.isExposed === true) await mountInside(supervisor, folder.path, insideMounts(opened));
     if (opened !== undefined && isAsOpened(supervisor, opened)) return supervisor;
     throw new CorralError("environment.gone", "The workspace was changed while its jail was opened.", { retry: "now" });
   } finally {
@@ -74,11 +74,11 @@ export interface Prepared {
 }
 
 interface Opened {
-  readonly guard: Guard;
+  readonly shield: Shield;
   /** Settles when all that is covered is there. */
   readonly missing: Promise<void>;
   readonly siblings: readonly Bind[];
-  /** The guard's and the siblings. */
+  /** The shield's and the siblings. */
   readonly binds: readonly Bind[];
 }
 
@@ -87,26 +87,26 @@ function open({ plan, whose, folder, user }: Raising): Opened {
   try {
     const { access, workspace } = plan;
     const exposed = user.kind === "switched" ? "told" : "refused";
-    const guard = new Guard(workspace, { access, whose, jailFolder: folder.path, missing: "later", exposed });
-    const missing = guard.makeMissing();
+    const shield = new Shield(workspace, { access, whose, jailFolder: folder.path, missing: "later", exposed });
+    const missing = shield.makeMissing();
     // Whoever needs them is told.
     missing.catch(() => undefined);
-    return { guard, missing, siblings, binds: [...guard.binds, ...siblings] };
+    return { shield, missing, siblings, binds: [...shield.binds, ...siblings] };
   } catch (error) {
     closeSiblings(siblings);
     throw error;
   }
 }
 
-async function close({ guard, missing, siblings }: Opened): Promise<void> {
+async function close({ shield, missing, siblings }: Opened): Promise<void> {
   await missing.catch(() => undefined);
   closeSiblings(siblings);
-  guard.close();
+  shield.close();
 }
 
 function wallsAround({ plan, folder, user }: Raising, prepared: Prepared, opened: Opened): string[] {
-  const { guard, siblings } = opened;
-  const binds = guard.isExposed ? [guard.binds[0]!, ...siblings] : opened.binds;
+  const { shield, siblings } = opened;
+  const binds = shield.isExposed ? [shield.binds[0]!, ...siblings] : opened.binds;
   return walls(plan, {
     user,
     made: prepared.made,
@@ -116,16 +116,16 @@ function wallsAround({ plan, folder, user }: Raising, prepared: Prepared, opened
     runtime: process.execPath,
     seccompFd,
     binds: binds.map(({ fd, ...bind }) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${fd}`) })),
-    covered: guard.isExposed ? [] : guard.covered,
+    covered: shield.isExposed ? [] : shield.covered,
   });
 }
 
-/** All of the guard's but the workspace itself. */
-function insideMounts({ guard }: Opened): InsideMounts {
-  return { binds: guard.binds.slice(1), covered: guard.covered };
+/** All of the shield's but the workspace itself. */
+function insideMounts({ shield }: Opened): InsideMounts {
+  return { binds: shield.binds.slice(1), covered: shield.covered };
 }
 
-function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean {
+function isAsOpened({ pid }: ProcessIdentity, { shield, binds }: Opened): boolean {
   // What is bound over itself looks the same when it is not.
   const mounted = mountPoints(pid);
   const isBound = binds.every(({ fd, inside, access }) => {
@@ -135,8 +135,8 @@ function isAsOpened({ pid }: ProcessIdentity, { guard, binds }: Opened): boolean
     return isMounted && seen?.ino === opened.ino && seen.dev === opened.dev;
   });
   // A cover is a file system of its own.
-  const isCovered = guard.covered.every((inside) => mounted.get(inside)?.kind === "tmpfs");
-  return isBound && isCovered && guard.isIntact();
+  const isCovered = shield.covered.every((inside) => mounted.get(inside)?.kind === "tmpfs");
+  return isBound && isCovered && shield.isIntact();
 }
 
 interface Mount {

@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { quoted } from "../quoting.ts";
 import { architectures } from "./seccomp/index.ts";
 import { numberOf, type SystemCall } from "./seccomp/syscalls.ts";
-import { type OpenJail, runOutside, runUnguarded, TestPlace } from "./testing/place.ts";
+import { type OpenJail, runOutside, runUnshielded, TestPlace } from "./testing/place.ts";
 
 /*
  * Each line is an attack: a probe that exits with 0 when it comes through. It must come through where the wall is not,
@@ -266,7 +266,7 @@ describe.skipIf(!hasPerl || architecture === undefined)("system calls (need perl
       `$root = "/"; $r = syscall(${numberOf(call, architecture!)}, ${args}); exit 0 if $r == 0 && "${call}" eq "clone"; print $r < 0 ? $!+0 : 0`,
     );
     expect((await jail.run(probe)).stdout).toBe(String(inside));
-    const without = runUnguarded(place.workspace, probe).stdout;
+    const without = runUnshielded(place.workspace, probe).stdout;
     expect(without).toMatch(typeof outside === "number" ? new RegExp(`^${outside}$`) : outside);
   });
 
@@ -306,7 +306,7 @@ describe.skipIf(!hasPerl || architecture === undefined)("system calls (need perl
     for (const text of ways) await expectRefused(jail, text);
     expect((await jail.run("find . -perm -4000")).stdout).toBe("");
     rmSync(join(place.workspace, "mine"), { force: true });
-    expect(runUnguarded(place.workspace, `${ways[0]} && rm mine`).exitCode).toBe(0);
+    expect(runUnshielded(place.workspace, `${ways[0]} && rm mine`).exitCode).toBe(0);
   });
 
   test.skipIf(!hasCompiler || architecture !== "x64")("a 32-bit call ends its process (needs gcc)", async () => {
@@ -316,7 +316,7 @@ describe.skipIf(!hasPerl || architecture === undefined)("system calls (need perl
     execFileSync("/usr/bin/gcc", ["-o", join(place.workspace, "old"), source]);
     chmodSync(join(place.workspace, "old"), 0o755);
     expect(await jail.run("./old")).toMatchObject({ stdout: "", exitCode: 128 + 31 });
-    expect(runUnguarded(place.workspace, "./old").stdout).toBe("came through\n");
+    expect(runUnshielded(place.workspace, "./old").stdout).toBe("came through\n");
   });
 });
 
@@ -332,7 +332,7 @@ describe("privileges", () => {
       "nsenter -t 1 -m true",
     ])
       await expectRefused(jail, text);
-    expect(runUnguarded(place.workspace, "unshare -Ur id -u").stdout).toBe("0\n");
+    expect(runUnshielded(place.workspace, "unshare -Ur id -u").stdout).toBe("0\n");
   });
 
   test.skipIf(setUserId === undefined)(

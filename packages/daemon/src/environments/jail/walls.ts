@@ -7,7 +7,7 @@ import { type Bind, isWithin, type JailUser, siblingsInside } from "../walled/in
 /**
  * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
  * one list. Later options lie over earlier ones, therefore the order is part of the meaning: system,
- * scratch space, what the plan makes readable, workspace with its guards and siblings, spool, what is covered in the workspace, and
+ * scratch space, what the plan makes readable, workspace with its shield and siblings, spool, what is covered in the workspace, and
  * last the folders that all of this was mounted in are made read-only.
  */
 export function walls(plan: EnvironmentPlan, site: Site): string[] {
@@ -43,7 +43,7 @@ export interface Site {
   readonly spool: string;
   /** Where bubblewrap reads the program that decides on system calls. */
   readonly seccompFd: number;
-  /** The workspace, what is guarded in it, and siblings. Whoever starts bubblewrap checks what it bound. */
+  /** The workspace, what is shielded in it, and siblings. Whoever starts bubblewrap checks what it bound. */
   readonly binds: readonly SeenAt[];
   readonly covered: readonly string[];
   /** The program that runs the bridge to the proxy. */

@@ -1,6 +1,6 @@
 export { walledEnvironment } from "./environment.ts";
 export { makeOwnFolder, removedPrefix, WalledFolder } from "./folder.ts";
-export { type Bind, Guard, type WorkspaceOwner } from "./guarded.ts";
+export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
 export { protectedNames, protectedWhenThere } from "./protected.ts";
 export { closeSiblings, openSiblings, siblingsInside } from "./siblings.ts";
 export { findSystemProgram, systemPlaces } from "./system-program.ts";

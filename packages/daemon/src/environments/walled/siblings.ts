@@ -1,7 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import { closeSync, realpathSync } from "node:fs";
 import { openFolder } from "./entries.ts";
-import type { Bind } from "./guarded.ts";
+import type { Bind } from "./shield.ts";
 
 /** Where the workspaces of others are seen, each by its name. */
 export const siblingsInside = "/siblings";

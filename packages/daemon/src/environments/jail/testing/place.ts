@@ -62,8 +62,8 @@ export function runOutside(text: string, folder = tmpdir()): { stdout: string; e
   return { stdout, exitCode: status };
 }
 
-/** The same probe as the jail's user, in the same workspace, with namespaces and without guards or seccomp. */
-export function runUnguarded(workspace: string, text: string): { stdout: string; exitCode: number | null } {
+/** The same probe as the jail's user, in the same workspace, with namespaces and without shield or seccomp. */
+export function runUnshielded(workspace: string, text: string): { stdout: string; exitCode: number | null } {
   const user = jailOwner();
   const mounts = [
     "--ro-bind",

@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { protectedNames, protectedWhenThere } from "../walled/index.ts";
-import { runUnguarded, TestPlace } from "./testing/place.ts";
+import { runUnshielded, TestPlace } from "./testing/place.ts";
 
 const isRoot = process.getuid?.() === 0;
 let place: TestPlace;
@@ -59,8 +59,8 @@ describe("what others obey in a workspace", () => {
     expect(planted.stdout).toBe("");
     await environment.end();
     expect(tree(place.workspace)).toEqual(before);
-    // Without the guards each of them can be.
-    expect(runUnguarded(place.workspace, script(plants)).stdout.trim().split("\n")).toHaveLength(plants.length);
+    // Without the shield each of them can be.
+    expect(runUnshielded(place.workspace, script(plants)).stdout.trim().split("\n")).toHaveLength(plants.length);
   });
 
   test("cannot be changed, replaced or moved away where it is there", async () => {
@@ -88,7 +88,7 @@ describe("what others obey in a workspace", () => {
     await environment.end();
     expect(tree(place.workspace)).toEqual(before);
     const moves = names.map((name) => `mv ${name} away${name} && echo moved`).join("\n");
-    expect(runUnguarded(place.workspace, moves).stdout.trim().split("\n")).toHaveLength(names.length);
+    expect(runUnshielded(place.workspace, moves).stdout.trim().split("\n")).toHaveLength(names.length);
   });
 
   /** A protected file moves along with the folders that it is in. */
@@ -138,10 +138,10 @@ describe("what others obey in a workspace", () => {
     for (const text of borrowing) {
       const undo =
         "rm -r .git/objects/info; if [ -d .git/own ]; then rmdir .git/objects; mv .git/own .git/objects; else mv .git/objects/own .git/objects/info; fi";
-      expect(runUnguarded(place.workspace, `${text} && { ${undo}; }`).exitCode).toBe(0);
+      expect(runUnshielded(place.workspace, `${text} && { ${undo}; }`).exitCode).toBe(0);
     }
     // Where the setting can be made, git runs it.
-    expect(runUnguarded(place.workspace, tries[0]!).exitCode).toBe(0);
+    expect(runUnshielded(place.workspace, tries[0]!).exitCode).toBe(0);
     status();
     expect(existsSync(mark)).toBe(true);
   });
@@ -172,7 +172,7 @@ describe("what others obey in a workspace", () => {
       });
     }
     expect(refusalIn(await run("git config --global user.name x && git config --file /usr/x a.b c"))).toBeUndefined();
-    expect(runUnguarded(place.workspace, "git -c safe.directory=* config user.name x").exitCode).toBe(0);
+    expect(runUnshielded(place.workspace, "git -c safe.directory=* config user.name x").exitCode).toBe(0);
   });
 });
 
@@ -270,7 +270,7 @@ exec bwrap "$@" 3<${options} <>${hold} 6<&-
   });
 });
 
-/** Root's is guarded in another way then. */
+/** Root's is shielded in another way then. */
 describe.skipIf(isRoot)("a jail beside another one in the same workspace", () => {
   test("is refused while the other could make a link of a file that it has to mount on", async () => {
     const other = await place.open();
@@ -395,7 +395,7 @@ test("siblings can be read by name below /siblings and not written", async () =>
       .exitCode,
   ).not.toBe(0);
   expect(tree(sibling)).toEqual(["file theirs\n"]);
-  expect(runUnguarded(sibling, "echo x >new").exitCode).toBe(0);
+  expect(runUnshielded(sibling, "echo x >new").exitCode).toBe(0);
   expect((await (await place.open()).run("ls /siblings")).exitCode).not.toBe(0);
 });
 

@@ -29,7 +29,7 @@ import {
  *    put a link in the place of what is mounted on: neither another open jail, nor, where root mounts, anybody who comes to the workspace by its
  *    name. Elsewhere there is no jail, or it is told that the workspace is exposed.
  */
-export class Guard {
+export class Shield {
   readonly binds: Bind[] = [];
   /** Inside paths to be covered with an empty folder. */
   readonly covered: string[] = [];
@@ -43,7 +43,7 @@ export class Guard {
 
   constructor(
     workspace: string,
-    { access, whose, jailFolder, missing: when = "now", exposed = "refused" }: GuardOptions,
+    { access, whose, jailFolder, missing: when = "now", exposed = "refused" }: ShieldOptions,
   ) {
     this.#whose = whose;
     const fd = openFolder(workspace);
@@ -192,8 +192,8 @@ export class Guard {
   }
 }
 
-interface GuardOptions {
-  /** `read`: nothing in the workspace can be changed, so nothing in it needs a guard. */
+interface ShieldOptions {
+  /** `read`: nothing in the workspace can be changed, so nothing in it needs a shield. */
   readonly access: Access;
   readonly whose: WorkspaceOwner;
   /** Where missing mount points are put on file. */
