@@ -11,7 +11,7 @@ import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
-import { guardWords, openLogging } from "./logging/index.ts";
+import { keepLastWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openFolderStore } from "./storage/folder/index.ts";
 import { openProcessHost } from "./runner/process/index.ts";
@@ -47,7 +47,7 @@ const logging = openLogging({
 });
 
 const { logger, relay, hide, setLevel } = logging;
-guardWords({ logger: logger.child({ component: "daemon" }), mask: logging.mask });
+keepLastWords({ logger: logger.child({ component: "daemon" }), mask: logging.mask });
 
 try {
   const daemon = await startDaemon({

@@ -69,10 +69,10 @@ export class SpoolShell implements Shell {
 
   run(command: Command): Promise<CommandResult> {
     const waiting = this.#flights.get(command.id);
-    if (waiting !== undefined) return waiting.join(command, () => this.#guard(() => this.#abort(waiting)));
+    if (waiting !== undefined) return waiting.join(command, () => this.#doOrEnd(() => this.#abort(waiting)));
     const flight = new Flight(command, this.#spool);
     this.#flights.set(flight.id, flight);
-    const result = flight.join(command, () => this.#guard(() => this.#abort(flight)));
+    const result = flight.join(command, () => this.#doOrEnd(() => this.#abort(flight)));
     this.#takeOff();
     return result;
   }
@@ -134,7 +134,7 @@ export class SpoolShell implements Shell {
 
   #openChannel(): Channel {
     const [go, done] = this.#spool.openFifos(["go", constants.O_RDWR], ["done", constants.O_RDWR]);
-    return new Channel(go, done, (words) => this.#guard(() => this.#hear(words)));
+    return new Channel(go, done, (words) => this.#doOrEnd(() => this.#hear(words)));
   }
 
   #takeOff(): void {
@@ -157,7 +157,7 @@ export class SpoolShell implements Shell {
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
     flight.file = file;
-    flight.watch = this.#gauge?.watch(() => this.#guard(() => this.#stopAtLimit(flight)));
+    flight.watch = this.#gauge?.watch(() => this.#doOrEnd(() => this.#stopAtLimit(flight)));
     if (isNew || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
     this.#channel?.done.keepAwake(true);
     this.#current = new Airborne(flight, (current) => this.#tick(current));
@@ -216,7 +216,7 @@ export class SpoolShell implements Shell {
   }
 
   #tick(current: Airborne): void {
-    this.#guard(() => this.#advance(current));
+    this.#doOrEnd(() => this.#advance(current));
     if (this.#current === current) current.scheduleTick();
   }
 
@@ -242,7 +242,7 @@ export class SpoolShell implements Shell {
     this.#line.poke();
   }
 
-  #guard(work: () => void): void {
+  #doOrEnd(work: () => void): void {
     try {
       work();
     } catch (error) {

@@ -160,7 +160,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const app = await assemble(parts);
   if (logger !== undefined) tellOfRequests(app, logger);
   const hosts = [named(host), ...(parts.allowedHosts ?? [])];
-  const door = guard(app, { tokens: parts.tokens, visits, guesses }, hosts);
+  const door = mindDoor(app, { tokens: parts.tokens, visits, guesses }, hosts);
   mindBounds(app, sight);
   requests.mind(app);
   parts.meter.mind(app);
@@ -269,7 +269,7 @@ async function assemble(parts: GatewayParts): Promise<App> {
 }
 
 /** What every request passes before anything of it is read. */
-function guard(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
+function mindDoor(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
   app.decorateRequest("principal", undefined);

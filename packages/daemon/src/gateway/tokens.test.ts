@@ -225,13 +225,13 @@ describe("scopes", () => {
   test("each route takes tokens from its scope on and refuses those below, without doing anything", async () => {
     const { session, project } = await gate.newSession();
     const asked = requests(session.id, project.id);
-    const guarded = Object.entries(access).flatMap(([route, entry]) =>
+    const scoped = Object.entries(access).flatMap(([route, entry]) =>
       entry === "open" ? [] : [{ route, needed: entry[0] }],
     );
-    expect(new Set(Object.keys(asked))).toEqual(new Set(guarded.map(({ route }) => route)));
+    expect(new Set(Object.keys(asked))).toEqual(new Set(scoped.map(({ route }) => route)));
     for (const scope of scopes) {
       const { send } = await gate.token({ name: scope, scope });
-      for (const { route, needed } of guarded) {
+      for (const { route, needed } of scoped) {
         const { path, ...init } = asked[route]!;
         const before = await gate.log.head();
         const { status, body: answer } = await send(path, init);

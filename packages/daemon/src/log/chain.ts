@@ -10,7 +10,7 @@
  * when the stream is erased: from what is left nobody can find out, by trying, what the facts were.
  *
  * A link is made in the transaction that stores its event: made later, in the background, it would cost the same and leave the newest
- * events unguarded.
+ * events without one.
  */
 import { hash } from "node:crypto";
 

@@ -1,2 +1,2 @@
-export { guardWords } from "./last-words.ts";
+export { keepLastWords } from "./last-words.ts";
 export { loggerTo, openLogging } from "./logger.ts";

@@ -16,10 +16,10 @@ function processThat(deeds: string) {
   const program = join(folder, "program.ts");
   writeFileSync(
     program,
-    `import { guardWords, openLogging } from ${JSON.stringify(door)};
+    `import { keepLastWords, openLogging } from ${JSON.stringify(door)};
      const logging = openLogging({ home: ${JSON.stringify(folder)}, variables: process.env });
      logging.hide("the-owners-token");
-     guardWords(logging);
+     keepLastWords(logging);
      ${deeds}`,
   );
   const env = { ...process.env, SOME_API_KEY: "key-of-a-provider" };

@@ -11,7 +11,7 @@ import type { Mask } from "./masks.ts";
  *
  * Left to the runtime are the words of its own end (out of memory, an assertion), which hold no values of the program.
  */
-export function guardWords({ logger, mask }: { readonly logger: Logger; readonly mask: Mask }): void {
+export function keepLastWords({ logger, mask }: { readonly logger: Logger; readonly mask: Mask }): void {
   const say = process.stderr.write.bind(process.stderr);
   let room = process.stderr.isTTY ? Infinity : mostCharacters;
   process.stderr.write = (chunk: string | Uint8Array, ...rest: []) => {

@@ -62,14 +62,14 @@ end_everyone() {
     n=$((n + 1))
     nap
   done
-  timers= guards=
+  timers= minders=
 }
 
 # Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named.
 find_others() {
   list_everyone
   spared=" $watcher $timers $* "
-  for each in $guards; do spared="$spared\${each#*:} "; done
+  for each in $minders; do spared="$spared\${each#*:} "; done
   grew=1
   while [ -n "$grew" ]; do
     grew=

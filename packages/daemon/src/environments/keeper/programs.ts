@@ -1,4 +1,4 @@
-/** Programs, each with its pipes and a guard that ends it when its owner has gone. `sh`: what runs a script, quoted. */
+/** Programs, each with its pipes and a minder that ends it when its owner has gone. `sh`: what runs a script, quoted. */
 export function programs(sh: string): string {
   return `become_program() {
   go_first
@@ -9,7 +9,7 @@ export function programs(sh: string): string {
 
 start_program() {
   ! pick "$1" $programs || return 0
-  name=$1 pid= guard=
+  name=$1 pid= minder=
   command eval 'mkfifo -m 600 "$name.stdin" "$name.stdout" "$name.stderr" "$name.life"' &&
     command eval 'become_program "$name" 7<&- 8<&- 9<&- <"$name.stdin" >"$name.stdout" 2>"$name.stderr" & pid=$!'
   if [ -z "$pid" ]; then
@@ -18,13 +18,13 @@ start_program() {
     return
   fi
   programs="$programs $name:$pid"
-  command eval '{ exec 7<&- 8<&- 9<&-; go_first; guard "$name"; } & guard=$!'
-  guards="$guards $name:$guard"
+  command eval '{ exec 7<&- 8<&- 9<&-; go_first; mind_owner "$name"; } & minder=$!'
+  minders="$minders $name:$minder"
   say words "made $name"
 }
 
 # Its owner holds "life" open, and with it the program lives.
-guard() {
+mind_owner() {
   while read -r word; do :; done <"$1.life"
   tell "end $1"
 }
@@ -58,9 +58,9 @@ settle_program() {
   write_down "$1.ended" "$status"
   without "$1" $programs
   programs=$rest
-  ! pick "$1" $guards || kill "$pid"
-  without "$1" $guards
-  guards=$rest
+  ! pick "$1" $minders || kill "$pid"
+  without "$1" $minders
+  minders=$rest
   say words "ended $1"
 }
 

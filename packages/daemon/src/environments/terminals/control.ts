@@ -15,7 +15,7 @@ export class ControlMode {
   #rest: Buffer[] = [];
   #restBytes = 0;
   /** The answer that is being told. */
-  #block: { readonly guard: string; readonly lines: string[]; readonly isOurs: boolean } | undefined;
+  #block: { readonly stamp: string; readonly lines: string[]; readonly isOurs: boolean } | undefined;
   #isOver = false;
   readonly #attached = Promise.withResolvers<boolean>();
   /** Whether it came to a session. What is asked before then is answered for nobody. */
@@ -74,14 +74,14 @@ export class ControlMode {
     if (line.subarray(0, outputMark.length).equals(outputMark)) return this.#onOutput(unescaped(line));
     const [mark, time, number, flags] = line.toString("latin1").split(" ");
     if (mark === "%session-changed") this.#attached.resolve(true);
-    if (mark === "%begin") this.#block = { guard: `${time} ${number} ${flags}`, lines: [], isOurs: flags === "1" };
+    if (mark === "%begin") this.#block = { stamp: `${time} ${number} ${flags}`, lines: [], isOurs: flags === "1" };
   }
 
   #takeOfBlock(line: Buffer, mark: string): void {
     const block = this.#block;
     if (block === undefined) return;
-    const ok = mark === `%end ${block.guard}`;
-    if (ok || mark === `%error ${block.guard}`) {
+    const ok = mark === `%end ${block.stamp}`;
+    if (ok || mark === `%error ${block.stamp}`) {
       this.#block = undefined;
       if (block.isOurs) this.#asked.shift()?.({ ok, lines: block.lines });
     } else if (block.lines.push(line.toString("utf8")) > mostLines) this.#spawned.kill();
