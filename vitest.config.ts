@@ -26,12 +26,17 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 /** How many files run at once, on two processors: stories and unit tests alike wait for other programs half of their time. */
 const maxWorkers = 4;
 
+/**
+ * Deadlines are for what never comes: nobody knows how long a machine on which everything runs at once takes for the rest. Vitest's own for
+ * polling is a second.
+ */
+const patience = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 50_000 } } };
+
 const unit = {
+  ...patience,
   maxWorkers,
   globalSetup: ["scripts/in-memory.ts"],
   env: { TMPDIR: inMemory },
-  testTimeout: 15_000,
-  hookTimeout: 30_000,
 };
 
 export default defineConfig({
@@ -57,8 +62,10 @@ export default defineConfig({
           include: ["tests/**/*.test.ts"],
           exclude: isLong ? ofSources : [...ofSources, ...long],
           globalSetup: ["tests/build-once.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...patience,
+          // Daemons, jails and browsers by the dozen.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           isolate: false,
           maxWorkers,
         },

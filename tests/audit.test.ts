@@ -85,4 +85,4 @@ test("what agents and people ran is told, and what was done to the record by han
   expect(restored).toMatchObject({ code: 0, verdict: "intact", kept: { found: "on-chain" } });
   expect(restored.gaps.length).toBe(1);
   expect(await verified(stage, "--head", late.trim())).toMatchObject({ code: 1, kept: { found: "passed-over" } });
-}, 120_000);
+});

@@ -34,6 +34,7 @@ export function browsers(): () => Promise<Browser> {
 }
 
 async function openIn(context: BrowserContext): Promise<Browser> {
+  context.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   context.on("weberror", (error) => complaints.push(error.error().message));
   context.on("console", (message) => {

@@ -51,7 +51,7 @@ describe.skipIf(started === undefined)("a session in a container", () => {
     expect(readFileSync(join(stage.repository, "README.md"), "utf8")).toBe("hello\ntwo\n");
     expect(git(stage, "status", "--porcelain")).toBe("");
 
-    await expect.poll(() => isSpareReady(stage), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isSpareReady(stage)).toBe(true);
     const again = runInContainer(stage);
     (await stage.model.nextRequest()).answer(callsTool("shell", { command: "cat README.md" }));
     const last = await stage.model.nextRequest();

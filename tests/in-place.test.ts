@@ -32,7 +32,7 @@ test("in place an agent works in the user's own folder, alone, and cannot touch 
   expect(await run.exit).toBe(3);
   const [question] = await stage.client().questions.list();
   await stage.client().questions.answer(question!.id, { choice: "once" });
-  await expect.poll(() => existsSync(join(stage.repository, "begun")), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(stage.repository, "begun"))).toBe(true);
   const second = await told(stage, "run", "--workspace", "in-place", "me too");
   const [session] = (await stage.client().sessions.list()).map(({ id }) => id);
   expect(second).toMatchObject({ code: 1, err: expect.stringContaining(session!) as string });
@@ -59,7 +59,7 @@ test("in place an agent works in the user's own folder, alone, and cannot touch 
   expect(git(stage, "fsck", "--strict", "--no-dangling")).toBe("");
   await rests(stage, session!);
   await daemon.end("SIGTERM");
-}, 180_000);
+});
 
 /** What the commands say of a session in place, once it has come to rest. */
 async function rests(stage: Stage, session: SessionId): Promise<void> {

@@ -14,10 +14,8 @@ import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
 import { type Block, callsTool, makeRepository, says, type ScriptedRequest, stops } from "@corral/daemon/testing";
 import { type Mode, newId, type SessionId, type WireEvent } from "@corral/protocol";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Of this run alone: other processes may have those of another. */
 const run = randomBytes(8).toString("hex");

@@ -57,7 +57,7 @@ test("killed at any point of preparing a copy, the next runner makes it whole, a
       before = pictureOf(stage);
     }
     // Runners are nobody's affair but the daemon's; its log tells that one died.
-    await expect.poll(() => brokenRuns(stage), { timeout: 30_000 }).toBeGreaterThan(earlier);
+    await expect.poll(() => brokenRuns(stage)).toBeGreaterThan(earlier);
     await daemon.kill();
 
     const isThere = existsSync(join(stage.home, "workspaces", session));
@@ -76,7 +76,7 @@ test("killed at any point of preparing a copy, the next runner makes it whole, a
   await eventsUntil(stage.client(), "workspace.brought-back", { session: session! });
   expect(git(stage, "show", `corral/${session}:README.md`)).toBe("hello\ntwo\n");
   const spares = () => readdirSync(join(stage.home, "spares")).filter((name) => !name.includes("."));
-  await expect.poll(spares, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(spares).toHaveLength(1);
   await daemon.kill();
   daemon = await stage.serve({ fault: nth("spare.taken") });
   const second = await begin(stage);
@@ -85,7 +85,7 @@ test("killed at any point of preparing a copy, the next runner makes it whole, a
   expect(JSON.stringify(request.toolResults)).toContain("hello\\n");
   request.answer(says("done"));
   await eventsUntil(stage.client(), "activity.settled", { session: second });
-  await expect.poll(spares, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(spares).toHaveLength(1);
   await daemon.kill();
 }, 240_000);
 

@@ -66,11 +66,11 @@ describe("what Corral says of itself", () => {
     expect(talkative()).toEqual([]);
     expect(await stage.corral("config", "set", "logs.level", "debug").exit).toBe(0);
     for (const pid of daemon.runners()) process.kill(pid, "SIGKILL");
-    await expect.poll(() => daemon.runners(), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => daemon.runners()).toEqual([]);
     stage.model.script([says("done")]);
     expect(await stage.corral("run", "hi").exit).toBe(0);
     const speakers = () => new Set(talkative().map(({ component }) => component));
-    await expect.poll(speakers, { timeout: 20_000 }).toEqual(new Set(["gateway", "runner"]));
+    await expect.poll(speakers).toEqual(new Set(["gateway", "runner"]));
 
     expect(await stage.corral("config", "set", "logs.level", "silent").exit).toBe(0);
     const before = logLines(stage);

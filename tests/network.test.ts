@@ -94,7 +94,7 @@ test("a rule that denies a host wins over whoever listed it, for a command under
     callsTool("shell", { command: `${asks}; mkfifo gate; echo waiting >ready; read x <gate; ${asks}` }),
   );
   const workspaces = join(stage.home, "workspaces");
-  await expect.poll(() => found(workspaces, "ready"), { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => found(workspaces, "ready")).toBeDefined();
   const rules = join(dirname(stage.home), "user/.config/corral/rules.json");
   writeFileSync(rules, JSON.stringify({ rules: [{ deny: { host: "*.example.test" } }] }));
   writeFileSync(found(workspaces, "gate") ?? "", "go\n");
@@ -135,7 +135,7 @@ test("a way out is there again for a command that outlived its daemon, and goes 
     }),
   );
   const workspaces = join(stage.home, "workspaces");
-  await expect.poll(() => found(workspaces, "ready"), { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => found(workspaces, "ready")).toBeDefined();
   await daemon.kill();
   await stage.serve();
   writeFileSync(found(workspaces, "gate") ?? "", "go\n");

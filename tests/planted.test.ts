@@ -149,7 +149,7 @@ test("whatever an agent plants in its copy, neither the daemon nor a command of 
   expect((await told(stage, "merge", session)).code).toBe(0);
   rmSync(join(copy, "../aside"), { recursive: true });
   expect(ran(stage)).toEqual([]);
-}, 180_000);
+});
 
 /** Each trap alone in a copy of the copy: the names of those that plain git walks into. */
 function sprungBy(stage: Stage, copy: string): string[] {

@@ -3,10 +3,8 @@ import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
 import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest, stops, thinks } from "@corral/daemon/testing";
 import { type Attachment, newId, type WireEvent } from "@corral/protocol";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /**
  * Models by each protocol that is spoken (OpenAI's own others are asked for by settings, below), and how their servers say that a conversation is too long. */

@@ -3,11 +3,9 @@ import { join } from "node:path";
 import type { Client, QuestionView } from "@corral/client";
 import { callsTool, says } from "@corral/daemon/testing";
 import { newId, type SessionId } from "@corral/protocol";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkHistory } from "./history-checker.ts";
 import { eventsUntil, everything, setStage, type Stage } from "./story.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const mark = "echo x >> mark-one";
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { says } from "@corral/daemon/testing";
 import { isKnown, newId, type RehearsalScript, type WireEvent } from "@corral/protocol";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { checkHistory, integrityTroubles, processesWith, timesDone } from "./history-checker.ts";
 import { eventsUntil, everything, isRunning, listen, type ServedDaemon, setStage, type Stage } from "./story.ts";
 
@@ -70,8 +70,6 @@ const ofRunner = [
 let stage: Stage;
 /** Who serves at the moment: one daemon after the other, each until it dies. */
 let daemon: ServedDaemon;
-/** Starting daemons takes its time where others want the processors, too. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 beforeAll(async () => {
   stage = await setStage();
@@ -125,7 +123,7 @@ describe("however often it is cut off, a session goes on by itself, loses nothin
 
 /** Somebody has died. */
 async function isTaken(): Promise<void> {
-  await expect.poll(() => existsSync(faultFile()), { timeout: 60_000, interval: 5 }).toBe(false);
+  await expect.poll(() => existsSync(faultFile()), { interval: 5 }).toBe(false);
 }
 
 test("what is queued survives a daemon that is asked to stop, and what it was in the middle of goes on", async () => {
@@ -144,7 +142,7 @@ test("a runner that was stopped when its daemon died never goes on: the next dae
   await daemon.kill();
   expect(stopped.map(isRunning)).toEqual([true]);
   await serve();
-  await expect.poll(() => stopped.map(isRunning), { timeout: 30_000 }).toEqual([false]);
+  await expect.poll(() => stopped.map(isRunning)).toEqual([false]);
   // What it had told and not recorded was in its hands alone, and it could not leave it to anybody.
   await story.goOn({ unfinishedWords: "may be lost" });
 });
@@ -184,7 +182,7 @@ test("a call whose jail is killed while nobody watches is done again when a pers
   const input = { id: newId("input"), text: "go" };
   await client.sessions.admit(session.id, input);
   const mark = join(workspaceOf(session.id), "mark-e");
-  await expect.poll(() => timesDone(mark), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => timesDone(mark)).toBe(1);
   const opened = (await eventsUntil(client, "environment.opened", { session: session.id })).at(-1) as WireEvent;
   await daemon.kill();
   process.kill((opened.data as { state: { supervisor: { pid: number } } }).state.supervisor.pid, "SIGKILL");
@@ -201,7 +199,7 @@ test("a call whose jail is killed while nobody watches is done again when a pers
 
 test("and once everything is stopped, nothing of it runs any more", async () => {
   expect(await stage.corral("stop", "--now").exit).toBe(0);
-  await expect.poll(() => processesWith(dirname(stage.home)), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => processesWith(dirname(stage.home))).toEqual([]);
 });
 
 /** A session that is given two inputs by somebody who says them until they are acknowledged; somebody dies at the point. */
@@ -256,7 +254,7 @@ function isClosed(events: readonly WireEvent[], part: string, text: string): boo
 async function allHeard(heard: readonly WireEvent[]): Promise<readonly WireEvent[]> {
   let events: readonly WireEvent[] = [];
   const caughtUp = async () => (events = await everything(stage.client())).length === heard.length;
-  await expect.poll(caughtUp, { timeout: 30_000 }).toBe(true);
+  await expect.poll(caughtUp).toBe(true);
   return events;
 }
 

@@ -77,4 +77,4 @@ test("a bound set while the daemon runs removes what ended before it, and reader
   });
   await expect.poll(async () => (await client.events({ session: old })).gap).toMatchObject({ kind: "gap" });
   expect((await client.sessions.events(recent)).events[0]).toEqual(first);
-}, 30_000);
+});

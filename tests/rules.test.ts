@@ -1,10 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { eventsUntil, everything, setStage } from "./story.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 test("a denied file stays denied by whatever name an agent has for it", async () => {
   await using stage = await setStage();

@@ -13,7 +13,7 @@ import { dist, eventsUntil, everything, listen, setStage, type Stage } from "./s
 
 const node = (words: readonly string[], options: ExecFileOptions) =>
   promisify(execFile)(process.execPath, words, options);
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 const clientFolder = join(dist, "../packages/client");
 
 test("streams over both protocols go on without gap or repeat when the daemon is killed and started again", async () => {
@@ -50,7 +50,7 @@ test("the example of the SDK's README runs, and says what to do when it cannot",
   const daemon = await stage.serve();
   const { url } = stage.client().endpoint;
   const variables = programVariables(stage);
-  const run = () => node([example, "[[say: It works.]]"], { cwd: stage.repository, env: variables, timeout: 30_000 });
+  const run = () => node([example, "[[say: It works.]]"], { cwd: stage.repository, env: variables, timeout: 120_000 });
   expect(await run()).toEqual({ stdout: "It works.\n", stderr: "" });
   await daemon.end("SIGTERM");
   await expect(run()).rejects.toMatchObject({
@@ -73,8 +73,8 @@ test.each(["sse", "websocket"] as const)("a program that followed over %s and le
     await rest.next();
     leaving.abort();
     console.log((await rest.next()).done);`;
-  // Much less than the time after which a silent connection is given up: nothing of it may be left to wait for.
-  const options = { cwd: clientFolder, env: programVariables(stage), timeout: 30_000 };
+  // Less than the time after which a silent connection is given up: nothing of it may be left to wait for.
+  const options = { cwd: clientFolder, env: programVariables(stage), timeout: 40_000 };
   expect(await node(["--input-type=module", "-e", program], options)).toEqual({ stdout: "true\n", stderr: "" });
 });
 

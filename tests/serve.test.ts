@@ -67,7 +67,7 @@ describe("corral serve", () => {
     (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
     const [prepared] = (await eventsUntil(stage.client(), "workspace.prepared")).slice(-1);
     const workspace = (prepared!.data as { path: string }).path;
-    await expect.poll(() => existsSync(join(workspace, "times")), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(workspace, "times"))).toBe(true);
     const runners = daemon.runners();
 
     expect(await daemon.end("SIGTERM")).toBe(0);
@@ -92,7 +92,7 @@ describe("corral serve", () => {
     await stage.model.nextRequest();
     const patient = stage.corral("stop");
     const stopping = () => JSON.parse(readFileSync(join(stage.home, "daemon.json"), "utf8")).stopping === true;
-    await expect.poll(stopping, { timeout: 20_000 }).toBe(true);
+    await expect.poll(stopping).toBe(true);
 
     const status = stage.corral("status", "--json");
     expect(await status.exit).toBe(0);

@@ -64,7 +64,7 @@ test("the next session of a project gets the spare that is kept ready, and there
     const events = await eventsUntil(stage.client(), "workspace.prepared", { session });
     ways.push((events.at(-1)!.data as { way?: unknown }).way);
     // Nobody is told of a spare: it is there or not.
-    await expect.poll(ready, { timeout: 10_000 }).toBe(true);
+    await expect.poll(ready).toBe(true);
   }
   expect(ways).toEqual(["shared objects", "spare"]);
 });

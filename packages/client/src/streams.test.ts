@@ -8,7 +8,7 @@ import { openWebSocket } from "./socket.ts";
 
 const token = "a-token-for-tests";
 /** Under load a connection may take its time to come back. */
-const patience = { timeout: 10_000 };
+const patience = { timeout: 50_000 };
 const limits = { bufferLimit: 256 * 1024, stallMs: 60_000, heartbeatMs: 60_000 };
 
 let gate: Awaited<ReturnType<typeof openTestGateway>>;

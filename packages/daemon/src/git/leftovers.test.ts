@@ -50,7 +50,7 @@ async function leftJail({ depot }: Pick<GitJail, "depot">, bind = "--bind"): Pro
   const jail = ["/usr/bin/bwrap", ...walls, "--", "/usr/bin/sleep", "1000"];
   const starter = spawn("/bin/sh", ["-c", '"$@" & exit', "sh", ...jail], { stdio: "ignore" });
   await once(starter, "exit");
-  await expect.poll(() => processesOf({ depot }), { timeout: 10_000 }).not.toEqual([]);
+  await expect.poll(() => processesOf({ depot })).not.toEqual([]);
 }
 
 test("git jails with a depot below the folder that nobody has are ended, and no others", async () => {
@@ -78,7 +78,7 @@ test("git jails of this process and of its children are nobody's leftovers", asy
   expect(child.exitCode).toBeNull();
   enough.abort();
   expect(await ended).toBe("ended");
-  await expect.poll(() => processesOf(jail), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => processesOf(jail)).toEqual([]);
 });
 
 test("nothing is started, and so nothing left, for whoever has given up already", async () => {

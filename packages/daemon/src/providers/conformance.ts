@@ -343,7 +343,7 @@ export async function scriptedStage(
     ...traits,
     provider: await open(scripted.url),
     script: (reply) => scripted.script([reply]),
-    waits: () => vi.waitUntil(() => last() !== undefined).then(() => undefined),
+    waits: () => vi.waitUntil(() => last() !== undefined, { timeout: 50_000 }).then(() => undefined),
     closed: async () => last()?.closed,
     requests: () => scripted.requests.length,
     sent: () => JSON.stringify(last()?.body),

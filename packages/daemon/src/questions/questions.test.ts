@@ -140,7 +140,7 @@ test("time that is over takes the default, or leaves it without an answer, and i
   const usual = await ask({ timeLimitMs: 40, default: { choice: "1" } });
   const none = await ask({ timeLimitMs: 40 });
   const long = await ask({ timeLimitMs: 3_600_000 });
-  await expect.poll(states, { timeout: 20_000 }).toEqual(["defaulted", "expired", "open"]);
+  await expect.poll(states).toEqual(["defaulted", "expired", "open"]);
   expect((await questions.get(usual))?.state).toMatchObject({ state: "defaulted", answer: { choice: "1" } });
   expect((await questions.answer(none, { choice: "1" }, ann)).kind).toBe("closed");
   const { remainingMs } = (await questions.get(long))!;
@@ -154,7 +154,7 @@ test("a question outlives a restart; a time limit that passed meanwhile is appli
   await restart();
   expect(await states()).toEqual(["open", "open"]);
   await restart({ afterMs: 60_001 });
-  await expect.poll(states, { timeout: 20_000 }).toEqual(["open", "defaulted"]);
+  await expect.poll(states).toEqual(["open", "defaulted"]);
   expect((await questions.answer(open, { text: "SQLite" }, ann)).kind).toBe("answered");
 });
 

@@ -90,7 +90,7 @@ test("a session that was let go while it waited goes on without a word of any re
   model.script([shell("echo 1")]);
   await session.prompt("count");
   await session.until("activity.waiting");
-  await expect.poll(() => daemon.running(), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => daemon.running()).toBe(0);
   await sessions.continue(session.id, by);
   const request = await model.nextRequest();
   expect((await sessions.get(session.id))?.state.state).toBe("thinking");

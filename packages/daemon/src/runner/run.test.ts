@@ -157,7 +157,7 @@ describe("a session", () => {
     await session.until("activity.settled");
     const { pid } = opened.data.state.supervisor;
     process.kill(pid, "SIGKILL");
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     await session.prompt("second");
     await session.until("activity.settled", 2);
     const order = (await session.events()).map((each) => each.type);

@@ -33,7 +33,7 @@ test("a set-up that is cancelled ends with all it started, and runs again before
   (await model.nextRequest()).answer(callsTool("shell", { command: "true" }));
   await session.until("setup.started");
   // A command's output is all that an environment tells of it, and set-ups have no lane of their own.
-  await expect.poll(() => existsSync(join(home, "workspaces", session.id, "again")), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(home, "workspaces", session.id, "again"))).toBe(true);
   expect(await sessions.decideSetup(session.id, "cancel", by)).toEqual({ kind: "requested" });
   expect((await session.until("setup.ended")).data).toMatchObject({ attempt: 1, outcome: "cancelled" });
   expect((await session.until("activity.settled")).data).toMatchObject({

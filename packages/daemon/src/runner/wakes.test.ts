@@ -59,7 +59,7 @@ const started = async (count: number) => {
 };
 /** All that could still happen has happened: the session can be had by another. */
 const atRest = async () => {
-  await expect.poll(async () => (await bench.log.tryLease(bench.id, "test")).kind, { timeout: 20_000 }).toBe("taken");
+  await expect.poll(async () => (await bench.log.tryLease(bench.id, "test")).kind).toBe("taken");
 };
 
 test("wakes at once make one run", async () => {
@@ -121,7 +121,7 @@ test("a run that wakes itself again and again never grows the stack", async () =
     else run.end({ kind: "idle", heard: run.wakes });
   };
   await say(said);
-  await expect.poll(() => starts.length, { timeout: 30_000 }).toBe(100);
+  await expect.poll(() => starts.length).toBe(100);
   expect(Math.max(...depths)).toBe(Math.min(...depths));
 });
 

@@ -47,7 +47,7 @@ test("a question of the agent's makes its session wait, held by nobody, and the 
   });
   await session.until("activity.waiting");
   expect(await state(daemon)).toMatchObject({ state: "waiting", on: "question", questions: [question.id] });
-  await expect.poll(() => daemon.running(), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => daemon.running()).toBe(0);
   await questions.answer(question.id, { choice: "2", text: "it is there" }, ann);
   const next = await model.nextRequest();
   expect(JSON.stringify(next.toolResults)).toContain("The operator answers: PostgreSQL: it is there");

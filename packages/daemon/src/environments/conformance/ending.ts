@@ -51,7 +51,7 @@ export function ending({ open, newPlace, subject }: Bench): void {
     for (let i = 0; i < rounds; i++) opened.push(...(await Promise.all([openOne(), openOne()])));
     const processes = opened.flatMap((each) => each.processes);
     expect(processes.length).toBeGreaterThan(rounds * 10);
-    await expect.poll(() => descriptorsIn(home).named, { timeout: 20_000 }).toBe(before.named);
+    await expect.poll(() => descriptorsIn(home).named).toBe(before.named);
     // A pool of them comes and goes; one for each environment would be twice as many as rounds.
     expect(descriptorsIn(home).all).toBeLessThan(before.all + rounds);
     expect(mountsIn(home)).toEqual([]);

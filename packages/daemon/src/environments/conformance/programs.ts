@@ -81,9 +81,7 @@ export function spawning({ open, subject }: Bench): void {
     const reopened = await driver.reopen(environment.state);
     if (reopened.kind !== "open") throw new Error("it did not live on");
     const probe = `grep -al 'sleep.${nap}3[1]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;
-    await expect
-      .poll(async () => (await runner(reopened.environment)(probe)).stdout.trim(), { timeout: 20_000 })
-      .toBe("0");
+    await expect.poll(async () => (await runner(reopened.environment)(probe)).stdout.trim()).toBe("0");
     reopened.environment.detach();
   }, 60_000);
 

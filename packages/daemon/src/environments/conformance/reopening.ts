@@ -42,7 +42,7 @@ export function reopening({ open, newPlace, subject, afterwards }: Bench): void 
     const found = await driver.reopen({ ...environment.state, words: 1 });
     if (found.kind !== "gone") throw new Error("it lives on");
     expect(await found.results.find("over")).toEqual({ kind: "done", result: done });
-    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
   });
 
   test("a killed environment is gone: what ran is begun, what ended is done, the rest is absent", async () => {

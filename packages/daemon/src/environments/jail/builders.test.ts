@@ -16,11 +16,11 @@ describe("a builder that waits", () => {
   test("ends with its owner, even with one that was killed", async () => {
     const { owner, builder } = await ownerOfOne();
     // Itself, and the one that makes the FIFOs.
-    await expect.poll(() => childrenOf(builder), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => childrenOf(builder)).toHaveLength(1);
     const both = [builder, ...childrenOf(builder)].map((pid) => identify(pid)!);
     expect(both.map(isAlive)).toEqual([true, true]);
     owner.kill("SIGKILL");
-    await expect.poll(() => both.map(isAlive), { timeout: 30_000 }).toEqual([false, false]);
+    await expect.poll(() => both.map(isAlive)).toEqual([false, false]);
   });
 
   test("keeps its owner from nothing", () => {
@@ -35,7 +35,7 @@ describe("a builder that waits", () => {
     writeFileSync(secret, "hunter2");
     const { owner, builder } = await ownerOfOne({ secret, cwd: folder });
     expect(opened(owner.pid!)).toContain(secret);
-    await expect.poll(() => childrenOf(builder), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => childrenOf(builder)).toHaveLength(1);
     for (const pid of [builder, ...childrenOf(builder)]) {
       expect(opened(pid).filter((each) => !/^(socket:|pipe:|\/dev\/null$)/.test(each))).toEqual([]);
       expect(readFileSync(`/proc/${pid}/environ`, "latin1")).toBe("");

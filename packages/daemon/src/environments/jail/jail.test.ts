@@ -231,13 +231,13 @@ describe("a jail left alone", () => {
     const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 3 });
     await run("kill -9 -1");
     environment.detach();
-    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
   });
 
   test("ends itself when whoever opened it was killed", async () => {
     const { home, workspace } = newPlace();
     const { state } = await openElsewhere([], { home, workspace, text: "true", graceSeconds: 3 });
-    await expect.poll(() => isAlive(state.supervisor), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(state.supervisor)).toBe(false);
   });
 
   test.each([
@@ -253,7 +253,7 @@ describe("a jail left alone", () => {
     environment.detach();
     await expect(running).rejects.toMatchObject({ code: "environment.gone" });
     const spool = join(place.home, "environments", environment.state.id, "spool");
-    await expect.poll(() => existsSync(join(spool, "long.rc")), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(spool, "long.rc"))).toBe(true);
     const reopened = await driver.reopen(environment.state);
     // Idle since, one with a short grace may have ended itself.
     const results = reopened.kind === "open" ? reopened.environment.shell : reopened.results;
@@ -383,7 +383,7 @@ describe("the jail driver", () => {
     const supervisor = JSON.parse(
       await firstLine([], dieBeforeRecordScript, { home, workspace }, undefined),
     ) as ProcessIdentity;
-    await expect.poll(() => isAlive(supervisor), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(supervisor)).toBe(false);
     expect(existsSync(join(home, "environments/env_elsewhere/spool/control"))).toBe(false);
     expect(await sweep(openJailDriver({ home }))).toEqual([]);
     expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);

@@ -67,7 +67,7 @@ test.each(fatal)("an environment is ended at once by %s, and what ran is begun",
   const before = await shell.run({ id: "before", text: "echo before", timeoutMs: 60_000 });
   await expect(shell.run({ id: "it", text, timeoutMs: 60_000 })).rejects.toMatchObject({ code: "environment.gone" });
   expect(environment.isOpen).toBe(false);
-  await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
   const found = await driver.reopen(environment.state);
   if (found.kind !== "gone") throw new Error("it lives on");
   expect(await found.results.find("it")).toEqual({ kind: "begun" });

@@ -28,7 +28,7 @@ test.each([
   await expect(start).rejects.toMatchObject({ code: "jail.unavailable" });
   const both = readFileSync(halves, "latin1").trim().split("\n").map(identityIn);
   expect(both).toHaveLength(2);
-  await expect.poll(() => both.filter(isAlive), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => both.filter(isAlive)).toEqual([]);
 });
 
 /** Of what the kernel says of a process. */

@@ -8,6 +8,8 @@ import { describeProvider, type ProviderStage } from "../conformance.ts";
 import type { Message, Provider, ReplyPiece } from "../port.ts";
 import { rehearsalDriver } from "./driver.ts";
 
+const patience = { timeout: 50_000 };
+
 let home: string;
 let provider: Provider;
 beforeEach(async () => {
@@ -33,8 +35,9 @@ describeProvider("rehearsal", async (): Promise<ProviderStage> => {
       },
     },
     script: (reply) => write("test", { turns: [turnOf(reply, ++given)] }),
-    waits: () => vi.waitUntil(() => readdirSync(join(home, "rehearsals")).includes("released")).then(() => undefined),
-    closed: () => vi.waitUntil(() => open === 0).then(() => undefined),
+    waits: () =>
+      vi.waitUntil(() => readdirSync(join(home, "rehearsals")).includes("released"), patience).then(() => undefined),
+    closed: () => vi.waitUntil(() => open === 0, patience).then(() => undefined),
     requests: () => asked,
     overflow: [413, "too long"],
     vanish: async () => void write("test", { turns: [{ failures: [{ fail: "unreachable" }] }] }),
@@ -144,7 +147,7 @@ test("a stalled stream is given up after its silence", async () => {
 test("what is held comes when it is released, in other processes too", async () => {
   write("play", { turns: [{ reply: [{ say: "before" }, { hold: "curtain" }, { say: "after" }] }] });
   const told = ask("play");
-  await vi.waitUntil(() => readdirSync(join(home, "rehearsals")).includes("released"));
+  await vi.waitUntil(() => readdirSync(join(home, "rehearsals")).includes("released"), patience);
   writeFileSync(join(home, "rehearsals", "released", "curtain"), "");
   expect(await told).toBe("beforeafter");
   expect(await ask("play")).toBe("beforeafter");
