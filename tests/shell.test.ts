@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { callsTool, says } from "@corral/daemon/testing";
 import type { EnvironmentState } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { eventsUntil, isRunning, setStage, type Stage } from "./story.ts";
+import { type CommandLine, eventsUntil, isRunning, setStage, type Stage } from "./story.ts";
 
 interface Line {
   readonly exitCode: number;
@@ -121,6 +121,35 @@ describe("corral shell", () => {
       ({ type }) => type === "shell.command-ended",
     );
     expect(ended?.data).toMatchObject({ exitCode: 143, interruptedBy: "person:owner" });
+    expect((await supervisors(stage)).filter(isRunning)).toEqual([]);
+  });
+
+  test("whoever is told to end, or has lost its reader, ends the command and leaves no shell", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    const ends = {
+      term: (run: CommandLine) => run.process.kill("SIGTERM"),
+      hup: (run: CommandLine) => run.process.kill("SIGHUP"),
+      // It is noticed with the next word.
+      reader: (run: CommandLine) => run.process.stdout?.destroy(),
+    };
+    for (const [how, code] of [
+      ["term", 143],
+      ["hup", 129],
+      ["reader", 141],
+    ] as const) {
+      const run = stage.corral("shell", "-c", how === "reader" ? "echo begun; yes" : "echo begun; sleep 1000");
+      await run.shows("begun");
+      ends[how](run);
+      expect({ how, code: await run.exit }).toEqual({ how, code });
+      expect(await stage.client().shells.list()).toEqual([]);
+    }
+    const lines = stage.corral("shell");
+    lines.process.stdin?.write("echo begun; sleep 1000\necho never\n");
+    await lines.shows("begun");
+    lines.process.kill("SIGINT");
+    expect({ code: await lines.exit, stdout: lines.stdout() }).toEqual({ code: 130, stdout: "begun\n" });
+    expect(await stage.client().shells.list()).toEqual([]);
     expect((await supervisors(stage)).filter(isRunning)).toEqual([]);
   });
 

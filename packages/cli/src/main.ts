@@ -4,10 +4,19 @@ import { dispatch } from "./dispatch.ts";
 import { screenOf } from "./screen.ts";
 import { outputTo } from "./terminal.ts";
 
-// A reader that leaves early (`corral events | head`) is no failure of ours.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : 1);
-});
+const outputLost = new Set<(error: NodeJS.ErrnoException) => void>();
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // A reader that leaves early (`corral events | head`) is no failure of ours.
+    const hasLeft = error.code === "EPIPE";
+    if (!hasLeft && stream === process.stdout)
+      process.stderr.write(
+        `error: What is printed does not arrive: ${error.message}\nhint: Is there room where it goes?\n`,
+      );
+    if (outputLost.size === 0) process.exit(hasLeft ? 0 : 1);
+    for (const listener of outputLost) listener(error);
+  });
+}
 
 process.exitCode = await dispatch(process.argv.slice(2), {
   home: homeFolder(process.env, process.platform),
@@ -30,5 +39,9 @@ process.exitCode = await dispatch(process.argv.slice(2), {
   onEnd(listener) {
     process.on("SIGTERM", listener).on("SIGHUP", listener);
     return () => process.off("SIGTERM", listener).off("SIGHUP", listener);
+  },
+  onOutputLost(listener) {
+    outputLost.add(listener);
+    return () => outputLost.delete(listener);
   },
 });

@@ -31,6 +31,26 @@ test("lines pasted into a terminal that is then closed are all run, and nobody i
   expect(written.err).toMatch(/^A jail in an empty folder/);
 });
 
+test("Ctrl-C pressed before a command has started ends it when it has", async () => {
+  const { world, pressCtrlC } = testWorld("");
+  const over = Promise.withResolvers<void>();
+  let hasStarted = false;
+  const shells = {
+    async start() {
+      pressCtrlC();
+      await new Promise(setImmediate);
+      hasStarted = true;
+    },
+    async interrupt() {
+      if (hasStarted) over.resolve();
+      return { kind: hasStarted ? "interrupted" : "nothing-running" };
+    },
+    follow: () => over.promise.then(() => endedWith(143)),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  expect(await line.run("sleep 1000", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
+});
+
 function endedWith(exitCode: number): CommandView {
   const result = {
     exitCode,

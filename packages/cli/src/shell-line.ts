@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Client } from "@corral/client";
 import {
@@ -27,14 +27,18 @@ export interface Ended {
  * Commands in a person's shell, one after the other.
  *
  * 1. A command has one id from here on, so sending it again after a broken connection runs nothing twice.
- * 2. Ctrl-C ends what runs; pressed again, it leaves that alone and goes.
+ * 2. Ctrl-C ends what runs; pressed again, it leaves that alone and goes. It is never lost on a command that is about to start.
+ * 3. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does.
  */
 export class ShellLine {
   readonly #client: Client;
   readonly #shell: ShellView;
   readonly #world: World;
   readonly #timeoutMs: number | undefined;
-  #running: { readonly leaving: AbortController; pressed: number } | undefined;
+  #running: Running | undefined;
+
+  #lines: Interface | undefined;
+  #isEnding = false;
 
   /** What was printed last does not end its line. */
   #midLine = false;
@@ -47,11 +51,14 @@ export class ShellLine {
   }
 
   async run(text: string, { live }: { live: boolean }): Promise<Ended> {
+    if (this.#isEnding) return { result: undefined, notice: undefined, interrupted: true };
     const running = (this.#running = { leaving: new AbortController(), pressed: 0 });
     const forget = this.#world.onInterrupt(() => this.press());
     const id = newId("command");
     try {
       await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
+      // What was pressed before may have come to a shell in which nothing ran yet.
+      if (running.pressed > 0) this.#interrupt(running);
       const view = await (live ? this.#follow(id, running.leaving.signal) : this.#wait(id, running.leaving.signal));
       return outcomeOf(view, running.pressed > 0);
     } catch (error) {
@@ -65,15 +72,16 @@ export class ShellLine {
 
   /** Takes lines until there are no more. Resolves with the exit code of the last. */
   async interact(): Promise<number> {
+    if (this.#isEnding) return interrupted;
     const { stdin, out, err } = this.#world;
     const person = stdin.isTTY === true;
     err.write(wrap(shown(greeting(this.#shell, { person })), err.columns));
-    const lines = createInterface({
+    const lines = (this.#lines = createInterface({
       input: stdin,
       terminal: person,
       ...(person ? { output: throughTo(out) } : {}),
       prompt: `${wallsOf(this.#shell)}$ `,
-    });
+    }));
     lines.on("SIGINT", () => {
       if (this.#running === undefined) lines.write(null, { ctrl: true, name: "u" });
       else this.press();
@@ -84,6 +92,7 @@ export class ShellLine {
     let code = 0;
     if (mayAsk) lines.prompt();
     for await (const line of lines) {
+      if (this.#isEnding) break;
       const leaves = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(line);
       if (leaves !== null) {
         code = leaves[1] === undefined ? code : Number(leaves[1]);
@@ -94,7 +103,9 @@ export class ShellLine {
         const outcome = await this.run(line, { live: true });
         if (person && this.#midLine) out.write("\n");
         err.write(shown(ended(outcome, { goesOn: true })));
-        code = outcome.interrupted ? 130 : (outcome.result?.exitCode ?? 1);
+        code = outcome.interrupted ? interrupted : (outcome.result?.exitCode ?? 1);
+        // A person goes on; a script that is stopped in the middle has no rest.
+        if (outcome.interrupted && !person) break;
       }
       if (mayAsk) lines.prompt();
     }
@@ -103,11 +114,26 @@ export class ShellLine {
     return code;
   }
 
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   press(): void {
     const running = this.#running;
     if (running === undefined) return;
     running.pressed += 1;
     if (running.pressed > 1) return running.leaving.abort();
+    this.#interrupt(running);
+  }
+
+  /** Takes no more lines and ends what runs; told again, it leaves that alone. */
+  end(): void {
+    this.#isEnding = true;
+    this.#lines?.close();
+    this.press();
+  }
+
+  #interrupt(running: Running): void {
     this.#client.shells.interrupt(this.#shell.id, { signal: running.leaving.signal }).catch((error: unknown) => {
       if (running.leaving.signal.aborted) return;
       this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
@@ -155,6 +181,14 @@ export class ShellLine {
     const persist = persistently(this.#client, this.#world);
     return ({ error, attempt }) => persist({ error, attempt, cursor: 0 });
   }
+}
+
+/** The exit code after Ctrl-C. */
+export const interrupted = 130;
+
+interface Running {
+  readonly leaving: AbortController;
+  pressed: number;
 }
 
 /** What is to be said of an end besides its output; empty when nothing is. */

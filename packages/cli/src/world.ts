@@ -29,5 +29,10 @@ export interface World {
   /** Calls back for each Ctrl-C until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
   /** Calls back when this program is told to end, as when its terminal is closed, until the returned function is called. */
-  onEnd?(listener: () => void): () => void;
+  onEnd?(listener: (signal: "SIGTERM" | "SIGHUP") => void): () => void;
+  /**
+   * Calls back when what is written does not arrive any more, until the returned function is called. Whoever does not
+   * ask for it is ended on the spot.
+   */
+  onOutputLost?(listener: (error: NodeJS.ErrnoException) => void): () => void;
 }

@@ -13,7 +13,7 @@ import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts";
 import { oneOf, UsageError } from "../flags.ts";
-import { ended, type Ended, ShellLine, wallsOf } from "../shell-line.ts";
+import { ended, type Ended, interrupted, ShellLine, wallsOf } from "../shell-line.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "../sitting.ts";
 import type { World } from "../world.ts";
@@ -32,7 +32,9 @@ Commands get no input; what they write passes a pipe byte by byte. With --json t
 --network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
 
-Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C.`,
+Whoever is told to end (TERM, HUP), or whose reader has left (\`| head\`), ends the command, and the shell with it.
+
+Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C, 143 TERM, 129 HUP, 141 no reader.`,
   examples: [
     ["corral shell", "look around in a jail"],
     ["corral shell -c 'npm test'", "run one command on a copy of the repository"],
@@ -75,23 +77,80 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
     const wish = wishIn(args);
     const client = await connectDaemon(world);
     if (wish.end !== undefined) return end(client, wish.end, world);
-    const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
-    if (opened.environment.kind === "local") world.err.write(unsafe);
-    if (wish.command === undefined && world.screen !== undefined) return sit(client, opened, wish, world);
-    const line = new ShellLine(client, opened, world, wish.timeoutMs);
+    const leaving = new Leaving(world);
     try {
-      return wish.command === undefined
-        ? await line.interact()
-        : conclude(await line.run(wish.command, { live: !wish.json }), wish, world);
+      const code = await use(client, wish, world, leaving);
+      return leaving.code ?? code;
     } finally {
-      if (wish.keep) world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
-      else if (wish.in === undefined) await leave(client, opened, world);
+      leaving.forget();
     }
   },
 });
 
+async function use(client: Client, wish: Wish, world: World, leaving: Leaving): Promise<number> {
+  const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
+  if (opened.environment.kind === "local") world.err.write(unsafe);
+  if (wish.command === undefined && world.screen !== undefined && leaving.code === undefined)
+    return sit(client, opened, wish, world, leaving);
+  const line = new ShellLine(client, opened, world, wish.timeoutMs);
+  leaving.by(line);
+  try {
+    return wish.command === undefined
+      ? await line.interact()
+      : conclude(await line.run(wish.command, { live: !wish.json }), wish, world);
+  } finally {
+    leaving.forgetSignals();
+    if (wish.keep) world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+    else if (wish.in === undefined) await leave(client, opened, world);
+  }
+}
+
+/**
+ * This program told to end, by a signal or by output that nobody takes any more. What it made is ended first; before
+ * there is anything to end, it is noted.
+ */
+class Leaving {
+  /** The exit code that tells of it. */
+  code: number | undefined;
+  readonly #signals: readonly ((() => void) | undefined)[];
+  readonly #output: (() => void) | undefined;
+  #line: Pick<ShellLine, "end" | "isRunning"> | undefined;
+
+  constructor(world: World) {
+    this.#signals = [
+      // While something runs, Ctrl-C is for that.
+      world.onInterrupt(() => this.#line?.isRunning !== true && this.#tell(interrupted)),
+      world.onEnd?.((signal) => this.#tell(signal === "SIGHUP" ? 129 : 143)),
+    ];
+    this.#output = world.onOutputLost?.(({ code }) => this.#tell(code === "EPIPE" ? 141 : 1));
+  }
+
+  /** There is something to end, from now on. */
+  by(line: ShellLine): void {
+    this.#line = line;
+    if (this.code !== undefined) line.end();
+  }
+
+  /** From now on a signal ends this program at once. */
+  forgetSignals(): void {
+    for (const forget of this.#signals) forget?.();
+  }
+
+  forget(): void {
+    this.forgetSignals();
+    this.#output?.();
+  }
+
+  #tell(code: number): void {
+    this.code ??= code;
+    this.#line?.end();
+  }
+}
+
 /** A terminal of its own. Left, it runs on, with its shell. */
-async function sit(client: Client, opened: ShellView, wish: Wish, world: World): Promise<number> {
+async function sit(client: Client, opened: ShellView, wish: Wish, world: World, leaving: Leaving): Promise<number> {
+  // A terminal listens for itself.
+  leaving.forget();
   let left: Left = { kind: "lost", code: 1 };
   try {
     left = await sitAtTerminal(client, seatInShell(opened), await newTerminal(client, opened, world), world);
@@ -188,7 +247,7 @@ function conclude(outcome: Ended, { json, keep, in: within }: Wish, { out, err }
     out.write(jsonLine({ exitCode, stdout, stderr, timedOut, limit: limit ?? (timedOut ? "time" : null) }));
   }
   err.write(shown(ended(outcome, { goesOn: keep || within !== undefined })));
-  return outcome.interrupted ? 130 : (result?.exitCode ?? 1);
+  return outcome.interrupted ? interrupted : (result?.exitCode ?? 1);
 }
 
 async function leave(client: Client, { id, workspace }: ShellView, { err }: World): Promise<void> {
