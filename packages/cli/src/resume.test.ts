@@ -26,6 +26,24 @@ test("a lost daemon is waited for a minute, then given up with the way to go on"
   );
 });
 
+test("what ran in a shell is found there again", () => {
+  const { world } = testWorld();
+  let now = 0;
+  const onBreak = persistently(createClient({ url: "http://127.0.0.1:1", token: "t" }), world, {
+    shell: "shl_a",
+    now: () => now,
+  });
+  const fail = (attempt: number) =>
+    onBreak({ error: new CorralError("daemon.unreachable", "gone"), attempt, cursor: 0 });
+  fail(1);
+  now += 61_000;
+  expect(() => fail(2)).toThrow(
+    expect.objectContaining({
+      hint: "Start it with `corral serve` and go on with `corral shell --in shl_a`; `corral audit` tells how what ran there ended",
+    }),
+  );
+});
+
 test("a connection that was back in between starts the minute anew", () => {
   const { world } = testWorld();
   let now = 0;

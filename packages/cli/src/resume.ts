@@ -1,5 +1,5 @@
 import type { Break, Client } from "@corral/client";
-import { CorralError, type SessionId } from "@corral/protocol";
+import { CorralError, type SessionId, type ShellId } from "@corral/protocol";
 import { movedDaemon } from "./daemon.ts";
 import type { World } from "./world.ts";
 
@@ -12,7 +12,7 @@ const patienceMs = 60_000;
 export function persistently(
   client: Client,
   { home, err }: World,
-  { session, now = () => performance.now() }: { session?: SessionId | undefined; now?: () => number } = {},
+  { session, shell, now = () => performance.now() }: Whose & { now?: () => number } = {},
 ): (broken: Break) => void {
   let since = 0;
   return ({ error, attempt, cursor }) => {
@@ -21,14 +21,24 @@ export function persistently(
     if (attempt === 2) err.write("connection to the daemon lost, waiting for it to come back\n");
     const moved = movedDaemon(home, client.endpoint);
     if (moved !== undefined) client.moveTo(moved);
-    if (now() - since > patienceMs) throw givenUp(error, cursor, session);
+    if (now() - since > patienceMs) throw givenUp(error, cursor, { session, shell });
   };
 }
 
-function givenUp(cause: CorralError, cursor: number, session: SessionId | undefined): CorralError {
+/** What was followed; without: everything. */
+interface Whose {
+  readonly session?: SessionId | undefined;
+  readonly shell?: ShellId | undefined;
+}
+
+function givenUp(cause: CorralError, cursor: number, { session, shell }: Whose): CorralError {
   const which = session === undefined ? "" : ` --session ${session}`;
+  const goOn =
+    shell === undefined
+      ? `go on reading with \`corral events${which} --follow --after ${cursor}\``
+      : `go on with \`corral shell --in ${shell}\`; \`corral audit\` tells how what ran there ended`;
   return new CorralError("daemon.unreachable", "The daemon did not come back; nothing it accepted is lost", {
     cause,
-    hint: `Start it with \`corral serve\` and go on reading with \`corral events${which} --follow --after ${cursor}\``,
+    hint: `Start it with \`corral serve\` and ${goOn}`,
   });
 }

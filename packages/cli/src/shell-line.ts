@@ -178,7 +178,7 @@ export class ShellLine {
   }
 
   #patience(): (broken: { error: CorralError; attempt: number }) => void {
-    const persist = persistently(this.#client, this.#world);
+    const persist = persistently(this.#client, this.#world, { shell: this.#shell.id });
     return ({ error, attempt }) => persist({ error, attempt, cursor: 0 });
   }
 }
