@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Sweep } from "../port.ts";
 import { sweepStrays } from "../strays.ts";
-import { removedPrefix, WalledFolder } from "../walled/index.ts";
+import { removedPrefix } from "../environment-folder.ts";
+import { WalledFolder } from "../walled/index.ts";
 import { removeRecorded } from "./record.ts";
 
 /** A folder stays until the engine has removed its container. */

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import type { Sweep } from "../port.ts";
 import type { removeFolder } from "../remove-folder.ts";
 import { sweepStrays } from "../strays.ts";
-import { removedPrefix, WalledFolder } from "../walled/index.ts";
+import { removedPrefix } from "../environment-folder.ts";
+import { WalledFolder } from "../walled/index.ts";
 
 export function sweepJails(environments: string, sweep: Sweep, remove?: typeof removeFolder): Promise<void> {
   return sweepStrays(environments, sweep, {

@@ -5,22 +5,12 @@ import {
   type ProcessIdentity,
   processIdentity,
 } from "@corral/protocol";
-import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isJustMade, removeSoon } from "../environment-folder.ts";
 import { defaultLimits } from "../plan.ts";
 import { identify, isAlive } from "../process-identity.ts";
-import { removeFolder } from "../remove-folder.ts";
 import { endMembers } from "./members.ts";
-
-/** What an ended environment's folder is called until it is removed. */
-export const removedPrefix = ".removed-";
-
-/** How long an end waits for files to go, before it leaves them to a sweep. */
-const removalMs = 5_000;
-
-/** A folder without an opener on file is nobody's after this time: the file is written right after the folder is made. */
-const namelessMs = 60_000;
 
 /** The folder of one local environment: who opened it, its keeper, its scripts and its spool. */
 export class LocalFolder {
@@ -63,9 +53,7 @@ export class LocalFolder {
   /** Whether a living process opened it, or is about to. */
   hasOpener(): boolean {
     const opener = this.#read("opener");
-    if (opener !== undefined) return isAlive(opener);
-    const made = statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    return Math.abs(Date.now() - made) < namelessMs;
+    return opener === undefined ? isJustMade(this.path) : isAlive(opener);
   }
 
   async endProcesses(): Promise<void> {
@@ -74,14 +62,7 @@ export class LocalFolder {
 
   /** Out of the way at once; what cannot be removed soon is left to a sweep. */
   async remove(): Promise<void> {
-    const removed = join(dirname(this.path), `${removedPrefix}${randomUUID()}`);
-    try {
-      renameSync(this.path, removed);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-      throw error;
-    }
-    await removeFolder(removed, { signal: AbortSignal.timeout(removalMs) }).catch(() => undefined);
+    await removeSoon(this.path);
   }
 
   #write(name: "opener" | "keeper", identity: ProcessIdentity | undefined): void {

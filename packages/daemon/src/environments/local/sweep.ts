@@ -1,6 +1,7 @@
 import type { Sweep } from "../port.ts";
 import { sweepStrays } from "../strays.ts";
-import { LocalFolder, removedPrefix } from "./folder.ts";
+import { removedPrefix } from "../environment-folder.ts";
+import { LocalFolder } from "./folder.ts";
 
 export function sweepLocal(parent: string, sweep: Sweep): Promise<void> {
   return sweepStrays(parent, sweep, {

@@ -1,21 +1,11 @@
 import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, processIdentity } from "@corral/protocol";
-import { randomUUID } from "node:crypto";
-import { chownSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as z from "zod";
+import { isJustMade, removeSoon } from "../environment-folder.ts";
 import { removeCgroups } from "../limits/index.ts";
 import { bootId, endProcess, identify, isAlive } from "../process-identity.ts";
-import { removeFolder } from "../remove-folder.ts";
 import { removeStubs } from "./stubs.ts";
-
-/** What an ended jail's folder is called until it is removed. */
-export const removedPrefix = ".removed-";
-
-/** How long the end of a jail waits for its files to go, before it leaves them to a sweep. */
-const removalMs = 5_000;
-
-/** A folder without an opener on file is nobody's after this time: the file is written right after the folder is made. */
-const namelessMs = 60_000;
 
 /**
  * The folder of one jail. An agent can write in the spool and nowhere else in it.
@@ -56,9 +46,8 @@ export class WalledFolder {
   /** Whether a living process opened it, or is about to. */
   hasOpener(): boolean {
     const record = this.#recorded();
-    if (record !== undefined) return record.opener !== null && isAlive(record.opener);
-    const made = statSync(this.path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    return Math.abs(Date.now() - made) < namelessMs;
+    if (record === undefined) return isJustMade(this.path);
+    return record.opener !== null && isAlive(record.opener);
   }
 
   /** From now on it is for the next sweep. What was on file stays so until all of the other is: by it the cgroups are found. */
@@ -87,15 +76,8 @@ export class WalledFolder {
 
   /** Out of the way at once; what cannot be removed soon is left to a sweep. */
   async remove(): Promise<void> {
-    const removed = join(dirname(this.path), `${removedPrefix}${randomUUID()}`);
     this.clearWorkspace();
-    try {
-      renameSync(this.path, removed);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-      throw error;
-    }
-    await removeFolder(removed, { signal: AbortSignal.timeout(removalMs) }).catch(() => undefined);
+    await removeSoon(this.path);
   }
 
   #recorded(): Recorded | undefined {

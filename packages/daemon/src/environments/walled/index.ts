@@ -1,5 +1,5 @@
 export { walledEnvironment } from "./environment.ts";
-export { makeOwnFolder, removedPrefix, WalledFolder } from "./folder.ts";
+export { makeOwnFolder, WalledFolder } from "./folder.ts";
 export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
 export { protectedNames, protectedWhenThere } from "./protected.ts";
 export { closeSiblings, openSiblings, siblingsInside } from "./siblings.ts";
