@@ -1,5 +1,5 @@
 import { type EnvironmentState, newId } from "@corral/protocol";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
@@ -16,9 +16,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, ListenOptions } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { BridgeKeeping } from "../bridge.ts";
+import { openAndDie } from "../conformance/killed-process.ts";
 import { planOf } from "../plan.ts";
 import type { Environment, EnvironmentPlan } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
@@ -239,14 +239,7 @@ describe.skipIf(started === undefined)("a container", () => {
     const { home, driver, plan } = place();
     const module = new URL("testing/driver.ts", import.meta.url);
     module.searchParams.set("socket", engine.socket);
-    const left = async () => {
-      const args = ["--input-type=module", "--eval", openAndWaitScript, module.href, home, JSON.stringify(plan())];
-      const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-      const [line] = (await once(createInterface(opener.stdout), "line")) as [string];
-      opener.kill("SIGKILL");
-      await once(opener, "exit");
-      return JSON.parse(line) as EnvironmentState;
-    };
+    const left = () => openAndDie(module.href, home, plan());
     const [stray, recorded] = [await left(), await left()];
     cleanUps.push(async () => {
       const found = await driver.reopen(recorded);
@@ -299,14 +292,6 @@ function requestBy(at: string, url: string): string {
     print while <$socket>;
   ' ${at} ${url} ${URL.parse(url)?.host ?? "here"}`;
 }
-
-const openAndWaitScript = `
-const [module, home, plan] = process.argv.slice(1);
-const { openDriver } = await import(module);
-const { state } = await openDriver(home).open(JSON.parse(plan));
-console.log(JSON.stringify(state));
-setInterval(() => undefined, 1000);
-`;
 
 async function run(environment: Environment, text: string): Promise<string> {
   const { stdout } = await environment.shell.run({ id: newId("command"), text, timeoutMs: 60_000 });

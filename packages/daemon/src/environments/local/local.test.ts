@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { type EnvironmentState, newId, type ProcessIdentity } from "@corral/protocol";
+import { newId, type ProcessIdentity } from "@corral/protocol";
 import { afterEach, expect, test } from "vitest";
+import { openAndDie } from "../conformance/killed-process.ts";
 import { planOf } from "../plan.ts";
 import type { Environment, EnvironmentPlan } from "../port.ts";
 import { endProcess, identify, isAlive } from "../process-identity.ts";
@@ -112,25 +112,10 @@ test("what a killed keeper leaves behind is ended when it is looked for", async 
   expect(isAlive(who)).toBe(false);
 });
 
-const openAndDieScript = `
-const [module, home, plan] = process.argv.slice(1);
-const { openDriver } = await import(module);
-const { state } = await openDriver(home).open(JSON.parse(plan));
-console.log(JSON.stringify(state));
-setInterval(() => undefined, 1000);
-`;
-
 test("a sweep ends what a killed process left and is not on record, and leaves the rest alone", async () => {
   const { home, driver, plan } = place();
   const module = new URL("testing/driver.ts", import.meta.url).href;
-  const left = async () => {
-    const args = ["--input-type=module", "--eval", openAndDieScript, module, home, JSON.stringify(plan())];
-    const opener = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-    const [line] = (await once(createInterface(opener.stdout), "line")) as [string];
-    opener.kill("SIGKILL");
-    await once(opener, "exit");
-    return JSON.parse(line) as EnvironmentState;
-  };
+  const left = () => openAndDie(module, home, plan());
   const [stray, recorded] = [await left(), await left()];
   cleanUps.push(async () => {
     const found = await driver.reopen(recorded);
