@@ -15,25 +15,25 @@ import {
   workspaceInside,
 } from "../keeper/index.ts";
 import { bridgeScript } from "../bridge.ts";
-import { cgroupsOf, freeAt, keptLimits, measure, openGauge, Ward, Warden } from "../limits/index.ts";
+import { cgroupsOf, freeAt, keptLimits, measure, Warden } from "../limits/index.ts";
 import { resultsIn } from "../output.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
-import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
+import { bootId } from "../process-identity.ts";
 import { Spool } from "../spool.ts";
-import { SpoolUnreadable } from "../spool-file.ts";
 import {
   checkReadable,
   checkWorkspace,
   closeSiblings,
   containersFolder,
+  findAlive,
   findSystemProgram,
-  Shield,
   isWithin,
   jailOwner,
   jailUser,
   makeOwnFolder,
   openSiblings,
+  Shield,
   siblingsInside,
   walledEnvironment,
   WalledFolder,
@@ -143,16 +143,8 @@ class ContainerDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
-    if (isEnding(state.supervisor)) await endProcess(state.supervisor);
-    if (isAlive(state.supervisor)) {
-      try {
-        return { kind: "open", environment: this.#at(folder, state) };
-      } catch (error) {
-        if (error instanceof SpoolUnreadable && error.mayPass) throw error;
-        // It runs and cannot be talked to, so it is of no use to anybody.
-        await endProcess(state.supervisor);
-      }
-    }
+    const environment = await findAlive(state, () => this.#at(folder, state));
+    if (environment !== undefined) return { kind: "open", environment };
     const trusted = state.supervisor.bootId === bootId();
     // Without its engine, and after another start of the machine, what is left of the container is for a sweep.
     if (trusted) await endContainer(folder).catch(() => undefined);
@@ -164,22 +156,12 @@ class ContainerDriver implements EnvironmentDriver {
   }
 
   #at(folder: WalledFolder, state: EnvironmentState): Environment {
-    const { supervisor, cgroups, workspace } = state;
     const limits = folder.limits() ?? defaultLimits;
     const isMemoryWatched = !keptLimits(state, limits, { isRoot: false }).some(
       (each) => each.limit === "memory" && each.kept === "hard",
     );
-    const ward = new Ward({ supervisor, limits, folders: [workspace, folder.spool], isMemoryWatched });
-    const gauge = openGauge({ supervisor, cgroups, limits, warden: this.#warden, ward });
-    const unwatch = this.#warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
-    try {
-      const { outputBytes } = limits;
-      return walledEnvironment(folder, state, { gauge, unwatch, outputBytes, remove: () => removeContainer(folder) });
-    } catch (error) {
-      unwatch();
-      gauge.close();
-      throw error;
-    }
+    const remove = () => removeContainer(folder);
+    return walledEnvironment(folder, state, { warden: this.#warden, limits, isMemoryWatched, remove });
   }
 
   async #start({ engine, facts }: FoundEngine, { plan, folder, image }: Ground): Promise<Started> {

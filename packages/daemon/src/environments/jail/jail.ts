@@ -22,21 +22,19 @@ import {
   makeCgroups,
   type Means,
   measure,
-  openGauge,
   removeCgroups,
   resourceLimits,
-  Ward,
   Warden,
 } from "../limits/index.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
-import { bootId, endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
+import { bootId } from "../process-identity.ts";
 import { Spool } from "../spool.ts";
-import { SpoolUnreadable } from "../spool-file.ts";
 import {
   checkReadable,
   checkWorkspace,
+  findAlive,
   findSystemProgram,
   isWithin,
   jailOwner,
@@ -140,16 +138,8 @@ class JailDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
-    if (isEnding(state.supervisor)) await endProcess(state.supervisor);
-    if (isAlive(state.supervisor)) {
-      try {
-        return { kind: "open", environment: this.#at(folder, state) };
-      } catch (error) {
-        if (error instanceof SpoolUnreadable && error.mayPass) throw error;
-        // It runs and cannot be talked to, so it is of no use to anybody.
-        await endProcess(state.supervisor);
-      }
-    }
+    const environment = await findAlive(state, () => this.#at(folder, state));
+    if (environment !== undefined) return { kind: "open", environment };
     folder.clearWorkspace();
     // After another start of the machine the files may lack what was written last, and its cgroups are gone.
     const trusted = state.supervisor.bootId === bootId();
@@ -166,19 +156,9 @@ class JailDriver implements EnvironmentDriver {
     state: EnvironmentState,
     limits: EnvironmentLimits = folder.limits() ?? defaultLimits,
   ): Environment {
-    const { supervisor, cgroups, workspace } = state;
     const isMemoryWatched = lacking(this.#findMeans()).includes("memory");
-    const ward = new Ward({ supervisor, limits, folders: [workspace, folder.spool], isMemoryWatched });
-    const gauge = openGauge({ supervisor, cgroups, limits, warden: this.#warden, ward });
-    const unwatch = this.#warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
-    try {
-      const { outputBytes } = limits;
-      return walledEnvironment(folder, state, { gauge, unwatch, outputBytes, remove: () => folder.remove() });
-    } catch (error) {
-      unwatch();
-      gauge.close();
-      throw error;
-    }
+    const remove = () => folder.remove();
+    return walledEnvironment(folder, state, { warden: this.#warden, limits, isMemoryWatched, remove });
   }
 
   #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {

@@ -1,4 +1,4 @@
-export { walledEnvironment } from "./environment.ts";
+export { findAlive, walledEnvironment } from "./environment.ts";
 export { makeOwnFolder, WalledFolder } from "./folder.ts";
 export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
 export { protectedNames, protectedWhenThere } from "./protected.ts";
