@@ -2,9 +2,10 @@ import type { AdmitInput, Client } from "@corral/client";
 import type { SessionView } from "@corral/protocol";
 import { closingWords, Tally } from "./closing.ts";
 import { InlineQuestions } from "./inline-questions.ts";
+import { jsonLines } from "./json-lines.ts";
 import type { Outcome } from "./outcome.ts";
 import { daemonLacks } from "./provider-hints.ts";
-import { jsonLine, shown } from "./terminal.ts";
+import { shown } from "./terminal.ts";
 import { Transcript } from "./transcript.ts";
 import { type Show, watchInput } from "./watch.ts";
 import type { World } from "./world.ts";
@@ -25,7 +26,7 @@ export async function watchRun(
   { as, pressed }: Watching,
 ): Promise<number> {
   const isJson = as !== "words";
-  const show = isJson ? jsonLines(world, as === "json with deltas") : new Transcript(world.out);
+  const show = isJson ? jsonLines(world.out, { deltas: as === "json with deltas" }) : new Transcript(world.out);
   const { err } = world;
   err.write(`session ${session.id}\n`);
   const leaving = new AbortController();
@@ -127,9 +128,4 @@ function waitingFor({ on, calls, questions }: Outcome & { kind: "waiting" }, id:
   if (on === "continue") return `it did many turns; \`corral continue ${id}\` lets it go on`;
   const which = calls.join(", ") || "a call";
   return `nobody can tell how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;
-}
-
-function jsonLines({ out }: World, withDeltas: boolean): Show {
-  const print = (value: object) => out.write(jsonLine(value));
-  return { event: print, delta: withDeltas ? print : () => undefined, gap: print };
 }

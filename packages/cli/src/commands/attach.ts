@@ -4,8 +4,8 @@ import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
 import { InlineQuestions } from "../inline-questions.ts";
+import { jsonLines } from "../json-lines.ts";
 import { persistently } from "../resume.ts";
-import { jsonLine } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import type { Show } from "../watch.ts";
 import { sessionWords, whichSession } from "../which-session.ts";
@@ -42,7 +42,7 @@ Exit code: that of the terminal's shell; 0 when it was left.`,
     const client = await connectDaemon(world);
     const session = await whichSession(client, words, world);
     const recent = await recentOf(client, session);
-    const show = json === true ? jsonLines(world, deltas === true) : new Transcript(world.out, recent);
+    const show = json === true ? jsonLines(world.out, { deltas: deltas === true }) : new Transcript(world.out, recent);
     return watch(client, session, recent.after, world, { show, isJson: json === true });
   },
 });
@@ -104,9 +104,4 @@ async function recentOf(
   }
   const [first] = opened.slice(-recentActivities);
   return { after: first === undefined || opened.length < recentActivities ? 0 : first - 1, inputs };
-}
-
-function jsonLines({ out }: World, withDeltas: boolean): Show {
-  const print = (value: object) => out.write(jsonLine(value));
-  return { event: print, delta: withDeltas ? print : () => undefined, gap: print };
 }

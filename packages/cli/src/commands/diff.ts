@@ -1,9 +1,10 @@
 import type { WorkspaceDiff } from "@corral/client";
+import { changedLines, leftOutWords } from "../changed-files.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { flaggedLine } from "../flagged.ts";
 import { colouredPatch } from "../patch-colours.ts";
-import { jsonLine, shown, shownInLine } from "../terminal.ts";
+import { jsonLine, shown } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
 
 export const diff = defineCommand({
@@ -33,20 +34,13 @@ export const diff = defineCommand({
         stat === true ? summary(found) : world.out.isTerminal ? colouredPatch(found.patch, world.out) : found.patch,
       );
     if (json !== true && found.flagged !== undefined) world.err.write(shown(`! ${flaggedLine(found.flagged)}\n`));
-    if (json !== true && found.skipped !== undefined) world.err.write(`left out: ${leftOut(found.skipped)}\n`);
+    if (json !== true && found.skipped !== undefined) world.err.write(`left out: ${leftOutWords(found.skipped)}\n`);
     if (found.truncated && stat !== true)
       world.err.write(`it is longer than this; see it all with git: ${found.branch ?? ""}\n`);
     return 0;
   },
 });
 
-function leftOut(skipped: NonNullable<WorkspaceDiff["skipped"]>): string {
-  return skipped.map(({ path, why }) => `${shownInLine(path)} (${shownInLine(why)})`).join(", ");
-}
-
 function summary({ files, branch }: WorkspaceDiff): string {
-  const lines = files.map(({ path, insertions, deletions }) =>
-    insertions === null ? `${shownInLine(path)}  binary` : `${shownInLine(path)}  +${insertions} -${deletions}`,
-  );
-  return shown(`${[...lines, `${files.length} files on ${branch ?? "no branch yet"}`].join("\n")}\n`);
+  return shown(`${[...changedLines(files), `${files.length} files on ${branch ?? "no branch yet"}`].join("\n")}\n`);
 }

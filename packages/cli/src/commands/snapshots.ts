@@ -1,10 +1,11 @@
 import type { SnapshotDiff, SnapshotView } from "@corral/client";
 import { type SnapshotId, snapshotId } from "@corral/protocol";
+import { changedLines, leftOutWords } from "../changed-files.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { counted } from "../figures.ts";
 import { UsageError } from "../flags.ts";
-import { jsonLine, shown, shownInLine } from "../terminal.ts";
+import { jsonLine, shown } from "../terminal.ts";
 import { whichSession } from "../which-session.ts";
 import type { World } from "../world.ts";
 
@@ -107,14 +108,11 @@ function line({ id, at, reason, calls, files, insertions, deletions, skipped }: 
     reasons[reason],
     calls.length === 0 ? "" : `after ${counted(calls.length, "call")}`,
     files === 0 ? "" : `${counted(files, "file")} +${insertions} -${deletions}`,
-    skipped.length === 0 ? "" : `without ${skipped.map(({ path, why }) => `${shownInLine(path)} (${why})`).join(", ")}`,
+    skipped.length === 0 ? "" : `without ${leftOutWords(skipped)}`,
   ];
   return `${id}  ${at.slice(0, 19).replace("T", " ")}  ${parts.filter(Boolean).join("  ")}`;
 }
 
 function summary({ files }: SnapshotDiff): string {
-  const lines = files.map(({ path, insertions, deletions }) =>
-    insertions === null ? `${shownInLine(path)}  binary` : `${shownInLine(path)}  +${insertions} -${deletions}`,
-  );
-  return shown(`${[...lines, counted(files.length, "file")].join("\n")}\n`);
+  return shown(`${[...changedLines(files), counted(files.length, "file")].join("\n")}\n`);
 }
