@@ -11,6 +11,7 @@ import { type Corral, startCorral } from "./rig/corral.ts";
 import { measureFloor } from "./rig/floor.ts";
 import { startModel } from "./rig/model.ts";
 import { nodesOf, proportionalBytes, residentBytes, restOf, writtenBytes } from "./rig/tree.ts";
+import { allMet, atMost, median, type Outcome, say } from "./rig/verdict.ts";
 
 const turns = 50;
 const pairs = 3;
@@ -24,7 +25,7 @@ interface Figures {
   readonly written?: number;
 }
 
-export async function run(args: readonly string[]): Promise<"met" | "missed"> {
+export async function run(args: readonly string[]): Promise<Outcome> {
   const { values } = parseArgs({
     args: [...args],
     options: { rounds: { type: "string", default: "5" }, "floors-only": { type: "boolean", default: false } },
@@ -63,12 +64,12 @@ export async function run(args: readonly string[]): Promise<"met" | "missed"> {
   report("Corral, 1 session × 50 turns", seen.alone, turns);
   report("Corral, 20 sessions × 10 turns", seen.many, sessions * turnsEach);
   const bars = [
-    bar("a turn against the bare loop", pairedRatio(seen.alone, seen.bare), 1.5, "×"),
-    bar("20 sessions against loops with bubblewrap", ratio(seen.many, seen.jailed), 1.3, "×"),
-    bar("memory of 20 sessions", Math.max(...seen.many.map(({ rss }) => rss)) / 1e6, 350, " MB"),
-    bar("written a turn", median(seen.alone.map(({ written = 0 }) => written)) / turns / 1024, 64, " KB"),
+    atMost("a turn against the bare loop", pairedRatio(seen.alone, seen.bare), 1.5),
+    atMost("20 sessions against loops with bubblewrap", ratio(seen.many, seen.jailed), 1.3),
+    atMost("memory of 20 sessions", Math.max(...seen.many.map(({ rss }) => rss)) / 1e6, 350, " MB"),
+    atMost("written a turn", median(seen.alone.map(({ written = 0 }) => written)) / turns / 1024, 64, " KB"),
   ];
-  return bars.every((met) => met) ? "met" : "missed";
+  return allMet(bars);
 }
 
 /** A fresh daemon, its sessions warmed by one turn each, then the prompt that counts. */
@@ -117,12 +118,6 @@ function report(what: string, of: readonly Figures[], count: number): void {
   if (written.length > 0) say(`  written a turn ${(median(written) / count / 1024).toFixed(1)} KB`);
 }
 
-function bar(what: string, value: number, limit: number, unit: string): boolean {
-  const met = value <= limit;
-  say(`${met ? "PASS" : "FAIL"}  ${what}: ${value.toFixed(2)}${unit} (at most ${limit}${unit})`);
-  return met;
-}
-
 /** The median of the pairs' ratios; that of the medians and of the best is printed beside. */
 function pairedRatio(of: readonly Figures[], floor: readonly Figures[]): number {
   const ratios = of.map(({ ms: taken }, at) => taken / floor[at]!.ms);
@@ -137,16 +132,6 @@ function ratio(of: readonly Figures[], floor: readonly Figures[]): number {
   return median(times(of)) / median(times(floor));
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
 function ms(value: number | undefined): string {
   return value === undefined ? "-" : `${value.toFixed(value < 100 ? 2 : 0)} ms`;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
