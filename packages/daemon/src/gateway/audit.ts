@@ -11,14 +11,14 @@ import {
 } from "@corral/protocol";
 import { z } from "zod";
 import { isBounded, type Principal } from "../tokens/index.ts";
-import { missing } from "./bounds.ts";
+import { mustSeeSession } from "./bounds.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 import { principalOf } from "./tokens.ts";
 
 const entryParams = z.object({ id: auditEntryId });
 
 export const auditRoutes: Routes = (app, parts) => {
-  const { audit, sight, sessions } = parts;
+  const { audit } = parts;
   const tags = ["audit"];
 
   app.get(
@@ -34,8 +34,7 @@ export const auditRoutes: Routes = (app, parts) => {
     async (request) => {
       const who = principalOf(request);
       const { session } = request.query;
-      if (session !== undefined && (!sight.session(who, session) || (await sessions.get(session)) === undefined))
-        throw missing("session", session);
+      if (session !== undefined) await mustSeeSession(parts, who, session);
       return audit.page(request.query, (where) => sees(parts, who, where));
     },
   );

@@ -1,8 +1,8 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError, type SessionId } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
 import { isBounded, type Principal } from "../tokens/index.ts";
 import { tooNarrow } from "./access.ts";
-import type { App } from "./routes.ts";
+import type { App, RouteParts } from "./routes.ts";
 import type { Sight } from "./sight.ts";
 
 /** Outside of a token's bounds nothing exists: what is named there is not found, and lists leave it out. */
@@ -54,6 +54,15 @@ function listedFor(who: Principal, payload: unknown, sight: Sight): unknown {
   if (sessions !== undefined) return { sessions: sessions.filter(({ id }) => sight.session(who, id)) };
   if (projects !== undefined) return { projects: projects.filter(({ id }) => sight.project(who, id)) };
   throw new CorralError("internal", "a route that lists neither sessions nor projects is said to list them");
+}
+
+/** Throws `not-found` unless it is there and within bounds. */
+export async function mustSeeSession(
+  { sessions, sight }: Pick<RouteParts, "sessions" | "sight">,
+  who: Principal,
+  id: SessionId,
+): Promise<void> {
+  if (!sight.session(who, id) || (await sessions.get(id)) === undefined) throw missing("session", id);
 }
 
 /** The same words for what is not there and for what is out of bounds. */

@@ -1,10 +1,11 @@
 import { networkView, sessionId } from "@corral/protocol";
 import { z } from "zod";
-import { missing } from "./bounds.ts";
+import { mustSeeSession } from "./bounds.ts";
 import type { Routes } from "./routes.ts";
 import { principalOf } from "./tokens.ts";
 
-export const networkRoutes: Routes = (app, { egress, sessions, sight }) => {
+export const networkRoutes: Routes = (app, parts) => {
+  const { egress, sight } = parts;
   app.get(
     "/api/network",
     {
@@ -18,8 +19,7 @@ export const networkRoutes: Routes = (app, { egress, sessions, sight }) => {
     async (request) => {
       const who = principalOf(request);
       const { session } = request.query;
-      if (session !== undefined && (!sight.session(who, session) || (await sessions.get(session)) === undefined))
-        throw missing("session", session);
+      if (session !== undefined) await mustSeeSession(parts, who, session);
       const view = await egress.view(session);
       return {
         ...view,

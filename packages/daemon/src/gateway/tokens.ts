@@ -11,7 +11,7 @@ import {
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { isFullAdmin, type Principal } from "../tokens/index.ts";
-import { missing } from "./bounds.ts";
+import { missing, mustSeeSession } from "./bounds.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 
 /** Whoever is no admin of everything sees and revokes the tokens of their own person, made within their own bounds. */
@@ -68,17 +68,13 @@ function isHers(who: Principal, token: TokenView): boolean {
 }
 
 /** A token is for what exists, as far as its maker can tell. */
-async function requireSubjects(
-  { projects, sessions, sight }: RouteParts,
-  maker: Principal,
-  { project, session }: CreateToken,
-): Promise<void> {
+async function requireSubjects(parts: RouteParts, maker: Principal, { project, session }: CreateToken): Promise<void> {
+  const { projects, sight } = parts;
   if (project !== undefined && (project !== maker.project || maker.session === undefined)) {
     if (!sight.project(maker, project) || (await projects.get(project)) === undefined)
       throw missing("project", project);
   }
-  if (session !== undefined && (!sight.session(maker, session) || (await sessions.get(session)) === undefined))
-    throw missing("session", session);
+  if (session !== undefined) await mustSeeSession(parts, maker, session);
 }
 
 export function principalOf({ principal }: FastifyRequest): Principal {
