@@ -1,5 +1,6 @@
 import { type ConfigLayer, type ConfigProblem, configVersion, settings, type SettingKey } from "@corral/protocol";
-import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { getNodeValue, type Node } from "jsonc-parser";
+import { Broken, parseJsonFile, placeAt, withoutMark } from "./json-file.ts";
 import { lift, type Placed } from "./lift.ts";
 
 /** What a file of settings says: today's keys, whatever version it is written in. */
@@ -22,25 +23,8 @@ export function readDocument(text: string, layer: ConfigLayer): Reading {
   }
 }
 
-/** Some editors begin a file with a byte order mark. */
-export function withoutMark(text: string): string {
-  return text.replace(/^\uFEFF/, "");
-}
-
-class Broken extends Error {
-  readonly problem: ConfigProblem;
-
-  constructor(at: { readonly line: number; readonly column: number }, message: string) {
-    super(message);
-    this.problem = { line: at.line, column: at.column, message };
-  }
-}
-
 function parse(text: string, layer: ConfigLayer): Document {
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const [first] = errors;
-  if (first !== undefined) throw new Broken(placeAt(text, first.offset), wording(printParseErrorCode(first.error)));
+  const root = parseJsonFile(text);
   if (root === undefined) return { version: configVersion, said: new Map() };
   if (root.type !== "object") throw new Broken(placeAt(text, root.offset), "expected an object: { … }");
   const leaves = leavesOf(root, [], text);
@@ -104,15 +88,4 @@ function unknownKey(key: string): string {
 
 function nested(key: string): string {
   return key.split(".").reduceRight((inner, name) => `{ "${name}": ${inner} }`, "…");
-}
-
-/** Lines and columns count from 1. */
-function placeAt(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset).split(/\r\n|\n|\r/);
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-}
-
-/** `CommaExpected` → "comma expected". */
-function wording(code: string): string {
-  return code.replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase();
 }

@@ -8,7 +8,8 @@ import {
   parseTree,
   type SyntaxKind,
 } from "jsonc-parser";
-import { type Document, withoutMark } from "./document.ts";
+import type { Document } from "./document.ts";
+import { withoutMark } from "./json-file.ts";
 
 /** The text with one setting changed (undefined: taken out); comments and all else stay as they are. */
 export function withSetting(text: string, { said }: Document, key: SettingKey, value: unknown): string {

@@ -1,5 +1,6 @@
 import { type ConfigProblem, type Rule, ruleMatch, type Verdict, verdict } from "@corral/protocol";
-import { getNodeValue, type Node, parseTree, type ParseError, printParseErrorCode } from "jsonc-parser";
+import { getNodeValue, type Node } from "jsonc-parser";
+import { Broken, parseJsonFile, placeAt, withoutMark } from "../config/index.ts";
 
 export type RulesLayer = "user" | "project";
 
@@ -20,27 +21,15 @@ export type RulesReading =
  */
 export function readRules(text: string, file: string, layer: RulesLayer): RulesReading {
   try {
-    return { kind: "good", read: parse(text.replace(/^\uFEFF/, ""), file, layer) };
+    return { kind: "good", read: parse(withoutMark(text), file, layer) };
   } catch (error) {
     if (error instanceof Broken) return { kind: "broken", problem: error.problem };
     throw error;
   }
 }
 
-class Broken extends Error {
-  readonly problem: ConfigProblem;
-
-  constructor(text: string, offset: number, message: string) {
-    super(message);
-    this.problem = { ...placeAt(text, offset), message };
-  }
-}
-
 function parse(text: string, file: string, layer: RulesLayer): RulesRead {
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const [first] = errors;
-  if (first !== undefined) throw new Broken(text, first.offset, wording(printParseErrorCode(first.error)));
+  const root = parseJsonFile(text);
   const agents = new Map<string, readonly Rule[]>();
   let rules: readonly Rule[] = [];
   for (const [name, value, key] of root === undefined ? [] : membersOf(root, text)) {
@@ -49,7 +38,7 @@ function parse(text: string, file: string, layer: RulesLayer): RulesRead {
     else if (name === "agents" && layer === "user")
       for (const [agent, list] of membersOf(value, text))
         agents.set(agent, listOf(list, text, { file, layer: "agent" }));
-    else throw new Broken(text, key.offset, `${name} means nothing here`);
+    else throw broken(text, key.offset, `${name} means nothing here`);
   }
   return { rules, agents };
 }
@@ -60,7 +49,7 @@ interface From {
 }
 
 function listOf(node: Node, text: string, from: From): readonly Rule[] {
-  if (node.type !== "array") throw new Broken(text, node.offset, "expected a list: [ … ]");
+  if (node.type !== "array") throw broken(text, node.offset, "expected a list: [ … ]");
   return (node.children ?? []).map((each) => ruleOf(each, text, from));
 }
 
@@ -71,12 +60,12 @@ function ruleOf(node: Node, text: string, { file, layer }: From): Rule {
     const found = verdict.safeParse(name);
     if (name === "because" && typeof value.value === "string" && value.value.length <= 1000) because = value.value;
     else if (!found.success || said !== undefined)
-      throw new Broken(text, key.offset, `expected one of allow, ask, deny, and because; not ${name}`);
+      throw broken(text, key.offset, `expected one of allow, ask, deny, and because; not ${name}`);
     else if (found.data === "allow" && layer === "project")
-      throw new Broken(text, key.offset, "a repository's own rules may only ask or deny");
+      throw broken(text, key.offset, "a repository's own rules may only ask or deny");
     else said = { verdict: found.data, match: value };
   }
-  if (said === undefined) throw new Broken(text, node.offset, "a rule says allow, ask or deny");
+  if (said === undefined) throw broken(text, node.offset, "a rule says allow, ask or deny");
   const origin = { kind: "file", layer, file, ...placeAt(text, node.offset) } as const;
   return {
     verdict: said.verdict,
@@ -89,34 +78,26 @@ function ruleOf(node: Node, text: string, { file, layer }: From): Rule {
 function matchOf(node: Node, text: string): Rule["match"] {
   membersOf(node, text);
   const { success, data, error } = ruleMatch.safeParse(getNodeValue(node));
-  if (!success) throw new Broken(text, node.offset, error.issues[0]?.message ?? "invalid");
+  if (!success) throw broken(text, node.offset, error.issues[0]?.message ?? "invalid");
   if ([data.command, data.path, data.host].filter((each) => each !== undefined).length > 1)
-    throw new Broken(text, node.offset, "a rule is about one of command, path and host");
-  if (data.access !== undefined && data.path === undefined)
-    throw new Broken(text, node.offset, "access goes with a path");
+    throw broken(text, node.offset, "a rule is about one of command, path and host");
+  if (data.access !== undefined && data.path === undefined) throw broken(text, node.offset, "access goes with a path");
   return data;
 }
 
 /** An object's members, each once. */
 function membersOf(node: Node, text: string): readonly (readonly [string, Node, Node])[] {
-  if (node.type !== "object") throw new Broken(text, node.offset, "expected an object: { … }");
+  if (node.type !== "object") throw broken(text, node.offset, "expected an object: { … }");
   const seen = new Set<string>();
   return (node.children ?? []).map(({ children: [key, value] = [], offset }) => {
-    if (key === undefined || value === undefined) throw new Broken(text, offset, "value expected");
+    if (key === undefined || value === undefined) throw broken(text, offset, "value expected");
     const name = String(key.value);
-    if (seen.has(name)) throw new Broken(text, key.offset, `${name} is there twice`);
+    if (seen.has(name)) throw broken(text, key.offset, `${name} is there twice`);
     seen.add(name);
     return [name, value, key] as const;
   });
 }
 
-/** Lines and columns count from 1. */
-function placeAt(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset).split(/\r\n|\n|\r/);
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-}
-
-/** `CommaExpected` → "comma expected". */
-function wording(code: string): string {
-  return code.replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase();
+function broken(text: string, offset: number, message: string): Broken {
+  return new Broken(placeAt(text, offset), message);
 }
