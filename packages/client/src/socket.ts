@@ -49,8 +49,8 @@ export function connectSocket(open: OpenSocket, limit: number = unreadLimit): Co
     if (isAborted()) return;
     const address = transport.endpoint.url.replace(/^http/, "ws") + path;
     const socket = open(address, { ...transport.proof(), ...transport.trace() });
-    const mailbox = new Mailbox(limit, () => socket.close());
-    const leave = () => mailbox.close();
+    const unread = new Unread(limit, () => socket.close());
+    const leave = () => unread.close();
     const silence = new Silence(silenceMs, leave);
     signal?.addEventListener("abort", leave, { once: true });
     let isOpen = false;
@@ -59,10 +59,10 @@ export function connectSocket(open: OpenSocket, limit: number = unreadLimit): Co
     socket.addEventListener("close", leave);
     socket.addEventListener("message", ({ data }) => {
       silence.broken();
-      mailbox.put(String(data));
+      unread.put(String(data));
     });
     try {
-      for await (const text of mailbox) {
+      for await (const text of unread) {
         const said = read(text);
         if (said !== undefined) yield said;
       }
@@ -76,11 +76,11 @@ export function connectSocket(open: OpenSocket, limit: number = unreadLimit): Co
 }
 
 /** Messages that came and were not read yet. */
-class Mailbox {
+class Unread {
   readonly #limit: number;
   readonly #onClose: () => void;
   #texts: string[] = [];
-  #unread = 0;
+  #characters = 0;
   #isClosed = false;
   #isFull = false;
   #wake: () => void = () => undefined;
@@ -93,8 +93,8 @@ class Mailbox {
   put(text: string): void {
     if (this.#isClosed) return;
     this.#texts.push(text);
-    this.#unread += text.length;
-    this.#isFull = this.#unread > this.#limit;
+    this.#characters += text.length;
+    this.#isFull = this.#characters > this.#limit;
     if (this.#isFull) this.close();
     else this.#wake();
   }
@@ -112,7 +112,7 @@ class Mailbox {
       const texts = this.#texts;
       this.#texts = [];
       for (const text of texts) {
-        this.#unread -= text.length;
+        this.#characters -= text.length;
         yield text;
       }
       if (this.#texts.length > 0) continue;
