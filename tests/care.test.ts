@@ -39,11 +39,13 @@ async function said(stage: Stage, ...words: string[]) {
   return { code, out: command.stdout(), err: command.stderr() };
 }
 
-/** A session that has worked, and enough besides that its log is many pages long. */
+/** A session that has worked and is at rest, and enough besides that its log is many pages long. */
 async function work(stage: Stage): Promise<void> {
   stage.model.script([callsTool("shell", { command: "seq 1 5000" }), says("done")]);
   expect((await said(stage, "run", "count")).code).toBe(0);
   const client = stage.client();
+  // What is done after an activity is recorded in its own time, in whichever order.
+  for (const last of ["workspace.unchanged", "snapshot.taken"]) await eventsUntil(client, last);
   for (let n = 0; n < 60; n++) await client.config.set({ key: "logs.level", value: n % 2 === 0 ? "debug" : "info" });
 }
 

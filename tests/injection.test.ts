@@ -15,7 +15,7 @@ import type { Client } from "@corral/client";
 import { type Block, callsTool, makeRepository, says, type ScriptedRequest, stops } from "@corral/daemon/testing";
 import { CorralError, type Mode, newId, type SessionId, type WireEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
+import { entriesIn, eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
 
 /** Of this run alone: other processes may have those of another. */
 const run = randomBytes(8).toString("hex");
@@ -232,7 +232,7 @@ test("an obedient model that is told by what it reads to get secrets out gets no
     ...found,
     "what was changed": JSON.stringify(diffs),
     "the artifacts": artifacts.join("\n"),
-    processes: processes(daemon.info.pid),
+    processes: processes(),
   };
   const results = Object.entries(looked).map(([place, content]) => [
     place,
@@ -534,14 +534,6 @@ function gitFolders(folder: string): readonly string[] {
     .map(({ path }) => dirname(path));
 }
 
-function entriesIn(folder: string): readonly { readonly path: string; readonly isFile: boolean }[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return [{ path, isFile: false }, ...entriesIn(path)];
-    return entry.isFile() ? [{ path, isFile: true }] : [];
-  });
-}
-
 function objectsIn(gitFolder: string): string {
   const words = ["--git-dir", gitFolder, "cat-file", "--batch", "--batch-all-objects"];
   return spawnSync("git", words, { encoding: "latin1", maxBuffer: 2 ** 28 }).stdout;
@@ -554,11 +546,14 @@ async function artifactsOf(client: Client, session: SessionId): Promise<string> 
   return content;
 }
 
-/** Arguments and environment of all processes but of those outside of any jail that the user started, and Corral. */
-function processes(daemon: number): string {
+/**
+ * Arguments and environment of all processes but of those outside of any jail that the user started, and Corral. A child of Corral's that is
+ * about to become another program has its parent's, so words are looked at first.
+ */
+function processes(): string {
   return readdirSync("/proc")
     .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid && pid !== daemon && !/(cli|runner)\.js/.test(wordsOf(pid)))
+    .filter((pid) => pid > 0 && pid !== process.pid && !/(cli|daemon|runner)\.js/.test(wordsOf(pid)))
     .map((pid) => ["environ", "cmdline"].map((file) => contentOf(`/proc/${pid}/${file}`)).join("\n"))
     .join("\n");
 }

@@ -1,10 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "@corral/client";
 import { callsTool, cuts, holds, type Reply, says, type ScriptedRequest, stops, thinks } from "@corral/daemon/testing";
 import { type Attachment, newId, type WireEvent } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
+import { entriesIn, eventsUntil, everything, setStage, type Stage, wordsOf } from "./story.ts";
 
 /**
  * Models by each protocol that is spoken (OpenAI's own others are asked for by settings, below), and how their servers say that a conversation is too long. */
@@ -18,7 +19,9 @@ const models: Readonly<Record<string, string>> = {
 
 const png = Buffer.from("\x89PNG\r\n\x1a\npixels", "latin1");
 
-const keyOf = (model: string) => `sk-story-${model.split("/")[0]}-0123456789`;
+/** Of this run alone: processes of another may have theirs. */
+const run = randomBytes(8).toString("hex");
+const keyOf = (model: string) => `sk-story-${model.split("/")[0]}-${run}`;
 
 interface Fault {
   /** What the first request gets; the next is answered. */
@@ -172,15 +175,15 @@ test("by each protocol a provider's faults pass or are told, and no key is anywh
 });
 
 test("a key in the daemon's environment is in none below it", async () => {
-  await using stage = await setStage({ variables: { ANTHROPIC_API_KEY: "sk-story-of-the-environment" } });
-  const daemon = await stage.serve();
-  const run = stage.corral("run", "--detach", "[[shell: echo so]] [[say: ok]]");
-  expect(await run.exit).toBe(0);
+  const ofEnvironment = keyOf("environment");
+  await using stage = await setStage({ variables: { ANTHROPIC_API_KEY: ofEnvironment } });
+  await stage.serve();
+  const line = stage.corral("run", "--detach", "[[shell: echo so]] [[say: ok]]");
+  expect(await line.exit).toBe(0);
   await eventsUntil(stage.client(), "activity.settled");
-  const below = processesWith(["sk-story-of-the-environment"]).filter((pid) => !wordsOf(pid).includes("cli.js"));
-  expect(below.filter((pid) => pid !== daemon.info.pid)).toEqual([]);
-  expect(placesWith(["sk-story-of-the-environment"], stage.home)).toEqual([]);
-  expect(stage.model.requests[0]?.headers["x-api-key"]).toBe("sk-story-of-the-environment");
+  expect(processesWith([ofEnvironment], /(cli|daemon)\.js/)).toEqual([]);
+  expect(placesWith([ofEnvironment], stage.home)).toEqual([]);
+  expect(stage.model.requests[0]?.headers["x-api-key"]).toBe(ofEnvironment);
 });
 
 test("what was asked is told in tokens and dollars, and models with what is known of them", async () => {
@@ -252,18 +255,19 @@ function keysUsed({ model }: Stage): ReadonlySet<string> {
 
 /** Files of the home that hold one of them: the database, logs, workspaces, spools, everything. */
 function placesWith(secrets: readonly string[], home: string): readonly string[] {
-  return readdirSync(home, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => hasOne(contentOf(file), secrets))
-    .map((file) => file.slice(home.length + 1));
+  return entriesIn(home)
+    .filter(({ path, isFile }) => isFile && hasOne(contentOf(path), secrets))
+    .map(({ path }) => path.slice(home.length + 1));
 }
 
-/** Processes of this machine that have one in their arguments or their environment. */
-function processesWith(secrets: readonly string[]): readonly number[] {
+/**
+ * Processes of this machine that have one in their arguments or their environment, but for those started with such words. A child that is
+ * about to become another program has its parent's, so words are looked at first.
+ */
+function processesWith(secrets: readonly string[], but = /^$/): readonly number[] {
   return readdirSync("/proc")
     .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid)
+    .filter((pid) => pid > 0 && pid !== process.pid && !but.test(wordsOf(pid)))
     .filter((pid) => ["environ", "cmdline"].some((file) => hasOne(contentOf(`/proc/${pid}/${file}`), secrets)));
 }
 

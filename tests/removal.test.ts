@@ -5,7 +5,7 @@ import { newId, type SessionId } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { eventsUntil, setStage, type Stage } from "./story.ts";
 
-/** A session that ran a command and has nothing more to do: what came of it has been brought back, too. */
+/** A session that ran a command and has nothing more to do: what came of it has been brought back and kept, too, in whichever order. */
 async function ranOne(stage: Stage, secret: string): Promise<SessionId> {
   const client = stage.client();
   const project = await client.projects.register({ path: stage.repository });
@@ -14,6 +14,7 @@ async function ranOne(stage: Stage, secret: string): Promise<SessionId> {
   (await stage.model.nextRequest()).answer(callsTool("shell", { command: `echo ${secret} > file` }));
   (await stage.model.nextRequest()).answer(says("done"));
   await eventsUntil(client, "workspace.brought-back", { session: id });
+  await eventsUntil(client, "snapshot.taken", { session: id, nth: 2 });
   return id;
 }
 

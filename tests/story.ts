@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -241,6 +250,24 @@ export async function everything(client: Client): Promise<readonly WireEvent[]> 
     found.push(...events);
     if (next === after) return found;
     after = next;
+  }
+}
+
+/** Files and folders below a folder; links are not followed. What a daemon takes away meanwhile is none of them. */
+export function entriesIn(folder: string): readonly { readonly path: string; readonly isFile: boolean }[] {
+  return namesIn(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return [{ path, isFile: false }, ...entriesIn(path)];
+    return entry.isFile() ? [{ path, isFile: true }] : [];
+  });
+}
+
+function namesIn(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
   }
 }
 

@@ -305,12 +305,12 @@ describe("a person's shell", () => {
 
   test("in which nothing happens gives its environment up, and keeps its files", async () => {
     const at = await place({ idleMs: 50 });
-    const { id } = await at.shells.open(wish(), by);
-    await run(at, id, "echo here >file");
     const closed = Promise.withResolvers<void>();
     at.log.onCommit((events) => {
       if (events.some(({ type }) => type === "environment.closed")) closed.resolve();
     });
+    const { id } = await at.shells.open(wish(), by);
+    await run(at, id, "echo here >file");
     await closed.promise;
     expect(await at.shells.get(id)).toMatchObject({ state: "resting" });
     expect(await run(at, id, "cat file")).toMatchObject({ result: { stdout: "here\n" } });
