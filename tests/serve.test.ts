@@ -38,7 +38,8 @@ describe("corral serve", () => {
   test("ten command lines at once start one daemon", async () => {
     await using stage = await setStage();
     const all = Array.from({ length: 10 }, () => stage.corral("sessions", "--json"));
-    expect(await Promise.all(all.map((each) => each.exit))).toEqual(Array.from({ length: 10 }, () => 0));
+    const ends = await Promise.all(all.map(async (each) => ({ code: await each.exit, err: each.stderr() })));
+    expect(ends).toEqual(Array.from({ length: 10 }, () => ({ code: 0, err: "" })));
     const { pid } = daemonInfo.parse(JSON.parse(readFileSync(join(stage.home, "daemon.json"), "utf8")));
     process.kill(pid, 0);
     const said = readFileSync(join(stage.home, "logs", "daemon.log"), "utf8");

@@ -154,15 +154,21 @@ function inHome<T>(home: string, work: () => T): T {
 
 /** One by one: Node's own way to make parents too never ends where a file system says of every new folder that it is not there. */
 function makeFolder(path: string): void {
-  const attempt = () => mkdirSync(path, { mode: 0o700 });
   try {
-    attempt();
+    makeOne(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
-    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
     makeFolder(dirname(path));
-    attempt();
+    makeOne(path);
+  }
+}
+
+/** Whoever else makes it at the same moment is welcome. */
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openHome } from "./home.ts";
 import { lockHome } from "./lock.ts";
@@ -40,6 +42,27 @@ test.runIf(process.platform === "linux").each(["/proc/corral", "/proc/corral/dee
 test("a home may be several folders away from the last that is there", () => {
   const home = openHome(join(folder, "a", "b", "c"));
   expect(statSync(home.folder).mode & 0o777).toBe(0o700);
+});
+
+test("a home that several make at the same moment is made for all of them", async () => {
+  const all = Array.from({ length: 200 }, (_, n) => join(folder, String(n), "a", "b", "home"));
+  const start = new Int32Array(new SharedArrayBuffer(4));
+  const program = `
+    const { workerData: { home, all, start }, parentPort } = await import("node:worker_threads");
+    const { openHome } = await import(home);
+    parentPort.postMessage("ready");
+    Atomics.wait(start, 0, 0);
+    for (const each of all) openHome(each);`;
+  const workerData = { home: new URL("home.ts", import.meta.url).href, all, start };
+  const workers = [1, 2, 3].map(
+    () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), { workerData }),
+  );
+  const ends = workers.map((worker) => once(worker, "exit"));
+  await Promise.all(workers.map((worker) => once(worker, "message")));
+  Atomics.store(start, 0, 1);
+  Atomics.notify(start, 0);
+  expect(await Promise.all(ends)).toEqual([[0], [0], [0]]);
+  expect(all.filter((each) => !statSync(each).isDirectory())).toEqual([]);
 });
 
 test("a lock that is no lock is not taken for another daemon's", () => {
