@@ -14,8 +14,8 @@ export function stopping({ open }: Bench): void {
 
   test("a time limit ends a tree that left its session and ignores TERM; the shell goes on", async () => {
     const { environment, run } = await open();
-    const stubborn = `setsid sh -c 'trap "" TERM; sleep ${nap}21; sleep ${nap}22' & setsid sleep ${nap}23 & echo out; wait`;
-    const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 200 });
+    const stubborn = `echo out; setsid sh -c 'trap "" TERM; sleep ${nap}21; sleep ${nap}22' & setsid sleep ${nap}23 & wait`;
+    const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 1_000 });
     expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
     // The probe finds what is there; processes that end while it looks are none of its business.
     const probe = `grep -alE 'sleep.${nap}2[1-4]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;

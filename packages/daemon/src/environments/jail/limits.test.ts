@@ -125,8 +125,9 @@ describe("the processor", () => {
     if (softly.has("cpu")) skip("a lower priority is all there is");
     const [little, plenty] = await Promise.all([openJail({ cpus: 0.1 }), openJail({})]);
     const burner = "timeout 1 sh -c 'while :; do :; done'";
-    await Promise.all([little.run(burner), plenty.run(burner)]);
-    expect(heldUp(little.environment)).toBeGreaterThan(0);
+    // Where many want the processor it may not even get what it may have.
+    const burn = () => Promise.all([little.run(burner), plenty.run(burner)]).then(() => heldUp(little.environment));
+    await expect.poll(burn).toBeGreaterThan(0);
     expect(heldUp(plenty.environment)).toBe(0);
   }, 60_000);
 
