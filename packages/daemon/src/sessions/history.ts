@@ -1,24 +1,18 @@
 import {
   type ActivityId,
-  type AnswerGiven,
   type ArtifactId,
   artifactOf,
-  type CallChange,
-  type CallId,
   type EnvironmentState,
   type EventData,
   type InputId,
   type InputView,
   type NewEvent,
-  type PartId,
-  type QuestionAbout,
-  type QuestionId,
   type TerminalId,
   type ToolOffer,
-  type TurnId,
   type WaitingOn,
 } from "@corral/protocol";
 import { wordsOf } from "./inbox.ts";
+import { applyTurnEvent, newTurn, type Turn } from "./turn.ts";
 
 /**
  * A session as its events tell it. The same fold serves a run in progress (each event is applied as
@@ -96,77 +90,6 @@ export interface OpenActivity {
   /** The turn in progress. */
   turn: Turn | undefined;
 }
-
-export interface Turn {
-  readonly kind: "turn";
-  readonly id: TurnId;
-  readonly requestHash: string;
-  /** What the model was shown; undefined in records of a Corral that did not write it down. */
-  readonly offers: readonly ToolOffer[] | undefined;
-  /** 0: prepared and never dispatched. */
-  attempt: number;
-  /** Attempts known to have failed. */
-  failedAttempt: number;
-  /** What is to be waited before the next attempt. */
-  pauseMs: number;
-  readonly said: Said[];
-  readonly calls: Call[];
-  /** The reply came to its end. */
-  replied: boolean;
-  outcome: "replied" | "cut" | "failed" | undefined;
-}
-
-export interface Said {
-  readonly part: PartId;
-  readonly kind: "text" | "reasoning";
-  readonly text: string;
-  readonly cut: boolean;
-  readonly attempt: number;
-  readonly providerMetadata: Record<string, unknown> | undefined;
-}
-
-export interface Call {
-  readonly id: CallId;
-  readonly providerCallId: string;
-  readonly tool: string;
-  readonly arguments: Record<string, unknown>;
-  readonly malformed: string | undefined;
-  readonly providerMetadata: Record<string, unknown> | undefined;
-  /** 0: requested and never started. */
-  attempt: number;
-  /** Its last attempt changed no file, as far as could be told. */
-  reads: boolean;
-  /** What its last attempt was about to change. */
-  changes: readonly CallChange[];
-  /** It had started, and the environment of that time is closed: nobody can ask how it ended any more, and its shell is gone. */
-  environmentClosed: boolean;
-  /** A person chose to run it again although its last attempt may have done something. */
-  retryDecided: boolean;
-  /** What the operator was asked on its behalf, the last time. */
-  question: CallQuestion | undefined;
-  end: CallEnd | undefined;
-}
-
-export interface CallQuestion {
-  readonly id: QuestionId;
-  readonly about: QuestionAbout;
-  /** Undefined while it is open. */
-  end: QuestionEnd | undefined;
-}
-
-/** `defaulted`: nobody answered in time, and this was to be taken for the answer. */
-export type QuestionEnd =
-  | { readonly kind: "answered" | "defaulted"; readonly answer: AnswerGiven }
-  | { readonly kind: "expired" }
-  | { readonly kind: "cancelled"; readonly reason: string };
-
-export type CallEnd =
-  | { readonly kind: "settled"; readonly result: unknown }
-  | { readonly kind: "failed"; readonly message: string }
-  /** It never ran. */
-  | { readonly kind: "declined"; readonly reason: string }
-  | { readonly kind: "interrupted"; readonly result: unknown }
-  | { readonly kind: "unknown"; readonly reason: string };
 
 function emptyHistory(): History {
   return {
@@ -333,128 +256,16 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
       return;
     }
     default:
-      if (activity?.turn !== undefined) applyTurnEvent(activity, activity.turn, { type, data } as NewEvent);
+      if (activity?.turn === undefined) return;
+      applyTurnEvent(activity.turn, { type, data } as NewEvent);
+      if (type === "turn.settled") settleTurn(activity, activity.turn);
   }
 }
 
-function applyTurnEvent(activity: OpenActivity, turn: Turn, { type, data }: NewEvent): void {
-  switch (type) {
-    case "turn.dispatched":
-      turn.attempt = data.attempt;
-      turn.pauseMs = 0;
-      return;
-    case "turn.attempt-failed":
-      turn.failedAttempt = data.attempt;
-      turn.pauseMs = data.againInMs ?? 0;
-      return;
-    case "turn.said":
-      turn.said.push({
-        part: data.part,
-        kind: data.kind,
-        text: data.text,
-        cut: data.cut ?? false,
-        attempt: turn.attempt,
-        providerMetadata: data.providerMetadata,
-      });
-      return;
-    case "turn.replied":
-      turn.replied = true;
-      return;
-    case "turn.settled":
-      turn.outcome = data.outcome;
-      activity.turn = undefined;
-      activity.unanswered ||= turn.calls.length > 0;
-      return;
-    case "call.requested":
-      turn.calls.push({
-        id: data.id,
-        providerCallId: data.providerCallId,
-        tool: data.tool,
-        arguments: data.arguments,
-        malformed: data.malformed,
-        providerMetadata: data.providerMetadata,
-        attempt: 0,
-        reads: false,
-        changes: [],
-        environmentClosed: false,
-        retryDecided: false,
-        question: undefined,
-        end: undefined,
-      });
-      return;
-    case "question.asked": {
-      const { id, about } = data;
-      const call = about.kind === "host" ? undefined : turn.calls.find((each) => each.id === about.callId);
-      if (call !== undefined) call.question = { id, about, end: undefined };
-      return;
-    }
-    case "question.answered":
-    case "question.defaulted":
-    case "question.expired":
-    case "question.cancelled":
-      applyQuestionEnd(turn, { type, data } as NewEvent);
-      return;
-    default:
-      applyCallEvent(turn, { type, data } as NewEvent);
-  }
+function settleTurn(activity: OpenActivity, { calls }: Turn): void {
+  activity.turn = undefined;
+  activity.unanswered ||= calls.length > 0;
 }
-
-/** The first end counts. */
-function applyQuestionEnd(turn: Turn, { type, data }: NewEvent): void {
-  const question = "id" in data ? turn.calls.find((each) => each.question?.id === data.id)?.question : undefined;
-  if (question === undefined || question.end !== undefined) return;
-  switch (type) {
-    case "question.answered":
-      question.end = { kind: "answered", answer: data.answer };
-      return;
-    case "question.defaulted":
-      question.end = { kind: "defaulted", answer: data.answer };
-      return;
-    case "question.expired":
-      question.end = { kind: "expired" };
-      return;
-    case "question.cancelled":
-      question.end = { kind: "cancelled", reason: data.reason };
-      return;
-    default:
-  }
-}
-
-function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
-  const call = "id" in data ? turn.calls.find((each) => each.id === data.id) : undefined;
-  if (call === undefined) return;
-  switch (type) {
-    case "call.started":
-      call.attempt = data.attempt;
-      call.reads = data.reads ?? false;
-      call.changes = data.changes ?? [];
-      call.environmentClosed = false;
-      call.retryDecided = false;
-      return;
-    case "call.settled":
-      call.end = { kind: "settled", result: data.result };
-      return;
-    case "call.failed":
-      call.end = { kind: "failed", message: data.error.message };
-      return;
-    case "call.declined":
-      call.end = { kind: "declined", reason: data.reason };
-      return;
-    case "call.interrupted":
-      call.end = { kind: "interrupted", result: data.result };
-      return;
-    case "call.unknown":
-      call.end = { kind: "unknown", reason: data.reason };
-      return;
-    case "call.decided":
-      call.end = data.decision === "abandon" ? { kind: "failed", message: abandoned } : undefined;
-      call.retryDecided = data.decision === "retry";
-      return;
-    default:
-  }
-}
-
-const abandoned = "Nobody knows how this call ended; the operator chose not to run it again.";
 
 /** A person has spoken: an activity that waits goes on, with a fresh count of turns. */
 function heard(history: History): void {
@@ -474,21 +285,5 @@ function newActivity(id: ActivityId): OpenActivity {
     interruptRequested: false,
     waitingOn: undefined,
     turn: undefined,
-  };
-}
-
-function newTurn(data: EventData<"turn.prepared">, offers: Turn["offers"]): Turn {
-  return {
-    kind: "turn",
-    id: data.id,
-    requestHash: data.requestHash,
-    offers,
-    attempt: 0,
-    failedAttempt: 0,
-    pauseMs: 0,
-    said: [],
-    calls: [],
-    replied: false,
-    outcome: undefined,
   };
 }
