@@ -50,7 +50,8 @@ export class CommandTexts {
     // Before it is written: what does not fit may leave a part of it there.
     shared.size = Math.max(shared.size, bytes.length);
     const written = writeSync(shared.fd, bytes, 0, bytes.length, 0);
-    if (written < bytes.length) throw new SpoolUnreadable("There is no room for the command.", { mayPass: true });
+    if (written < bytes.length)
+      throw new SpoolUnreadable("The command did not fit.", { mayPass: true, code: "ENOSPC" });
     if (bytes.length < shared.size) ftruncateSync(shared.fd, bytes.length);
     shared.size = bytes.length;
     return shared;

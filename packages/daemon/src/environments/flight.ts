@@ -19,6 +19,8 @@ export class Flight {
   readonly #reject: (error: unknown) => void;
   /** Where its text is, for its worker. */
   file = "";
+  /** How often its worker was told. */
+  timesTold = 0;
   /** What its worker is believed by. */
   readonly pass = newPass();
   /** Asked for while it waited; kept when it takes off. */

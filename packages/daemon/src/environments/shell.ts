@@ -1,12 +1,12 @@
 import type { CommandResult } from "@corral/protocol";
-import { closeSync, constants, writeSync } from "node:fs";
+import { constants } from "node:fs";
 import { Airborne, type StopReason } from "./airborne.ts";
-import { CommandTexts } from "./command-texts.ts";
+import { Channel } from "./channel.ts";
+import { CommandTexts, type WrittenText } from "./command-texts.ts";
 import { Flight } from "./flight.ts";
-import { Hearing } from "./hearing.ts";
-import { mainShell, wordMark } from "./keeper/index.ts";
+import { mainShell } from "./keeper/index.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
-import type { Gauge } from "./limits/index.ts";
+import { freeAt, type Gauge, isFull } from "./limits/index.ts";
 import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";
 import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "./port.ts";
 import { Retained } from "./retained.ts";
@@ -151,11 +151,13 @@ export class SpoolShell implements Shell {
   }
 
   #send(flight: Flight): void {
-    const { file, isNew } = this.#state === "open" ? this.#texts.write(flight.id, flight.text) : nowhere;
+    this.#spool.writeAgain();
+    const { file, isNew, fits } = this.#state === "open" ? this.#writeText(flight) : nowhere;
     // Of one that nobody ran before nothing else can be there; its worker would see it, too. What is over is not to be stopped.
     const ending = isNew && !flight.abortAsked ? undefined : this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
+    if (!fits && !this.#spool.hasBegun(flight.id)) return this.#landOn(flight, { ...neverBegun, limit: "disk" });
     flight.file = file;
     flight.watch = this.#gauge?.watch(() => this.#doOrEnd(() => this.#stopAtLimit(flight)));
     if (isNew || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
@@ -164,12 +166,37 @@ export class SpoolShell implements Shell {
     if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
+  /** One that has begun can be waited for without. */
+  #writeText({ id, text }: Flight): WrittenText & { readonly fits: boolean } {
+    try {
+      const { file, isNew } = this.#texts.write(id, text);
+      return { file, isNew, fits: true };
+    } catch (error) {
+      if (error instanceof SpoolUnreadable && error.isForWantOfRoom) return nowhere;
+      throw error;
+    }
+  }
+
   #hear(said: ReadonlySet<string>): void {
     const current = this.#current;
     if (current !== undefined) current.told ??= endingTold(said, current.flight);
     if (said.has("lost") || this.#isLostAfterWord(said)) this.#loseState();
     if (said.has("stopped")) current?.keeperStopped();
-    this.#look();
+    if (this.#look() || current?.stop !== "none") return;
+    if (said.has(current.flight.id)) this.#landUnlessBegun(current.flight);
+  }
+
+  /**
+   * Its worker was told and has gone on without it: there was no room for its files, or it was given up by who could not write that down.
+   * Where not even the first file can be made it may begin yet if another word is on its way.
+   */
+  #landUnlessBegun(flight: Flight): void {
+    const { id } = flight;
+    const hasNoRoom = isFull(freeAt(this.#spool.folder));
+    if (this.#spool.isUnbegun(id)) this.#spool.endUnbegun(id);
+    else if (this.#spool.hasBegun(id) || !hasNoRoom) return;
+    else if (!this.#spool.giveUp(id) && (this.#spool.hasBegun(id) || flight.timesTold > 1)) return;
+    this.#landOn(flight, { ...neverBegun, ...(hasNoRoom && { limit: "disk" }) });
   }
 
   /** The worker said how a command ended and died before it had written that down. Otherwise what is written tells that it died. */
@@ -193,6 +220,7 @@ export class SpoolShell implements Shell {
     const { watch } = current.flight;
     if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
     const result = this.#resultOf(current.flight, ending);
+    this.#blindSince = undefined;
     const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
     this.#stateLost = false;
     if (current.told !== undefined) this.#lastTold = { id: current.flight.id, ending: current.told };
@@ -238,7 +266,8 @@ export class SpoolShell implements Shell {
   }
 
   #tellAgain(flight: Flight): void {
-    if (!this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
+    const isLeft = flight.timesTold === 0 && this.#spool.isUnbegun(flight.id);
+    if (isLeft || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
     this.#line.poke();
   }
 
@@ -330,32 +359,7 @@ export interface ShellOptions {
   readonly gauge?: Gauge | undefined;
 }
 
-/** The two FIFOs of a shell. */
-class Channel {
-  readonly #go: number;
-  readonly done: Hearing;
-
-  constructor(go: number, done: number, onWords: (words: ReadonlySet<string>) => void) {
-    this.#go = go;
-    this.done = new Hearing(done, { onWords, onEnd: () => undefined });
-  }
-
-  tellWorker({ id, file, pass }: Flight): void {
-    try {
-      writeSync(this.#go, `${wordMark} ${id} ${file}\n${pass}\n`);
-    } catch (cause) {
-      // Somebody else has filled it up.
-      throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });
-    }
-  }
-
-  close(): void {
-    closeSync(this.#go);
-    this.done.close();
-  }
-}
-
-const nowhere = { file: "", isNew: false };
+const nowhere = { file: "", isNew: false, fits: false };
 const openPatience = { deadlineMs: 20_000, slowestMs: 25 };
 const mostForgotten = 2_000;
 

@@ -23,10 +23,14 @@ export class SpoolUnreadable extends Error {
   /** The machine or this process is short of something; otherwise somebody has meddled. */
   readonly mayPass: boolean;
 
-  constructor(message: string, { mayPass, cause }: { mayPass: boolean; cause?: unknown }) {
+  constructor(message: string, { mayPass, cause, code }: { mayPass: boolean; cause?: unknown; code?: string }) {
     super(message, { cause });
     this.mayPass = mayPass;
-    this.code = (cause as NodeJS.ErrnoException | undefined)?.code;
+    this.code = code ?? (cause as NodeJS.ErrnoException | undefined)?.code;
+  }
+
+  get isForWantOfRoom(): boolean {
+    return noRoom.has(this.code ?? "");
   }
 }
 
@@ -35,10 +39,12 @@ export function unreadable(cause: unknown): SpoolUnreadable {
   return new SpoolUnreadable(`The spool cannot be used: ${String(cause)}`, { mayPass: passing.has(code), cause });
 }
 
+const noRoom: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
 /** Not an agent's doing, or nothing that a better moment would not mend. */
 const passing: ReadonlySet<string> = new Set([
   ...["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN", "EINTR", "EIO"],
-  ...["ENOSPC", "EDQUOT"],
+  ...noRoom,
 ]);
 
 export function openFifo(path: string, access: number): number {

@@ -6,6 +6,7 @@ import {
   openFifo,
   openRegularFile,
   readRange,
+  replace,
   SpoolUnreadable,
   unlinkIfThere,
   unreadable,
@@ -25,6 +26,8 @@ export class Spool {
   readonly base: string;
   /** Commands that lasted long enough to get a limit file. */
   readonly #limited = new Set<string>();
+  /** Of commands that were given up: what there was no room for. */
+  readonly #unwritten = new Map<string, string>();
 
   /** `prefix`: what the names of its files begin with, when it is one of several in the folder. */
   constructor(folder: string, { prefix = "" }: { prefix?: string } = {}) {
@@ -38,6 +41,11 @@ export class Spool {
 
   hasBegun(id: string): boolean {
     return look(this.#path(id, "out")) !== undefined;
+  }
+
+  /** Whether only its first file was made: its worker has run nothing of it, and will not, once it has gone on to something else. */
+  isUnbegun(id: string): boolean {
+    return this.hasBegun(id) && look(this.#path(id, "err")) === undefined;
   }
 
   /** How the command ended; undefined as long as that is not written down completely. */
@@ -65,8 +73,26 @@ export class Spool {
     } catch {
       return false;
     }
-    attempt(() => writeNew(this.#path(id, "rc"), `${givenUpCode}${why === undefined ? "" : ` ${why}`}\n`));
+    this.endUnbegun(id, why);
     return true;
+  }
+
+  /** Writes down that a command never began and never will. As long as that is not written the keeper may take it for one that runs. */
+  endUnbegun(id: string, why?: LimitHit): void {
+    this.#unwritten.set(id, `${givenUpCode}${why === undefined ? "" : ` ${why}`}\n`);
+    this.writeAgain();
+  }
+
+  /** What there was no room for before. */
+  writeAgain(): void {
+    for (const [id, text] of this.#unwritten) {
+      try {
+        if (this.ending(id) === undefined) replace(this.#path(id, "rc"), text);
+      } catch (error) {
+        if (error instanceof SpoolUnreadable && error.mayPass) continue;
+      }
+      this.#unwritten.delete(id);
+    }
   }
 
   /** What the keeper holds the command to while nobody is there. Without, that is the keeper's own grace. */

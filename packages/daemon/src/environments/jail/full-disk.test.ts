@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "@corral/protocol";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { planOf } from "../plan.ts";
 import { makeOwnFolder } from "../walled/folder.ts";
 import { jailOwner } from "../walled/index.ts";
@@ -40,9 +40,96 @@ test.skipIf(!isRoot)("on a full disk no jail is opened, and none is left (needs 
   await (await opened()).end();
 });
 
+describe.skipIf(!isRoot)("a command for which there is no room (needs root, for a small disk)", () => {
+  const noRoom = { exitCode: 143, stdout: "", stderr: "", timedOut: false, limit: "disk", shellRespawned: false };
+  const ran = (text: string) => `echo ran >ran; ${text}`;
+
+  test.each([0, 1])("ends at once, and never begins, where %i of its files can be made", async (left) => {
+    const { environment, disk, workspace, home } = await openOnSmallDisk();
+    const { shell } = environment;
+    await shell.run({ id: "first", text: "kept=value", timeoutMs: 60_000 });
+    const fillers = useUpFiles(disk, left);
+    expect(await shell.run({ id: "it", text: ran("true"), timeoutMs: 600_000 })).toMatchObject(noRoom);
+    expect(await shell.run({ id: "another", text: ran("true"), timeoutMs: 600_000 })).toMatchObject(noRoom);
+    for (const file of fillers) rmSync(file);
+    const next = await shell.run({ id: "next", text: "echo $kept; exit 3", timeoutMs: 60_000 });
+    expect(next).toMatchObject({ exitCode: 3, stdout: "value\n", timedOut: false });
+    expect(existsSync(join(workspace, "ran"))).toBe(false);
+    const begun = readdirSync(join(home, "environments", environment.state.id, "spool")).includes("it.out");
+    expect({ begun, found: (await shell.find("it")).kind }).toEqual(
+      left === 0 ? { begun: false, found: "absent" } : { begun: true, found: "done" },
+    );
+  });
+
+  test("is told of where its text does not fit, and one that runs is joined there", async () => {
+    const { environment, disk, workspace, home } = await openOnSmallDisk();
+    const held = { id: "held", text: "mkfifo on; chmod 666 on; echo begun; read x <on; exit 5", timeoutMs: 600_000 };
+    const begun = Promise.withResolvers<void>();
+    environment.shell.run({ ...held, onOutput: () => begun.resolve() }).catch(() => undefined);
+    await begun.promise;
+    environment.detach();
+    const found = await openJailDriver({ home }).reopen(environment.state);
+    if (found.kind !== "open") throw new Error("it did not live on");
+    onTestFinished(() => found.environment.detach());
+    const { shell } = found.environment;
+    let fillers = useUpFiles(disk, 0);
+    const joined = shell.run(held);
+    execFileSync("/bin/sh", ["-c", "echo >on"], { cwd: workspace });
+    for (const file of fillers) rmSync(file);
+    expect(await joined).toMatchObject({ exitCode: 5, stdout: "begun\n" });
+    fillers = useUpFiles(disk, 0);
+    expect(await shell.run({ id: "it", text: ran("true"), timeoutMs: 600_000 })).toMatchObject(noRoom);
+    for (const file of fillers) rmSync(file);
+    expect(existsSync(join(workspace, "ran"))).toBe(false);
+  });
+
+  test("and that was given up does not hold up a later one", async () => {
+    const { environment, disk } = await openOnSmallDisk();
+    const { shell, state } = environment;
+    await shell.run({ id: "first", text: "true", timeoutMs: 60_000 });
+    const stopped = workerOf(state.supervisor.pid);
+    process.kill(stopped, "SIGSTOP");
+    const large = join(disk, "large");
+    expect(() => writeFileSync(large, Buffer.alloc(2 ** 22))).toThrow("ENOSPC");
+    const abort = new AbortController();
+    const aborted = shell.run({ id: "aborted", text: "true", timeoutMs: 600_000, signal: abort.signal });
+    abort.abort();
+    expect(await aborted).toMatchObject({ exitCode: 143 });
+    process.kill(stopped, "SIGCONT");
+    rmSync(large);
+    const later = await shell.run({ id: "later", text: "exit 3", timeoutMs: 5_000 });
+    expect(later).toMatchObject({ exitCode: 3, timedOut: false });
+  });
+});
+
+/** All but so many; the files that did it. */
+function useUpFiles(disk: string, left: number): string[] {
+  const made: string[] = [];
+  try {
+    for (;;) {
+      const file = join(disk, `filler-${made.length}`);
+      writeFileSync(file, "");
+      made.push(file);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+  for (const file of made.splice(0, left)) rmSync(file);
+  return made;
+}
+
+/** The first child of a keeper is the worker of its main shell. */
+function workerOf(keeper: number): number {
+  const children = readFileSync(`/proc/${keeper}/task/${keeper}/children`, "latin1")
+    .split(" ")
+    .filter(Boolean)
+    .map(Number);
+  return children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("worker.sh"))!;
+}
+
 async function openOnSmallDisk() {
   const disk = mkdtempSync(join(tmpdir(), "corral-small-disk-"));
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", disk]);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,nr_inodes=2000,mode=0700", "tmpfs", disk]);
   const [workspace, home] = [join(disk, "workspace"), join(disk, "home")];
   makeOwnFolder(workspace, jailOwner());
   const open = () => openJailDriver({ home }).open(planOf({ id: newId("environment"), workspace }));

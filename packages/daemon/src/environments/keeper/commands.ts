@@ -5,16 +5,21 @@ export const commands = `locate() {
   case $1 in ${mainShell}) at=./ ;; *) at=./${shellPrefix("$1")} ;; esac
 }
 
-# Sets "id" to the command of the shell at "at" that has begun and not ended.
+# Sets "id" to the command of the shell at "at" that has begun and not ended. One that has no file for its errors was given up by who had no room to
+# write that down, or its worker died at that moment: it counts where there is no other.
 in_flight() {
+  unbegun=
   for out in "$at"*.out; do
     id=\${out#"$at"} id=\${id%.out}
     [ -f "$out" ] || continue
     case $id in *[!A-Za-z0-9_-]*) continue ;; esac
     case $unwritten in *" $at$id.rc:"*) continue ;; esac
-    { [ -f "$at$id.rc" ] && read -r seen <"$at$id.rc"; } || return 0
+    [ -f "$at$id.rc" ] && read -r seen <"$at$id.rc" && continue
+    [ ! -e "$at$id.err" ] || return 0
+    unbegun=$id
   done
-  return 1
+  id=$unbegun
+  [ -n "$id" ]
 }
 
 # Writes down in $1 how something ended. What the disk has no room for is tried again whenever the keeper wakes, for who waits wakes it.

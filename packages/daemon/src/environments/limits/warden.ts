@@ -229,8 +229,8 @@ function isScarce({ bytes, ofBytes, files, ofFiles }: Free): boolean {
 }
 
 /** So little that not even what a command prints may fit. */
-export function isFull({ bytes }: Pick<Free, "bytes">): boolean {
-  return bytes < 2 ** 16;
+export function isFull({ bytes, files, ofFiles }: Free): boolean {
+  return bytes < 2 ** 16 || (ofFiles > 0 && files === 0);
 }
 
 function goneBetween(before: Free, now: Free): number {
