@@ -52,13 +52,25 @@ export async function endProcess(identity: ProcessIdentity): Promise<void> {
 }
 
 /**
- * What a leader that has ended left in its session. As long as somebody is in it no process gets its number; where one has that number, nobody of
+ * What a leader that has ended left in its session. As long as somebody is in it no process gets its number; where another has that number, nobody of
  * the session was left, and whoever is in it now is a stranger.
  */
-export function leftInSession(leader: number): ProcessIdentity[] {
-  const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const members = numbers.filter((name) => look(Number(name))?.session === leader);
-  return look(leader) === undefined ? members.flatMap((name) => identify(Number(name)) ?? []) : [];
+export function leftInSession(leader: ProcessIdentity): ProcessIdentity[] {
+  const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== leader.pid);
+  const members = numbers.filter((name) => look(Number(name))?.session === leader.pid);
+  const now = look(leader.pid);
+  const isOthers = leader.bootId !== bootId() || (now !== undefined && now.startTime !== leader.startTime);
+  if (isOthers || isAlive(leader)) return [];
+  return members.flatMap((name) => identify(Number(name)) ?? []).filter(isAlive);
+}
+
+/** Its program and arguments; none of one that has ended. */
+export function commandOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
 }
 
 let knownBootId: string | undefined;

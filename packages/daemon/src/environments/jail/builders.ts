@@ -24,15 +24,15 @@ const spoolFd = 6;
  * 3. It ends when its owner is gone, however that ended: its line is then at its end. It keeps nobody from ending.
  */
 export class Builders {
-  #waiting: { readonly builder: Builder; readonly identity: ProcessIdentity } | undefined;
+  #waiting: Builder | undefined;
 
   take(): Builder {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     // It may have been ended while it waited.
-    if (waiting === undefined || !isAlive(waiting.identity)) return startBuilder();
-    hold(waiting.builder.process, "ref");
-    return waiting.builder;
+    if (waiting?.identity === undefined || !isAlive(waiting.identity)) return startBuilder();
+    hold(waiting.process, "ref");
+    return waiting;
   }
 
   /** To be called when this process has nothing better to do. */
@@ -41,9 +41,7 @@ export class Builders {
     try {
       const builder = startBuilder();
       hold(builder.process, "unref");
-      const { pid } = builder.process;
-      const identity = pid === undefined ? undefined : identify(pid);
-      if (identity !== undefined) this.#waiting = { builder, identity };
+      if (builder.identity !== undefined) this.#waiting = builder;
     } catch {
       // The next jail starts its own, and tells what is wrong.
     }
@@ -55,6 +53,8 @@ export const ownBuilders = new Builders();
 
 export interface Builder {
   readonly process: ChildProcess;
+  /** Undefined when it could not be started, or has ended at once. */
+  readonly identity: ProcessIdentity | undefined;
   /** Takes the orders, as one line, then `doorsOpen`, and then, to its end, bubblewrap's options. */
   readonly line: Writable;
   readonly info: Readable;
@@ -128,7 +128,8 @@ function startBuilder(): Builder {
     ];
     // It may have ended by itself already; its exit tells more than the broken pipe.
     for (const stream of [line, seccomp, spool, child.stdin!]) stream.on("error", () => undefined);
-    return { process: child, line, info: child.stdio[infoFd] as Readable, seccomp, spool };
+    const identity = child.pid === undefined ? undefined : identify(child.pid);
+    return { process: child, identity, line, info: child.stdio[infoFd] as Readable, seccomp, spool };
   } finally {
     closeSync(cover);
   }

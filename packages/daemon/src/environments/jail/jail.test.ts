@@ -22,7 +22,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { planOf } from "../plan.ts";
 import { findMeans, removeCgroups } from "../limits/index.ts";
-import { endProcess, isAlive } from "../process-identity.ts";
+import { bootId, commandOf, endProcess, isAlive, leftInSession } from "../process-identity.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "../walled/index.ts";
@@ -458,6 +458,24 @@ describe.skipIf(!isRoot)("a jail opened by an ordinary user (needs root, to beco
     expect(statSync(join(workspace, "file")).uid).toBe(ordinary.uid);
   });
 
+  test("leaves none after a sweep when its opener is killed before it knows the first process, without cgroups, too", async () => {
+    const { home, workspace } = newPlace(ordinary);
+    const builder = Number(await firstLine([], dieWhenToldScript, { home, workspace }, ordinary));
+    // Who has nobody to tell of its inner half ends, and the inner half waits for it.
+    await expect
+      .poll(() => sessionOf(builder).map(({ pid }) => commandOf(pid)[1]), { timeout: 20_000 })
+      .toEqual(["--args"]);
+    cleanUps.push(() => Promise.all(sessionOf(builder).map(endProcess)).then(() => undefined));
+    const stranger = spawn("setsid", ["sleep", "1000"], { stdio: "ignore" });
+    cleanUps.push(() => void stranger.kill("SIGKILL"));
+    expect(await sweep(openJailDriver({ home }))).toEqual([]);
+    expect({ left: sessionOf(builder), folder: existsSync(join(home, "environments/env_elsewhere")) }).toEqual({
+      left: [],
+      folder: false,
+    });
+    expect(stranger.exitCode).toBeNull();
+  });
+
   test("survives its opener and is found again by the same user", async () => {
     const { home, workspace } = newPlace(ordinary);
     const { state } = await openElsewhere([], { home, workspace, text: "echo one", as: ordinary });
@@ -551,6 +569,29 @@ const { openJailDriver } = await import(process.argv[1]);
 const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
 await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;
+
+/** The same where no limits are set: when the builder was told what bubblewrap is to do. */
+const dieWhenToldScript = `
+const { home, workspace } = JSON.parse(process.argv[2]);
+const { readdirSync, readFileSync, writeSync } = await import("node:fs");
+const { Socket } = await import("node:net");
+const { end } = Socket.prototype;
+Socket.prototype.end = function (...words) {
+  end.apply(this, words);
+  if (!String(words[0]).includes("--info-fd")) return this;
+  const children = (task) => readFileSync("/proc/self/task/" + task + "/children", "latin1").split(" ").filter(Boolean);
+  writeSync(1, readdirSync("/proc/self/task").flatMap(children)[0] + "\\n");
+  process.kill(process.pid, "SIGKILL");
+};
+const { openJailDriver } = await import(process.argv[1]);
+const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
+`;
+
+/** What an opener's builder left in its session. */
+function sessionOf(builder: number): ProcessIdentity[] {
+  return leftInSession({ pid: builder, startTime: "", bootId: bootId() });
+}
 
 /** Sweeps and tells what could not be removed. */
 async function sweep(driver: EnvironmentDriver, options: Partial<Sweep> = {}): Promise<string[]> {

@@ -180,11 +180,13 @@ class JailDriver implements EnvironmentDriver {
         `${scriptsInside}/keeper.sh`,
         String(this.#graceSeconds),
         [language, resourceLimits(means, plan.limits)].join("; "),
+        // By which half a bubblewrap is known to be this jail's.
+        plan.id,
       ]),
       doors: cgroupDoors(means.places, plan.id),
-      limit: (pid) => {
-        folder.make({ limits: plan.limits, cgroups });
-        if (pid !== undefined) giveWay(means, pid);
+      limit: (builder) => {
+        folder.make({ limits: plan.limits, cgroups, builder });
+        if (builder !== undefined) giveWay(means, builder.pid);
         makeCgroups(means.places, plan.id);
       },
       tighten: () => limitCgroups(means.places, plan.id, plan.limits),

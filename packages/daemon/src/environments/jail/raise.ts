@@ -61,7 +61,7 @@ export interface Raising {
   readonly command: readonly string[];
   readonly doors: readonly string[];
   /** Puts the jail on file and makes what is behind the doors, for the process that waits before them. */
-  readonly limit: (pid: number | undefined) => void;
+  readonly limit: (builder: ProcessIdentity | undefined) => void;
   /** Sets the limits there. */
   readonly tighten: () => void;
 }

@@ -13,14 +13,14 @@ const startDeadlineMs = 20_000;
  * and resolves with the process whose death ends the jail: its pid 1. It begins only after `record` has put that process on file.
  */
 export async function startJail(builders: Builders, start: JailStart): Promise<ProcessIdentity> {
-  const { process: child, line, info: infoStream, seccomp, spool } = builders.take();
+  const { process: child, identity, line, info: infoStream, seccomp, spool } = builders.take();
   const [info, complaint] = [collect(infoStream), collect(child.stderr!)];
   const isReady = ready(child, complaint, start.deadlineMs ?? startDeadlineMs);
   // Whatever is thrown first is told.
   isReady.catch(() => undefined);
   try {
     line.write(orderLine(start.orders));
-    start.limit(child.pid);
+    start.limit(identity);
     line.write(doorsOpen);
     // It goes through the doors and loads meanwhile.
     const walls = start.walls();
@@ -41,7 +41,7 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
     setImmediate(() => builders.prepare());
     return supervisor;
   } catch (error) {
-    killUnstarted(child, childPid(info.text));
+    killUnstarted(child, identity, childPid(info.text));
     throw error;
   } finally {
     for (const stream of child.stdio) stream?.destroy();
@@ -54,7 +54,7 @@ export interface JailStart {
   /** Asked for while the builder, who has its orders, becomes bubblewrap. */
   readonly walls: () => Walls;
   /** Puts the jail on file and makes what is behind the doors, for the process that waits before them. */
-  readonly limit: (pid: number | undefined) => void;
+  readonly limit: (builder: ProcessIdentity | undefined) => void;
   /** Sets the limits: when it returns, whoever is behind the doors is held to them. Called before the first process begins. */
   readonly tighten: () => void;
   /** Writes the jail's first process down where a sweep finds it. */
@@ -122,10 +122,10 @@ function childPid(info: string): number | undefined {
  * afterwards, in a session of its own, its number is known. While the outer one has not been collected, neither number can have passed to a stranger.
  * One that somebody else ended before it told left the inner one in its session.
  */
-function killUnstarted(outer: ChildProcess, inner: number | undefined): void {
+function killUnstarted(outer: ChildProcess, leader: ProcessIdentity | undefined, inner: number | undefined): void {
   if (outer.pid === undefined) return;
   if (outer.exitCode !== null || outer.signalCode !== null) {
-    for (const left of leftInSession(outer.pid)) signal(left, "SIGKILL");
+    if (leader !== undefined) for (const left of leftInSession(leader)) signal(left, "SIGKILL");
     return;
   }
   for (const pid of [-outer.pid, ...(inner === undefined ? [] : [inner])]) {

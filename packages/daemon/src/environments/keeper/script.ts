@@ -30,7 +30,7 @@ import { beginLine, keeperFifos, type KeeperSite, mainShell, readyLine } from ".
 
 /**
  * The keeper takes two arguments: the seconds that an idle environment waits for somebody to come back, and shell words
- * that set limits and variables for it and for all that it starts.
+ * that set limits and variables for it and for all that it starts. What follows tells others whose keeper it is.
  */
 export function keeperScript({ spool, workspace, scripts, shell, reach }: KeeperSite): string {
   const sh = shell.map(quoted).join(" ");

@@ -1,9 +1,33 @@
+import type { ProcessIdentity } from "@corral/protocol";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { defaultLimits } from "../plan.ts";
+import { endProcess, identify, isAlive } from "../process-identity.ts";
 import { WalledFolder } from "./folder.ts";
+
+test("what is left in the session of who built a jail ends with it, and no stranger there", async () => {
+  const place = mkdtempSync(join(tmpdir(), "corral-folder-"));
+  onTestFinished(() => rmSync(place, { recursive: true }));
+  const folder = new WalledFolder(join(place, "env_one"));
+  const script = "sleep 1000 & a=$!; tail -F env_one 2>/dev/null & echo $a $!; read x";
+  const leader = spawn("sh", ["-c", script], { detached: true });
+  const [said] = (await once(leader.stdout, "data")) as [Buffer];
+  const [stranger, own] = said
+    .toString()
+    .trim()
+    .split(/\s+/)
+    .map((pid) => identify(Number(pid))!) as [ProcessIdentity, ProcessIdentity];
+  onTestFinished(() => Promise.all([stranger, own].map(endProcess)).then(() => undefined));
+  folder.make({ limits: defaultLimits, cgroups: [], builder: identify(leader.pid!) });
+  const ended = once(leader, "exit");
+  await folder.endProcesses();
+  await ended;
+  expect([stranger, own].map(isAlive)).toEqual([true, false]);
+});
 
 test("a folder that is disowned has a whole record on file all the while", () => {
   const place = mkdtempSync(join(tmpdir(), "corral-folder-"));

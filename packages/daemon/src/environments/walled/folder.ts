@@ -1,16 +1,17 @@
 import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, processIdentity } from "@corral/protocol";
 import { chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import * as z from "zod";
 import { isJustMade, removeSoon } from "../environment-folder.ts";
 import { removeCgroups } from "../limits/index.ts";
-import { bootId, endProcess, identify, isAlive } from "../process-identity.ts";
+import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../process-identity.ts";
 import { removeStubs } from "./stubs.ts";
 
 /**
  * The folder of one jail. An agent can write in the spool and nowhere else in it.
  *
- * 1. The opener and the cgroups are on file, in one, before anything is made or started, the supervisor before anything begins in the jail.
+ * 1. The opener, the cgroups and who builds the jail are on file, in one, before anything is made for it or told about it, the supervisor before
+ *    anything begins in the jail.
  * 2. Of a jail that is not on record nothing but this folder is known; its processes are signalled
  *    by the identity on file and by nothing else.
  */
@@ -25,9 +26,9 @@ export class WalledFolder {
 
   make(ground: Ground): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    const { limits, cgroups } = ground;
-    const opener = identify(process.pid) ?? null;
-    write(this.#recordFile, { opener, bootId: bootId(), limits, cgroups: [...cgroups] } satisfies Recorded);
+    const { limits, cgroups, builder } = ground;
+    const record: Recorded = { opener: identify(process.pid) ?? null, bootId: bootId(), limits, cgroups: [...cgroups] };
+    write(this.#recordFile, builder === undefined ? record : { ...record, builder });
   }
 
   makeSpool(owner: Owner | undefined): void {
@@ -61,10 +62,10 @@ export class WalledFolder {
 
   /** Ends all that runs in the jail, if anything does. */
   async endProcesses(): Promise<void> {
-    const supervisor = this.#supervisor();
+    const [supervisor, record] = [this.#supervisor(), this.#recorded()];
     if (supervisor !== undefined) await endProcess(supervisor);
+    else if (record?.builder !== undefined) await endUnfinished(record.builder, basename(this.path));
     // After another start of the machine they are gone, and the names are anybody's.
-    const record = this.#recorded();
     if (record?.bootId === bootId()) await removeCgroups(record.cgroups);
     this.clearWorkspace();
   }
@@ -101,6 +102,8 @@ export class WalledFolder {
 export interface Ground {
   readonly limits: EnvironmentLimits;
   readonly cgroups: readonly string[];
+  /** Who becomes its bubblewrap, in a session of its own. */
+  readonly builder?: ProcessIdentity | undefined;
 }
 
 const recorded = z.object({
@@ -108,8 +111,19 @@ const recorded = z.object({
   bootId: z.string(),
   limits: environmentLimits,
   cgroups: z.array(z.string()),
+  builder: processIdentity.optional(),
 });
 type Recorded = z.infer<typeof recorded>;
+
+/**
+ * Whoever builds a jail and was left alone before the first process was on file. What it left in its session is the jail's when its command names the
+ * jail: by then the session's number may be another's.
+ */
+async function endUnfinished(builder: ProcessIdentity, jail: string): Promise<void> {
+  await endProcess(builder);
+  const isOfJail = ({ pid }: ProcessIdentity) => commandOf(pid).includes(jail);
+  await Promise.all(leftInSession(builder).filter(isOfJail).map(endProcess));
+}
 
 function write(file: string, value: Recorded | ProcessIdentity): void {
   writeFileSync(file, JSON.stringify(value), { mode: 0o600 });
