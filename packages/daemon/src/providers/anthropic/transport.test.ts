@@ -162,7 +162,8 @@ describe("a silent server", () => {
 
   test("is not given up for the time that its reader takes", async () => {
     await using model = await disposableModel();
-    const silenceMs = 30;
+    // Longer than this process, which sends, too, may be kept from the processor.
+    const silenceMs = 500;
     const provider = openAnthropic({ key: "key", baseUrl: model.url, patience: { ...patient, silenceMs } });
     const pieces = provider.ask(hello, new AbortController().signal)[Symbol.asyncIterator]();
     const first = pieces.next();
@@ -170,7 +171,7 @@ describe("a silent server", () => {
     for (let n = 0; n < 100; n++) reply.text("x".repeat(100_000));
     reply.finish();
     await first;
-    await delay(silenceMs * 5);
+    await delay(silenceMs * 1.5);
     const rest = [];
     for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) rest.push(next.value.kind);
     expect(rest.at(-1)).toBe("finish");

@@ -9,7 +9,8 @@ import { openRehearsedHost } from "./testing/rehearsal.ts";
 describeRunnerHost("process", openRehearsedHost);
 
 /** A second without an answer, and as long as it takes to start. */
-const quick: Pulse = { everyMs: 50, missed: 20, missedAtStart: 1_000 };
+/** Quick to find out, and not so quick that one which loads what it needs on a busy machine would be taken for hung. */
+const quick: Pulse = { everyMs: 50, missed: 60, missedAtStart: 1_000 };
 const openQuick = (place: HostPlace) => openRehearsedHost(place, { pulse: quick });
 
 async function pidOf(session: StagedSession): Promise<number> {
@@ -106,7 +107,7 @@ describe("a runner process", () => {
     const run = await session.start();
     const pid = await pidOf(session);
     process.kill(pid, "SIGSTOP");
-    standStill(2 * quick.everyMs * quick.missed);
+    standStill(1.2 * quick.everyMs * quick.missed);
     process.kill(pid, "SIGCONT");
     run.tell(await session.interrupt());
     expect((await session.said(2))[1]).toBe("awake");
