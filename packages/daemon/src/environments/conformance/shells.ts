@@ -46,6 +46,15 @@ export function shells({ open }: Bench): void {
     expect(await environment.openShell("build").run(command("echo [$kept]"))).toEqual(result({ stdout: "[]\n" }));
   });
 
+  test("a limit beside another shell is named, however many there are to be ended", async () => {
+    const { environment } = await open();
+    environment.openShell("build");
+    const many = `n=0; while [ $n -lt 200 ]; do sleep ${nap}35 & n=$((n + 1)); done; wait`;
+    const text = `(sleep 0.2; ${many}) & sleep ${nap}34`;
+    const limited = await environment.shell.run({ ...command(text), timeoutMs: 2_000 });
+    expect(limited).toMatchObject({ exitCode: 143, timedOut: true, limit: "time", shellRespawned: true });
+  });
+
   test("a limit in one shell ends its tree, and neither the command of another nor a program", async () => {
     const { environment, workspace } = await open();
     const build = environment.openShell("build");

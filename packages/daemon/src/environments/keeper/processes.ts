@@ -65,7 +65,8 @@ end_everyone() {
   timers= minders=
 }
 
-# Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named.
+# Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named, first of all the worker that is stopped:
+# one that saw its command end before itself would say that the command ended so.
 find_others() {
   list_everyone
   spared=" $watcher $timers $* "
@@ -80,7 +81,8 @@ find_others() {
   done
   found=
   for each in $all; do
-    case "$spared$$ " in *" \${each%:*} "*) ;; *) found="$found \${each%:*}" ;; esac
+    case "$spared$$ " in *" \${each%:*} "*) continue ;; esac
+    case \${each%:*} in $stopped) found=" $stopped$found" ;; *) found="$found \${each%:*}" ;; esac
   done
 }
 
