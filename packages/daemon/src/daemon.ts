@@ -5,6 +5,7 @@ import {
   type DaemonInfo,
   type DaemonStatus,
   type DoctorReport,
+  type ModelFacts,
   type SessionId,
   type SettingValues,
 } from "@corral/protocol";
@@ -13,7 +14,7 @@ import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
 import { openAudit } from "./audit/index.ts";
 import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
-import { keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
+import { type Credentials, keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
 import { type EnvironmentDrivers, limitsFrom, openTrials, type UsualContainer, wishOf } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
@@ -28,6 +29,7 @@ import {
   openRules,
   projectRulesFile,
   ruleProjections,
+  type Rules,
   rulesFinding,
   userRulesFile,
 } from "./rules/index.ts";
@@ -135,69 +137,11 @@ const cleanUpMs = 3_600_000;
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { version } = parts;
   const logger = parts.logger.child({ component: "daemon" });
-  const home = openHome(parts.home);
-  const lock = lockHome(home);
-  const token = ownerToken(home);
-  parts.hide(token);
-  const meter = openMeter();
-  const log = meter.measured(await parts.openLog(home.database, projections));
-  const tokens = await openTokens(log, { ownerSecret: token });
+  const ground = await openGround(parts);
+  const { home, lock, token, meter, log, tokens, projects, config, rules } = ground;
   const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
   const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
-  const projects = openProjects(log);
-  const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
-  const config = await openConfig({
-    log,
-    projects,
-    home: home.folder,
-    userFile: userConfigFile(parts.variables, homedir()),
-    variables: parts.variables,
-    flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
-    onDefect: onConfigDefect,
-  });
-  const rules = openRules({
-    log,
-    userFile: userRulesFile(userConfigFile(parts.variables, homedir())),
-    async projectFile(id) {
-      const folder = await projects.folder(id);
-      if (folder === undefined) return foundRules(projectRulesFile, { kind: "absent" });
-      return foundRules(join(folder, projectRulesFile), await readSettingsFile(folder, projectRulesFile));
-    },
-  });
-  const credentials = openCredentials({
-    log,
-    file: join(home.folder, "credentials.json"),
-    variables: parts.variables,
-    settings: () => providerSettings(config.values),
-    hide: parts.hide,
-  });
-  const models = await openModels({
-    log,
-    own: () => config.values.models,
-    reachable: async () => reachable(await credentials.list()),
-    listed: () => listAll(["ollama", ...Object.keys(config.values["providers.compatible"])], credentials.reach),
-  });
-  const onModelDefect = complainingTo(parts.logger.child({ component: "models" }));
-  const lookAtModels = () =>
-    void models.look().catch((error: unknown) => onModelDefect("models could not be looked at", error));
-  const host = parts.openHost({
-    size: config.values.runners,
-    level: config.values["logs.level"],
-    rehearsals: config.values["rehearsal.scripts"],
-    reach: async (model) => ({ ...(await credentials.reach(model)), facts: models.facts(model) }),
-    usualProvider: config.values.model.split("/")[0] ?? "",
-    hidden: credentials.variables(),
-    onEnded: () => void endLeftJails(home.folder),
-  });
-  credentials.onChange(() => host.forgetReaches());
-  config.onChange(() => {
-    host.forgetReaches();
-    lookAtModels();
-  });
-  followLevel(config, (level) => {
-    parts.setLevel(level);
-    host.setLevel(level);
-  });
+  const { credentials, models, lookAtModels, host } = await openThinking(parts, ground);
   const egress = openEgress({
     log,
     home: home.folder,
@@ -232,12 +176,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       if (workspace === "copy") await room.mustBeLeft();
       return wish;
     },
-    mustThink(model) {
-      if (models.facts(model).reasoning === true) return;
-      throw new CorralError("config.invalid", `${model} does not think before it answers, as far as is known.`, {
-        hint: 'Leave out --effort, or say "reasoning": true of it in the setting models',
-      });
-    },
+    mustThink: (model) => mustThink(model, models.facts(model)),
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
     standings: () => foreman.standings(),
   });
@@ -306,15 +245,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     owner: parts.owner,
     store: await parts.openStore("snapshots"),
-    terms: async (project) => {
-      const values = await config.valuesFor(project);
-      return {
-        days: values["snapshots.days"],
-        most: values["snapshots.most"],
-        ignored: values["snapshots.ignored"],
-        largestFile: values["snapshots.largestMb"] * 2 ** 20,
-      };
-    },
+    terms: async (project) => snapshotTerms(await config.valuesFor(project)),
     endEnvironments: (session) => endAllIn(session, "its files were restored"),
     inTurn: (session, work) => workspaces.inTurn(session, work),
     onDefect: complainingTo(parts.logger.child({ component: "snapshots" })),
@@ -383,12 +314,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     logger: parts.logger.child({ component: "gateway" }),
     onStop: (now) => void stop({ now }),
     status,
-    doctor: async () => {
-      const { findings } = await parts.doctor();
-      const keys = await credentials.list().then(keysFinding, (error: unknown) => unreadableKeys(error));
-      const known = keys === undefined ? findings : findings.map((each) => (each.name === keys.name ? keys : each));
-      return { findings: [...known, rulesFinding(await rules.problems())] };
-    },
+    doctor: () => examine(parts, { credentials, rules }),
   });
   const info: DaemonInfo = { url: gateway.url, pid: process.pid, version };
   await workspaces.mend();
@@ -402,6 +328,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await terminals.begin();
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
+  const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
   swept = Promise.all([
     sweepEnvironments(log, parts.drivers, { onFailure, signal: enough.signal }),
@@ -471,6 +398,106 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     lock.release();
     stopped.resolve();
   }
+}
+
+type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** What all else stands on: the home, which is this daemon's from here on, the log, who is let in, projects, settings and rules. */
+async function openGround(parts: DaemonParts) {
+  const home = openHome(parts.home);
+  const lock = lockHome(home);
+  const token = ownerToken(home);
+  parts.hide(token);
+  const meter = openMeter();
+  const log = meter.measured(await parts.openLog(home.database, projections));
+  const tokens = await openTokens(log, { ownerSecret: token });
+  const projects = openProjects(log);
+  const config = await openConfig({
+    log,
+    projects,
+    home: home.folder,
+    userFile: userConfigFile(parts.variables, homedir()),
+    variables: parts.variables,
+    flags: parts.port === undefined ? {} : { "gateway.port": { name: "--port", value: parts.port } },
+    onDefect: complainingTo(parts.logger.child({ component: "config" })),
+  });
+  const rules = openRules({
+    log,
+    userFile: userRulesFile(userConfigFile(parts.variables, homedir())),
+    async projectFile(id) {
+      const folder = await projects.folder(id);
+      if (folder === undefined) return foundRules(projectRulesFile, { kind: "absent" });
+      return foundRules(join(folder, projectRulesFile), await readSettingsFile(folder, projectRulesFile));
+    },
+  });
+  return { home, lock, token, meter, log, tokens, projects, config, rules };
+}
+
+/** Who is asked and who asks: keys, models and runners. */
+async function openThinking(parts: DaemonParts, { home, log, config }: Ground) {
+  const credentials = openCredentials({
+    log,
+    file: join(home.folder, "credentials.json"),
+    variables: parts.variables,
+    settings: () => providerSettings(config.values),
+    hide: parts.hide,
+  });
+  const models = await openModels({
+    log,
+    own: () => config.values.models,
+    reachable: async () => reachable(await credentials.list()),
+    listed: () => listAll(["ollama", ...Object.keys(config.values["providers.compatible"])], credentials.reach),
+  });
+  const onModelDefect = complainingTo(parts.logger.child({ component: "models" }));
+  const lookAtModels = () =>
+    void models.look().catch((error: unknown) => onModelDefect("models could not be looked at", error));
+  const host = parts.openHost({
+    size: config.values.runners,
+    level: config.values["logs.level"],
+    rehearsals: config.values["rehearsal.scripts"],
+    reach: async (model) => ({ ...(await credentials.reach(model)), facts: models.facts(model) }),
+    usualProvider: config.values.model.split("/")[0] ?? "",
+    hidden: credentials.variables(),
+    onEnded: () => void endLeftJails(home.folder),
+  });
+  credentials.onChange(() => host.forgetReaches());
+  config.onChange(() => {
+    host.forgetReaches();
+    lookAtModels();
+  });
+  followLevel(config, (level) => {
+    parts.setLevel(level);
+    host.setLevel(level);
+  });
+  return { credentials, models, lookAtModels, host };
+}
+
+/** The machine, and what only a daemon knows of: its keys and its rules. */
+async function examine(
+  parts: DaemonParts,
+  { credentials, rules }: { readonly credentials: Credentials; readonly rules: Rules },
+): Promise<DoctorReport> {
+  const { findings } = await parts.doctor();
+  const keys = await credentials.list().then(keysFinding, (error: unknown) => unreadableKeys(error));
+  const known = keys === undefined ? findings : findings.map((each) => (each.name === keys.name ? keys : each));
+  return { findings: [...known, rulesFinding(await rules.problems())] };
+}
+
+/** Throws for a model of which it is not known that it thinks. */
+function mustThink(model: string, { reasoning }: ModelFacts): void {
+  if (reasoning === true) return;
+  throw new CorralError("config.invalid", `${model} does not think before it answers, as far as is known.`, {
+    hint: 'Leave out --effort, or say "reasoning": true of it in the setting models',
+  });
+}
+
+function snapshotTerms(values: SettingValues) {
+  return {
+    days: values["snapshots.days"],
+    most: values["snapshots.most"],
+    ignored: values["snapshots.ignored"],
+    largestFile: values["snapshots.largestMb"] * 2 ** 20,
+  };
 }
 
 async function projectsOf(sessions: Sessions): Promise<ReadonlyMap<string, string>> {
