@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { isAlive } from "../environments/index.ts";
 import { callsTool, says, startTestDaemon } from "../testing/index.ts";
 
 const shell = (command: string) => callsTool("shell", { command });
@@ -278,6 +279,6 @@ describe("a session", () => {
     await session.until("activity.settled");
     await daemon.stop();
     expect(await session.until("environment.closed")).toBeDefined();
-    expect(() => process.kill(opened.data.state.supervisor.pid, 0)).toThrow("ESRCH");
+    expect(isAlive(opened.data.state.supervisor)).toBe(false);
   });
 });
