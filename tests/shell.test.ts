@@ -241,6 +241,11 @@ describe("corral shell", () => {
       [["--timeout", "soon", "-c", "true"], 'error: --timeout needs seconds, at most a day, not "soon"'],
       [["--json"], '"title":"--json needs -c COMMAND"'],
       [["-c"], "error: -c needs a value"],
+      [
+        ["--in", "shl_1", "--access", "read", "-c", "rm -r ."],
+        "error: --access does not go with --in; a shell stays as it was opened",
+      ],
+      [["--end", "shl_1", "-c", "true"], "error: --command does not go with --end"],
     ] as const) {
       const run = stage.corral("shell", ...args);
       expect({ code: await run.exit, stderr: run.stderr() }).toEqual({

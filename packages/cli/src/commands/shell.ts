@@ -73,6 +73,7 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
   },
   words: "none",
   async run(args, world) {
+    mustAgree(args);
     if (args.list === true) return list(world, args.json === true);
     const wish = wishIn(args);
     const client = await connectDaemon(world);
@@ -187,7 +188,24 @@ interface Wish {
   readonly workspace: ShellWorkspace | undefined;
 }
 
-type Given = EnvironmentFlags & { readonly [K in keyof Wish | "timeout"]?: string | boolean | undefined };
+type Given = EnvironmentFlags & { readonly [K in keyof Wish | "timeout" | "list"]?: string | boolean | undefined };
+
+/** Nobody gets fewer walls than asked for, nor something else done, because a flag was passed over. */
+function mustAgree(args: Given): void {
+  const given = <K extends keyof Given>(names: readonly K[]) => names.find((name) => args[name] !== undefined);
+  const asWhat = given(["end", "list", "in"]);
+  if (asWhat === undefined) return;
+  const stray = given([...made, ...(asWhat === "in" ? [] : used), ...(asWhat === "end" ? (["list"] as const) : [])]);
+  if (stray === undefined) return;
+  const why = made.includes(stray) && asWhat === "in" ? "; a shell stays as it was opened" : "";
+  throw new UsageError(`--${stray} does not go with --${asWhat}${why}`);
+}
+
+/** What is for a shell that is gone on with. */
+const used = ["in", "command", "keep", "timeout"] as const;
+
+/** What is decided when a shell is opened. */
+const made: readonly (keyof Given)[] = ["env", "image", "network", "access", "workspace"];
 
 function wishIn(args: Given): Wish {
   const command = args.command as string | undefined;
