@@ -130,16 +130,17 @@ export function openFiles({ spawn }: { readonly spawn: Spawn }): OpenFiles {
     change: (text: string) => string | undefined,
     bounds?: Bounds,
   ): Promise<FileVersion | undefined> {
-    const before = edits.get(path);
+    const file = inside(path);
+    const before = edits.get(file);
     const mine = (async () => {
       await before?.catch(() => undefined);
       return editAlone(path, change, bounds);
     })();
-    edits.set(path, mine);
+    edits.set(file, mine);
     try {
       return await mine;
     } finally {
-      if (edits.get(path) === mine) edits.delete(path);
+      if (edits.get(file) === mine) edits.delete(file);
     }
   }
 

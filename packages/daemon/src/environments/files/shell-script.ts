@@ -44,7 +44,7 @@ write_file() {
     old=$(stat -c '%u:%g %a' "$file") || exit 1
   fi
   folder=$(folder_of "$file")
-  [ -d "$folder" ] || mkdir -p "$folder" || exit 1
+  make_folder "$folder"
   new=$folder$2
   umask=$(umask)
   [ -z "$old" ] || umask 077
@@ -81,6 +81,20 @@ folder_of() {
   esac
 }
 
+# Of a file that stands in the way programs say that it exists.
+make_folder() {
+  [ ! -d "$1" ] || return 0
+  above=$1
+  while [ ! -e "$above" ]; do
+    case $above in
+    */*) above=\${above%/*} ;;
+    *) break ;;
+    esac
+  done
+  [ ! -e "$above" ] || [ -d "$above" ] || fail 'Not a directory'
+  mkdir -p "$1" || exit 1
+}
+
 replace() {
   case $1 in
   none)
@@ -103,7 +117,7 @@ same() {
 
 move_file() {
   folder=$(folder_of "$2")
-  [ -d "$folder" ] || mkdir -p "$folder" || exit 1
+  make_folder "$folder"
   if [ -e "$2" ] || [ -L "$2" ] || ! link "$1" "$2"; then fail exists; fi
   rm -f "$1"
 }

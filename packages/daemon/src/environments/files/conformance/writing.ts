@@ -14,6 +14,15 @@ export function writing(open: OpenFixture): void {
       });
     });
 
+    test("has no place below a file", async () => {
+      const { files } = await open();
+      await files.write("file", "text");
+      await files.write("other", "text");
+      expect(await codeOf(files.write("file/below", "text"))).toBe("file.missing");
+      expect(await codeOf(files.write("file/further/below", "text"))).toBe("file.missing");
+      expect(await codeOf(files.move("other", "file/below"))).toBe("file.missing");
+    });
+
     test("keeps the mode, and replaces the file behind a link", async () => {
       const { files, run } = await open();
       await run(
@@ -112,8 +121,12 @@ export function writing(open: OpenFixture): void {
       const { files } = await open();
       await files.write("file", "");
       const letters = ["a", "b", "c", "d", "e", "f", "g", "h"];
-      await Promise.all(letters.map((letter) => files.edit("file", (text) => text + letter)));
+      const made: string[] = [];
+      const edit = (path: string, letter: string) => files.edit(path, (text) => (made.push(letter), text + letter));
+      await Promise.all(letters.map((letter, index) => edit(index % 2 === 0 ? "file" : "./file", letter)));
       expect((await files.read("file")).bytes.toString().split("").toSorted()).toEqual(letters);
+      // One after the other, whatever the file is called: none had to begin again.
+      expect(made.toSorted()).toEqual(letters);
     });
 
     test("begins again when somebody else was faster", async () => {
