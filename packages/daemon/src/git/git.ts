@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { setPriority } from "node:os";
+import { outsideOfRepositories } from "./search-path.ts";
 
 export interface GitAnswer {
   readonly ok: boolean;
@@ -79,7 +80,8 @@ export async function userSettings(repo: string, names: RegExp): Promise<Map<str
   return new Map(entries.map((entry) => splitOnce(entry, "\n")));
 }
 
-const basic = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0" };
+const path = outsideOfRepositories(process.env["PATH"] ?? "");
+const basic = { PATH: path, LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0" };
 
 /** A variable by which a git is known as one that the process with this number started. */
 export function startedBy(pid: number): string {
