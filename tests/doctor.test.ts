@@ -38,7 +38,14 @@ describe("corral doctor", () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli.js"), "doctor"], { env });
     expect(stdout).toContain("! provider keys: none\n");
     expect(stdout).toContain("→ `corral auth login anthropic`");
-    // What is wider is one word, which nobody can break.
-    expect(stdout.split("\n").filter((line) => line.length > 40 && line.trim().includes(" "))).toEqual([]);
+    const lines = stdout.split("\n");
+    const fixes = findingsIn(
+      (await promisify(execFile)(process.execPath, [join(dist, "cli.js"), "doctor", "--json"], { env })).stdout,
+    );
+    // What mends it stays in one piece, to be copied into a shell.
+    for (const { fix } of fixes.values()) if (fix !== undefined) expect(lines).toContain(`    → ${fix}`);
+    // What else is wider is one word, which nobody can break.
+    const rest = lines.filter((line) => !line.startsWith("    → "));
+    expect(rest.filter((line) => line.length > 40 && line.trim().includes(" "))).toEqual([]);
   });
 });

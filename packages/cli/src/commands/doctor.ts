@@ -63,6 +63,7 @@ const marks = { ok: "✓", warning: "!", failed: "✗" } as const;
 function paragraph({ name, state, found, why, fix }: Finding, out: Output): string {
   const head = hang(`${marks[state]} ${name}: ${shown(found)}`, out.columns).replace(name, bold(name, out));
   const reason = dim(wrap(why, out.columns, "    "), out);
-  const remedy = fix === undefined ? "" : `${wrap(`→ ${shown(fix)}`, out.columns, "    ")}\n`;
+  // A command that is broken into lines cannot be copied into a shell; a terminal's own breaks can.
+  const remedy = fix === undefined ? "" : `    → ${shown(fix)}\n`;
   return `${head}\n${reason}\n${remedy}`;
 }
