@@ -1,11 +1,22 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { callsTool, says } from "@corral/daemon/testing";
 import type { EnvironmentState } from "@corral/protocol";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type CommandLine, eventsUntil, isRunning, setStage, type Stage } from "./story.ts";
 
 interface Line {
@@ -24,6 +35,10 @@ async function jsonOf(stage: Stage, ...args: readonly string[]): Promise<{ line:
   return { line: JSON.parse(lines[0] ?? "") as Line, code };
 }
 
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await delay(20);
+}
+
 async function supervisors(stage: Stage): Promise<readonly number[]> {
   const { events } = await stage.client().events({ types: ["environment.opened"] });
   return events.map(({ data }) => (data as { state: EnvironmentState }).state.supervisor.pid);
@@ -40,6 +55,24 @@ describe("corral shell", () => {
     expect(await jsonOf(stage, "-c", "echo begun; sleep 1000", "--timeout", "0.5")).toEqual({
       line: { exitCode: 143, stdout: "begun\n", stderr: "", timedOut: true, limit: "time" },
       code: 143,
+    });
+  });
+
+  test("-c --json prints one line where there is no result, too, and says why", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    const nothing = { exitCode: null, stdout: "", stderr: "", timedOut: false, limit: null };
+    expect(await jsonOf(stage, "--in", "shl_none", "-c", "true")).toEqual({
+      line: { ...nothing, error: { code: "not-found", title: "There is no shell shl_none" } },
+      code: 1,
+    });
+    const run = stage.corral("shell", "--json", "-c", "touch begun; sleep 1000");
+    await until(async () => (await stage.client().shells.list()).some(({ path }) => existsSync(join(path, "begun"))));
+    const [supervisor = 0] = await supervisors(stage);
+    process.kill(supervisor, "SIGKILL");
+    expect({ code: await run.exit, line: JSON.parse(run.stdout()) }).toEqual({
+      code: 1,
+      line: { ...nothing, error: { title: expect.stringContaining("ended in the middle of it") } },
     });
   });
 
@@ -232,6 +265,16 @@ describe("corral shell", () => {
     const refused = stage.corral("shell", "--env", "local", "--network", "off", "-c", "true");
     expect(await refused.exit).toBe(1);
     expect(refused.stderr()).toMatch(/cannot keep programs from the network[^]*hint: Ask for a jail/);
+  });
+
+  test("a git that lies in a repository is not run, though it comes first in PATH", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "corral-planted-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, ".git"));
+    writeFileSync(join(folder, "git"), `#!/bin/sh\n: >"${folder}/ran"\nexec /usr/bin/git "$@"\n`, { mode: 0o755 });
+    await using stage = await setStage({ variables: { PATH: `${folder}:${process.env["PATH"]}` } });
+    expect(await stage.corral("shell", "-c", "true").exit).toBe(0);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
   });
 
   test("wrong words are told before anything is made", async () => {

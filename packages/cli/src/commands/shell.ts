@@ -1,5 +1,6 @@
 import type { Client } from "@corral/client";
 import {
+  type CommandResult,
   CorralError,
   type EnvironmentAsked,
   longestCommandMs,
@@ -28,6 +29,7 @@ empty folder. Copies in which nothing was changed go when the shell ends; others
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
 Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
 Commands get no input; what they write passes a pipe byte by byte. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+Without a result exitCode is null, and there is an error with its title.
 --network allow reaches the hosts on the list, through Corral's proxy, and is recorded: \`corral network\`.
 --network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
 --env local has no walls at all: commands run as you, on all of your files. UNSAFE.
@@ -76,17 +78,27 @@ Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after C
     mustAgree(args);
     if (args.list === true) return list(world, args.json === true);
     const wish = wishIn(args);
-    const client = await connectDaemon(world);
-    if (wish.end !== undefined) return end(client, wish.end, world);
-    const leaving = new Leaving(world);
     try {
-      const code = await use(client, wish, world, leaving);
-      return leaving.code ?? code;
-    } finally {
-      leaving.forget();
+      return await perform(wish, world);
+    } catch (error) {
+      // Whoever reads a line gets one, whatever happened; the complaint is told as all others are.
+      if (wish.json) world.out.write(lineWithout(told(error)));
+      throw error;
     }
   },
 });
+
+async function perform(wish: Wish, world: World): Promise<number> {
+  const client = await connectDaemon(world);
+  if (wish.end !== undefined) return end(client, wish.end, world);
+  const leaving = new Leaving(world);
+  try {
+    const code = await use(client, wish, world, leaving);
+    return leaving.code ?? code;
+  } finally {
+    leaving.forget();
+  }
+}
 
 async function use(client: Client, wish: Wish, world: World, leaving: Leaving): Promise<number> {
   const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
@@ -259,13 +271,29 @@ async function projectHere(client: Client, workspace: ShellWorkspace | undefined
 }
 
 function conclude(outcome: Ended, { json, keep, in: within }: Wish, { out, err }: World): number {
-  const { result } = outcome;
-  if (json && result !== undefined) {
-    const { exitCode, stdout, stderr, timedOut, limit } = result;
-    out.write(jsonLine({ exitCode, stdout, stderr, timedOut, limit: limit ?? (timedOut ? "time" : null) }));
-  }
+  const { result, notice = "it did not run" } = outcome;
+  if (json) out.write(result === undefined ? lineWithout({ title: notice }) : lineOf(result));
   err.write(shown(ended(outcome, { goesOn: keep || within !== undefined })));
   return outcome.interrupted ? interrupted : (result?.exitCode ?? 1);
+}
+
+function lineOf({ exitCode, stdout, stderr, timedOut, limit }: CommandResult): string {
+  return jsonLine({ exitCode, stdout, stderr, timedOut, limit: limit ?? (timedOut ? "time" : null) });
+}
+
+function told(error: unknown): Missing {
+  if (error instanceof CorralError) return { code: error.code, title: error.message };
+  return { title: error instanceof Error ? error.message : String(error) };
+}
+
+interface Missing {
+  readonly code?: string;
+  readonly title: string;
+}
+
+/** In the place of a result that there is not. */
+function lineWithout(error: Missing): string {
+  return jsonLine({ exitCode: null, stdout: "", stderr: "", timedOut: false, limit: null, error });
 }
 
 async function leave(client: Client, { id, workspace }: ShellView, { err }: World): Promise<void> {
