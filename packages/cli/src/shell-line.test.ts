@@ -1,7 +1,7 @@
 import type { Client } from "@corral/client";
 import type { CommandView, ShellView, StartCommand } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { ShellLine } from "./shell-line.ts";
+import { ended, ShellLine } from "./shell-line.ts";
 import { testWorld } from "./testing/world.ts";
 
 const shell: ShellView = {
@@ -46,6 +46,40 @@ test("Ctrl-C pressed before a command has started ends it when it has", async ()
       return { kind: hasStarted ? "interrupted" : "nothing-running" };
     },
     follow: () => over.promise.then(() => endedWith(143)),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  expect(await line.run("sleep 1000", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
+});
+
+test("who presses again leaves a command, which goes on only where its shell does", async () => {
+  const { world, pressCtrlC } = testWorld("");
+  const shells = {
+    start: async () => undefined,
+    interrupt: async () => ({ kind: "interrupted" }),
+    follow: (_shell: unknown, _id: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("left")));
+        pressCtrlC();
+        pressCtrlC();
+      }),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  const outcome = await line.run("sleep 1000", { live: true });
+  expect(ended(outcome, { goesOn: true })).toMatch(/^\[left cmd_\w+ running in shl_1\]\n$/);
+  expect(ended(outcome, { goesOn: false })).toBe("[it is ended with its shell]\n");
+});
+
+test("being told to end twice is as once: the command's end is waited for", async () => {
+  const { world } = testWorld("");
+  const over = Promise.withResolvers<void>();
+  const shells = {
+    start: async () => undefined,
+    interrupt: async () => over.resolve(),
+    follow: (_shell: unknown, _id: unknown, { signal }: { signal: AbortSignal }) => {
+      line.end();
+      line.end();
+      return signal.aborted ? Promise.reject(new Error("left")) : over.promise.then(() => endedWith(143));
+    },
   };
   const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
   expect(await line.run("sleep 1000", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });

@@ -21,6 +21,8 @@ export interface Ended {
   /** What there is to say about it besides. */
   readonly notice: string | undefined;
   readonly interrupted: boolean;
+  /** It was not waited for. */
+  readonly isLeft?: true;
 }
 
 /**
@@ -63,7 +65,7 @@ export class ShellLine {
       return outcomeOf(view, running.pressed > 0);
     } catch (error) {
       if (!running.leaving.signal.aborted) throw error;
-      return { result: undefined, notice: `left ${id} running in ${this.#shell.id}`, interrupted: true };
+      return { result: undefined, notice: `left ${id} running in ${this.#shell.id}`, interrupted: true, isLeft: true };
     } finally {
       forget();
       this.#running = undefined;
@@ -126,8 +128,9 @@ export class ShellLine {
     this.#interrupt(running);
   }
 
-  /** Takes no more lines and ends what runs; told again, it leaves that alone. */
+  /** Takes no more lines and ends what runs. Told again, as some programs do at once, it is the same. */
   end(): void {
+    if (this.#isEnding) return;
     this.#isEnding = true;
     this.#lines?.close();
     this.press();
@@ -192,10 +195,10 @@ interface Running {
 }
 
 /** What is to be said of an end besides its output; empty when nothing is. */
-export function ended({ result, notice }: Ended, { goesOn }: { goesOn: boolean }): string {
+export function ended({ result, notice, isLeft }: Ended, { goesOn }: { goesOn: boolean }): string {
   const refusal = result === undefined ? undefined : refusalIn(result);
   const said = [
-    ...(notice === undefined ? [] : [notice]),
+    ...(notice === undefined ? [] : [isLeft === true && !goesOn ? "it is ended with its shell" : notice]),
     ...(refusal === undefined ? [] : [refusal]),
     ...(result?.limit === undefined && result?.timedOut !== true
       ? []
