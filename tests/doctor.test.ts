@@ -43,7 +43,8 @@ describe("corral doctor", () => {
       (await promisify(execFile)(process.execPath, [join(dist, "cli.js"), "doctor", "--json"], { env })).stdout,
     );
     // What mends it stays in one piece, to be copied into a shell.
-    for (const { fix } of fixes.values()) if (fix !== undefined) expect(lines).toContain(`    → ${fix}`);
+    const whole = [...fixes.values()].flatMap(({ fix }) => (fix === undefined ? [] : [`    → ${fix}`]));
+    expect(lines).toEqual(expect.arrayContaining(whole));
     // What else is wider is one word, which nobody can break.
     const rest = lines.filter((line) => !line.startsWith("    → "));
     expect(rest.filter((line) => line.length > 40 && line.trim().includes(" "))).toEqual([]);
