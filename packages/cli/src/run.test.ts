@@ -48,8 +48,7 @@ test("a run registers the project, opens a session, sends the prompt and shows w
   expect(stage.asked).toEqual([
     "GET /healthz",
     "POST /api/projects",
-    "POST /api/sessions",
-    "POST /api/sessions/ID/inputs",
+    "POST /api/sessions/begin",
     "GET /api/sessions/ID/events",
   ]);
 });
@@ -196,7 +195,8 @@ test.each(["run", "steer", "queue"])(
       stage.log.filter(({ type }) => type === "input.admitted").map(({ data }) => (data as { text: string }).text);
     expect(await corral(...(command === "run" ? ["run", "--detach"] : [command, "@last"]), "once")).toBe(0);
     expect(admitted()).toEqual(["before", "once"]);
-    expect(stage.asked.filter((route) => route === "POST /api/sessions/ID/inputs")).toHaveLength(3);
+    expect(stage.asked.filter((route) => /POST .*(?:begin|inputs)$/.test(route))).toHaveLength(3);
+    expect(stage.sessions).toHaveLength(command === "run" ? 2 : 1);
   },
 );
 

@@ -58,6 +58,7 @@ test("what is generated from the document is what the protocol says", () => {
   expectTypeOf<api.RevokeAnswer>().toEqualTypeOf<protocol.RevokeAnswer>();
   expectTypeOf<api.SessionId>().toEqualTypeOf<protocol.SessionId>();
   expectTypeOf<api.SessionView>().toEqualTypeOf<protocol.SessionView>();
+  expectTypeOf<api.SessionBegun>().toEqualTypeOf<protocol.SessionBegun>();
   expectTypeOf<api.AnswerOf<"POST /api/sessions">>().toEqualTypeOf<protocol.SessionView>();
   expectTypeOf<api.AnswerOf<"GET /api/sessions">>().toEqualTypeOf<protocol.SessionList>();
   expectTypeOf<api.ShellId>().toEqualTypeOf<protocol.ShellId>();
@@ -85,6 +86,7 @@ test("what is generated from the document is what the protocol says", () => {
 
 test("what may be asked for is what the protocol's schemas take", () => {
   expectTypeOf<api.AdmitInput>().toEqualTypeOf<input<typeof protocol.admitInput>>();
+  expectTypeOf<api.BeginSession>().toEqualTypeOf<input<typeof protocol.beginSession>>();
   expectTypeOf<api.CreateSession>().toEqualTypeOf<input<typeof protocol.createSession>>();
   expectTypeOf<api.CreateToken>().toEqualTypeOf<input<typeof protocol.createToken>>();
   expectTypeOf<api.DecideRecovery>().toEqualTypeOf<input<typeof protocol.decideRecovery>>();

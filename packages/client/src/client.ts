@@ -6,6 +6,7 @@ import type {
   Attachment,
   AuditEntry,
   AuditPage,
+  BeginSession,
   ArchiveAnswer,
   ArtifactId,
   ArtifactView,
@@ -73,6 +74,7 @@ import type {
   KeptRule,
   RuleForgotten,
   RulesView,
+  SessionBegun,
   SessionId,
   SessionView,
   SetConfig,
@@ -155,6 +157,8 @@ export interface Client {
   };
   readonly sessions: {
     create(wish: CreateSession, sending?: Sending): Promise<SessionView>;
+    /** Creates it with its first input, both or neither. Can be repeated with the same input: then it is the session that has it. */
+    begin(wish: BeginSession, sending?: Sending): Promise<SessionBegun>;
     /** Without those that are archived, unless they are asked for. */
     list(waiting?: Waiting & { readonly archived?: boolean }): Promise<readonly SessionView[]>;
     get(id: SessionId, waiting?: Waiting): Promise<SessionView>;
@@ -358,6 +362,7 @@ export function createClient({
     },
     sessions: {
       create: (body, sending) => ask("POST /api/sessions", { ...sending, body }),
+      begin: (body, sending) => ask("POST /api/sessions/begin", { ...sending, body }),
       list: async ({ archived = false, ...waiting } = {}) =>
         (await ask("GET /api/sessions", { ...waiting, query: archived ? { archived: "1" } : {} })).sessions,
       search: async (words, { limit, ...waiting } = {}) =>

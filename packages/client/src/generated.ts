@@ -633,6 +633,87 @@ export interface Api {
       }[];
     };
   };
+  "POST /api/sessions/begin": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      projectId: `prj_${string}`;
+      worktree?: string | undefined;
+      agent?: string | undefined;
+      model?: string | undefined;
+      effort?: "low" | "medium" | "high" | undefined;
+      mode?: "plan" | "ask" | "auto" | undefined;
+      environment?:
+        | {
+            kind?: "jail" | "container" | "local" | undefined;
+            network?: "off" | "allow" | "open" | undefined;
+            access?: "read" | "write" | undefined;
+            allow?: string[] | undefined;
+            image?: string | undefined;
+          }
+        | undefined;
+      workspace?: "copy" | "in-place" | undefined;
+      base?: "head" | "dirty" | { snapshot: `snp_${string}` } | undefined;
+      turnLimit?: number | undefined;
+      tools?: string[] | undefined;
+      input: {
+        id: `inp_${string}`;
+        text: string;
+        attachments?: { name: string; mediaType: string; reference: string }[] | undefined;
+        delivery?: "steer" | "queue" | undefined;
+      };
+    };
+    answer: {
+      session: {
+        id: `ses_${string}`;
+        projectId: `prj_${string}`;
+        title: string;
+        agent: string;
+        model: string;
+        mode: "plan" | "ask" | "auto";
+        environment: {
+          kind: "jail" | "container" | "local";
+          network: "off" | "allow" | "open";
+          access?: "read" | "write" | undefined;
+          allow?: string[] | undefined;
+          image?: string | undefined;
+          volumes?: { [key: string]: string } | undefined;
+        };
+        workspace: "copy" | "in-place";
+        state:
+          | { state: "idle"; since: string }
+          | { state: "thinking"; since: string; activityId: `act_${string}` }
+          | {
+              state: "waiting";
+              since: string;
+              activityId: `act_${string}`;
+              on: "recovery" | "continue" | "question";
+              calls: `cal_${string}`[];
+              questions: `que_${string}`[];
+            }
+          | {
+              state: "waiting";
+              since: string;
+              on: "place";
+              limit:
+                | "sessions.atOnce"
+                | "sessions.atOncePerProject"
+                | "environments.atOnce"
+                | "environments.atOncePerProject";
+              most: number;
+              position: number;
+            }
+          | { state: "recovering"; since: string; activityId: `act_${string}`; reason: string }
+          | { state: "failed"; since: string; activityId: `act_${string}`; message: string }
+          | { state: "parked"; since: string; inputs: number };
+        inbox: { waiting: number; isParked: boolean };
+        isArchived: boolean;
+        todo?: { text: string; state: "open" | "doing" | "done" }[] | undefined;
+        seq: number;
+      };
+      seq: number;
+    };
+  };
   "GET /api/sessions/search": {
     path: Record<string, never>;
     query: { words: string; limit?: number | undefined };
@@ -2341,6 +2422,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
     "seq",
   ],
   "GET /api/sessions": ["sessions"],
+  "POST /api/sessions/begin": ["session", "seq"],
   "GET /api/sessions/search": ["found", "seq"],
   "GET /api/sessions/{id}": [
     "id",

@@ -176,6 +176,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       if (workspace === "copy") await room.mustBeLeft();
       return wish;
     },
+    mustReach: (model) => credentials.mustReach(model),
     mustThink: (model) => mustThink(model, models.facts(model)),
     fork: (snapshot, to) => snapshots.fork(snapshot, to),
     standings: () => foreman.standings(),

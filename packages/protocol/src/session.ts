@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
+import { admitInput } from "./input.ts";
 import { callId, projectId, sessionId, snapshotId } from "./id.ts";
 import { sessionState } from "./state.ts";
 import { todoItem } from "./todo.ts";
@@ -49,6 +50,10 @@ export const createSession = z.object({
 });
 export type CreateSession = z.infer<typeof createSession>;
 
+/** A session and the first thing that is said to it, made together or not at all. Sent again with the same input, it is that session. */
+export const beginSession = createSession.extend({ input: admitInput });
+export type BeginSession = z.infer<typeof beginSession>;
+
 export const sessionView = z.object({
   id: sessionId,
   projectId,
@@ -70,6 +75,10 @@ export const sessionView = z.object({
   seq: z.int(),
 });
 export type SessionView = z.infer<typeof sessionView>;
+
+/** `seq` is that of the input's admission; the session's creation is the event before it. */
+export const sessionBegun = z.object({ session: sessionView, seq: z.int() });
+export type SessionBegun = z.infer<typeof sessionBegun>;
 
 /** A person's word on what nobody can tell. */
 export const decideRecovery = z.object({ call: callId, decision: z.enum(["retry", "abandon"]) });

@@ -1,7 +1,7 @@
-import type { AdmitInput, Client } from "@corral/client";
-import type { Mode, SessionId, SessionView } from "@corral/protocol";
+import type { AdmitInput, Client, CreateSession } from "@corral/client";
+import type { Mode, SessionView } from "@corral/protocol";
 import { newId } from "@corral/protocol/new-id";
-import { admitSurely } from "../admit.ts";
+import { admitSurely, beginSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { readPrompt } from "../prompt.ts";
@@ -91,22 +91,16 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
     const project = await client.projects.register({ path: world.cwd });
-    const session = await client.sessions.create({
+    if (wish.environment.kind === "local") world.err.write((await import("../environment.ts")).unsafe);
+    const asked = {
       projectId: project.id,
       worktree: project.worktree,
       model: modelNamed(args.model, world.cwd),
       mode,
       workspace,
       ...wish,
-    });
-    if (session.environment.kind === "local") world.err.write((await import("../environment.ts")).unsafe);
-    const attachments = await attached(client, session.id, files);
-    const input = {
-      id: newId("input", randomBytes(16)),
-      text: prompt,
-      ...(attachments.length === 0 ? {} : { attachments }),
     };
-    await admitSurely(client, session.id, input, world);
+    const { session, input } = await begin(client, asked, { prompt, files }, world).catch(toldHere(world));
     if (args.detach === true) {
       world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
       return 0;
@@ -115,6 +109,41 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     return watchLoaded(client, session, input, world, as);
   },
 });
+
+interface FirstWords {
+  readonly prompt: string;
+  readonly files: Awaited<ReturnType<typeof filesNamed>>;
+}
+
+/** A session with its first input. Files are kept by a session, so it is there before what they come with can be said. */
+async function begin(
+  client: Client,
+  wish: CreateSession,
+  { prompt, files }: FirstWords,
+  world: World,
+): Promise<{ readonly session: SessionView; readonly input: AdmitInput }> {
+  const input = { id: newId("input", randomBytes(16)), text: prompt };
+  if (files.length === 0) {
+    const { session, seq } = await beginSurely(client, { ...wish, input }, world);
+    // From its creation on, however late the answer came.
+    return { session: { ...session, seq: seq - 1 }, input };
+  }
+  const session = await client.sessions.create(wish);
+  const { attachAll } = await import("../attachments.ts");
+  const attachments = await attachAll(client, session.id, files);
+  await admitSurely(client, session.id, { ...input, attachments }, world);
+  return { session, input: { ...input, attachments } };
+}
+
+/** A key that is set here and that the daemon does not have is told of in the place of what to set. */
+function toldHere(world: World): (error: unknown) => Promise<never> {
+  return async (error) => {
+    const { code, hint } = error as { code?: unknown; hint?: string };
+    if (code !== "provider.refused" || hint === undefined) throw error;
+    const { daemonLacks } = await import("../provider-hints.ts");
+    throw Object.assign(error as Error, { hint: daemonLacks(hint, world) ?? hint });
+  };
+}
 
 /** What shows a session takes longer to load than all that came before: the agent begins meanwhile, and Ctrl-C is not lost on it. */
 async function watchLoaded(
@@ -141,10 +170,6 @@ async function wishOf(flags: WishFlags, workspace: "copy" | "in-place" | undefin
 
 async function filesNamed(paths: readonly string[], world: World) {
   return paths.length === 0 ? [] : (await import("../attachments.ts")).readAttachments(paths, world);
-}
-
-async function attached(client: Client, session: SessionId, files: Awaited<ReturnType<typeof filesNamed>>) {
-  return files.length === 0 ? [] : (await import("../attachments.ts")).attachAll(client, session, files);
 }
 
 function modeNamed(word: string | undefined): Mode | undefined {

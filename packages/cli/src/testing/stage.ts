@@ -139,6 +139,8 @@ export class Stage {
         return void send(200, { projects: [{ id: "prj_a", path: "/repo", name: "a", present: true, seq: 1 }] });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
+      case "POST /api/sessions/begin":
+        return this.#begin(body, response, send);
       case "POST /api/login/codes":
         return void send(201, { code: "c0", expiresInSeconds: 60 });
       case "GET /api/sessions":
@@ -213,6 +215,21 @@ export class Stage {
   #content(response: ServerResponse, { view, bytes }: { view: ArtifactView; bytes: Uint8Array }): void {
     response.writeHead(200, { "content-length": view.bytes });
     response.write(bytes, () => (bytes.byteLength < view.bytes ? response.destroy() : response.end()));
+  }
+
+  #begin(
+    { input, model = "rehearsal/any" }: { input: { id: `inp_${string}`; text: string }; model?: string },
+    response: ServerResponse,
+    send: (status: number, value: unknown) => void,
+  ): void {
+    const known = this.log.find((told) => told.type === "input.admitted" && idOf(told) === input.id);
+    const before = this.sessions.find(({ id }) => id === known?.stream);
+    if (known !== undefined) return send(201, { session: before, seq: known.seq });
+    const session = this.#create(model);
+    this.tell(session.id, event("input.admitted", { delivery: "steer", attachments: [], ...input }));
+    if (this.lostAnswers-- > 0) response.destroy();
+    else send(201, { session, seq: this.log.length });
+    this.onInput(session, input);
   }
 
   #create(model: string): SessionView {

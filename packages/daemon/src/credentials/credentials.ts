@@ -24,6 +24,8 @@ import { CredentialFile } from "./store.ts";
 export interface Credentials {
   /** Throws also `credentials.unusable` and `credentials.exposed`. */
   readonly reach: FindReach;
+  /** Throws what `reach` would of a model whose provider has no key at all. A program that prints one is not run for it. */
+  mustReach(model: string): Promise<void>;
   /** Every provider with where its key is from. */
   list(): Promise<readonly CredentialView[]>;
   /** On the disk, and recorded by its kind, when it resolves. Throws `model.unknown` for a provider that there is not. */
@@ -61,8 +63,10 @@ export function openCredentials(parts: CredentialParts): Credentials {
     if (found.access.key !== undefined) hide(found.access.key);
     return found;
   };
+  const look = openReach({ variables, settings, key: keyOrProgram });
   return {
     reach,
+    mustReach: async (model) => void (await look(model)),
     async list() {
       const kept = await file.list();
       return providerNames(settings()).flatMap((name) => viewOf(name, kept) ?? []);
@@ -99,6 +103,11 @@ export function openCredentials(parts: CredentialParts): Credentials {
   async function key(provider: string): Promise<string | undefined> {
     const kept = await file.get(provider);
     return kept === undefined || "key" in kept ? kept?.key : keyPrintedBy(kept.command);
+  }
+
+  async function keyOrProgram(provider: string): Promise<string | undefined> {
+    const kept = await file.get(provider);
+    return kept === undefined || "key" in kept ? kept?.key : "printed-when-it-is-needed";
   }
 
   function viewOf(provider: string, kept: Awaited<ReturnType<CredentialFile["list"]>>): CredentialView | undefined {

@@ -68,6 +68,7 @@ export const access: Readonly<Record<string, Access>> = {
 
   "GET /api/sessions": ["read", "listed"],
   "POST /api/sessions": ["prompt", "project in body"],
+  "POST /api/sessions/begin": ["prompt", "project in body"],
   "GET /api/sessions/:id": ["read", "session"],
   "DELETE /api/sessions/:id": ["admin", "session"],
   "GET /api/sessions/search": ["read", "route"],

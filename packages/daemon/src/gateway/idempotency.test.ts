@@ -169,6 +169,25 @@ test("a person's words are kept by their session alone; sent again after a resta
   expect((await typesOf(session.id)).filter((type) => type === "input.admitted")).toHaveLength(1);
 });
 
+test("a session is begun once, with a key or without, and its first words are its own alone after a restart, too", async () => {
+  const { project } = await gate.newSession();
+  const begin = { projectId: project.id, input: { id: newId("input"), text: "nobody else's business" } };
+  const first = await send("/api/sessions/begin", begin, "k1");
+  expect(first).toMatchObject({ status: 201, body: { session: { title: "nobody else's business" } }, replayed: false });
+  const { id } = first.body.session;
+  expect(await send("/api/sessions/begin", begin, "k1")).toEqual({ ...first, replayed: true });
+  expect((await send("/api/sessions/begin", begin, "k2")).body.session.id).toBe(id);
+  const holders = (await gate.events()).filter((each) => JSON.stringify(each).includes("nobody else's"));
+  expect(new Set(holders.map(({ stream }) => stream))).toEqual(new Set([id]));
+  await restart();
+  const again = await send("/api/sessions/begin", begin, "k1");
+  expect([again.status, again.body.session.id, again.body.seq]).toEqual([201, id, first.body.seq]);
+  const other = { ...begin, input: { ...begin.input, text: "another" } };
+  expect((await gate.post("/api/sessions/begin", other)).status).toBe(409);
+  expect(await typesOf(id)).toEqual(["session.created", "input.admitted"]);
+  expect(await created()).toBe(2);
+});
+
 test("a token's secret is told again by the same daemon, and never kept", async () => {
   const first = await send("/api/tokens", { name: "ci" }, "k1");
   expect(await send("/api/tokens", { name: "ci" }, "k1")).toEqual({ ...first, replayed: true });

@@ -1,5 +1,6 @@
 import {
   archiveAnswer,
+  beginSession,
   continueAnswer,
   CorralError,
   createSession,
@@ -11,6 +12,7 @@ import {
   renameAnswer,
   renameSession,
   searchAnswer,
+  sessionBegun,
   sessionId,
   type SessionId,
   sessionList,
@@ -36,6 +38,25 @@ export const sessionRoutes: Routes = (app, { sessions, removal, sight, log }) =>
     async (request, reply) => {
       requireOperator(principalOf(request), request.body.environment.kind);
       return reply.code(201).send(await sessions.create(request.body, request.by, request.newId("session")));
+    },
+  );
+
+  app.post(
+    "/api/sessions/begin",
+    {
+      config: { repeatable: true },
+      schema: {
+        tags,
+        description:
+          "Makes a session and says the first thing to it, both or neither. With an input that was admitted before it answers with the " +
+          "session that has it, so that sending this again is harmless, with or without an Idempotency-Key.",
+        body: beginSession,
+        response: { 201: sessionBegun },
+      },
+    },
+    async (request, reply) => {
+      requireOperator(principalOf(request), request.body.environment.kind);
+      return reply.code(201).send(await sessions.begin(request.body, request.by, request.newId("session")));
     },
   );
 

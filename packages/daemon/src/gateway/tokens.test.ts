@@ -144,6 +144,10 @@ describe("scopes", () => {
     "GET /api/audit/verify": { path: "/api/audit/verify" },
     "GET /api/sessions": { path: "/api/sessions" },
     "POST /api/sessions": { path: "/api/sessions", body: { projectId: project } },
+    "POST /api/sessions/begin": {
+      path: "/api/sessions/begin",
+      body: { projectId: project, input: { id: "inp_begun", text: "hi" } },
+    },
     "GET /api/sessions/:id": { path: `/api/sessions/${session}` },
     "DELETE /api/sessions/:id": { path: "/api/sessions/ses_none", method: "DELETE" },
     "POST /api/sessions/:id/inputs": { path: `/api/sessions/${session}/inputs`, body: { id: "inp_1", text: "hi" } },

@@ -66,6 +66,44 @@ export async function admit(log: Log, session: SessionId, input: AdmitInput, by:
   });
 }
 
+/** What admits the first input of a session, in the append that creates it. Refused where the id is taken. */
+export function firstAdmission({ id, text, attachments, delivery }: AdmitInput): {
+  readonly events: readonly NewEvent[];
+  readonly guards: readonly Guard[];
+} {
+  return {
+    events: [event("input.admitted", { id, text, attachments, delivery, title: titleFrom(text) })],
+    guards: [{ table: "inputs", key: id, is: null }],
+  };
+}
+
+/** Which session has an input of this id and body, whatever has become of it since. */
+export async function admittedBefore(
+  log: Log,
+  input: AdmitInput,
+): Promise<
+  | {
+      readonly kind: "admitted";
+      readonly session: SessionId;
+      /** Of its admission. */
+      readonly seq: number;
+      readonly isWaiting: boolean;
+    }
+  | { readonly kind: "conflict"; readonly reason: string }
+  | undefined
+> {
+  const row = await log.row("inputs", input.id);
+  if (row === undefined) return undefined;
+  if (row["body"] !== bodyHash(input)) return { kind: "conflict", reason: anotherBody };
+  const { session, seq, state } = row;
+  return {
+    kind: "admitted",
+    session: session as SessionId,
+    seq: seq as number,
+    isWaiting: state === "waiting",
+  };
+}
+
 /**
  * Changes an input that is not promoted yet. Asked for what is so already, it does nothing. Throws `not-found`,
  * `input.promoted`, `input.cancelled`, and `input.changed` when it is no longer as it was seen.
@@ -275,10 +313,11 @@ function asItRuns(session: Row): Record<string, string | number | null> {
 
 function again(row: Row, session: SessionId, input: AdmitInput): Admission {
   if (row["session"] !== session) return { kind: "conflict", reason: "this id belongs to an input of another session" };
-  if (row["body"] !== bodyHash(input))
-    return { kind: "conflict", reason: "this id was admitted before with another body" };
+  if (row["body"] !== bodyHash(input)) return { kind: "conflict", reason: anotherBody };
   return { kind: "duplicate", input: toView(row), seq: row["seq"] as number };
 }
+
+const anotherBody = "this id was admitted before with another body";
 
 function toView(row: Row): InputView {
   return {

@@ -1,7 +1,8 @@
-import { event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
+import { beginSession, CorralError, event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../log/index.ts";
 import { promote } from "./inbox.ts";
+import { openSessions } from "./sessions.ts";
 import { by, input, openBench, type SessionBench } from "./testing/bench.ts";
 
 let bench: SessionBench;
@@ -35,6 +36,73 @@ describe("a title", () => {
     expect((await view()).title).toBe("Parser");
     await expect(bench.sessions.rename("ses_none", "x", by)).rejects.toMatchObject({ code: "not-found" });
   });
+});
+
+describe("a session that is begun with its first input", () => {
+  const wish = (text: string, more: object = {}) =>
+    beginSession.parse({ projectId: "prj_1", input: input(text), ...more });
+
+  test("is made with it in one append, and is named by it", async () => {
+    const { session, seq } = await bench.sessions.begin(wish("fix the parser\nand more"), by);
+    expect(session).toMatchObject({ title: "fix the parser", inbox: { waiting: 1, isParked: false } });
+    const [created, admitted, ...more] = await historyOf(bench.log, session.id);
+    expect([created?.type, admitted?.type, more]).toEqual(["session.created", "input.admitted", []]);
+    expect([created?.seq, admitted?.seq]).toEqual([seq - 1, seq]);
+  });
+
+  test("is the same one when it is asked for again, also by many at once and after it has ended", async () => {
+    const asked = wish("once");
+    const begun = await Promise.all([1, 2, 3].map(() => bench.sessions.begin(asked, by)));
+    const [{ session, seq }] = begun as [(typeof begun)[number]];
+    expect(begun.map((each) => [each.session.id, each.seq])).toEqual(Array(3).fill([session.id, seq]));
+    await promote(bench.log, await bench.log.takeLease(session.id, "test"), { activity: undefined });
+    expect(await bench.sessions.begin(asked, by)).toMatchObject({ session: { id: session.id }, seq });
+    expect(await bench.types(session.id)).toEqual([
+      "session.created",
+      "input.admitted",
+      "activity.opened",
+      "input.promoted",
+    ]);
+    expect(await bench.sessions.list()).toHaveLength(2);
+  });
+
+  test("that waits is woken by who asks again: the first wake may have been lost", async () => {
+    const asked = wish("hello?");
+    const { session } = await bench.sessions.begin(asked, by);
+    const woken: string[] = [];
+    bench.sessions.onWake((id) => woken.push(id));
+    await bench.sessions.begin(asked, by);
+    expect(woken).toEqual([session.id]);
+  });
+
+  test("is not made with an id that was used for something else", async () => {
+    const asked = wish("one thing");
+    await bench.sessions.begin(asked, by);
+    const conflict = { code: "input.conflict" };
+    const other = { ...asked, input: { ...asked.input, text: "another thing" } };
+    await expect(bench.sessions.begin(other, by)).rejects.toMatchObject(conflict);
+    expect(await bench.sessions.list()).toHaveLength(2);
+  });
+
+  test("is not made at all where a session cannot be", async () => {
+    const lacking = wish("hi", { projectId: "prj_none" });
+    await expect(bench.sessions.begin(lacking, by)).rejects.toMatchObject({ code: "not-found" });
+    expect(await bench.sessions.list()).toHaveLength(1);
+  });
+});
+
+test("no session is made for a model that cannot be asked", async () => {
+  const noKey = new CorralError("provider.refused", "There is no key for the provider anthropic.");
+  const sessions = openSessions(bench.log, {
+    defaults: () => Promise.resolve({ model: "anthropic/m", turnLimit: 25 }),
+    environment: () => Promise.resolve({ kind: "jail", network: "off" }),
+    mustReach: (model) => (model === "anthropic/m" ? Promise.reject(noKey) : Promise.resolve()),
+  });
+  const wish = beginSession.parse({ projectId: "prj_1", input: input("hi") });
+  await expect(sessions.create(wish, by)).rejects.toBe(noKey);
+  await expect(sessions.begin(wish, by)).rejects.toBe(noKey);
+  expect(await sessions.list()).toHaveLength(1);
+  expect(await sessions.begin({ ...wish, model: "ollama/m" }, by)).toMatchObject({ session: { model: "ollama/m" } });
 });
 
 describe("an archived session", () => {

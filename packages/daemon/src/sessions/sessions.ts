@@ -4,6 +4,7 @@ import {
   type ArchiveAnswer,
   artifactOf,
   type Attachment,
+  type BeginSession,
   type CallId,
   type ChangeInput,
   type ContinueAnswer,
@@ -28,6 +29,7 @@ import {
   type QuestionId,
   type QueueAnswer,
   type RenameAnswer,
+  type SessionBegun,
   type SessionId,
   type SessionState,
   type SessionView,
@@ -36,20 +38,37 @@ import {
   type SnapshotId,
   type StateFacts,
   stateFrom,
+  type StoredEvent,
   type TodoItem,
 } from "@corral/protocol";
+import { fault } from "../faults/index.ts";
 import { type By, type Guard, historyOf, type Log, type Row } from "../log/index.ts";
 import { foldHistory } from "./history.ts";
-import { type Admission, admit, change, countWaiting, countWaitingInAll, isParked, waitingIn } from "./inbox.ts";
+import {
+  type Admission,
+  admit,
+  admittedBefore,
+  change,
+  countWaiting,
+  countWaitingInAll,
+  firstAdmission,
+  isParked,
+  waitingIn,
+} from "./inbox.ts";
 import { type Search, searchTexts } from "./texts.ts";
 
 /** What people and programs may do with sessions. Running them is somebody else's work: it follows the events. */
 export interface Sessions {
   /**
    * Throws `not-found` for an unknown project, `jail.unavailable` where no jail can be had, `environment.unkept` for what
-   * no such environment keeps, `workspace.full` where copies take too much already. With the id of a session that was made before, it is that one.
+   * no such environment keeps, `provider.refused` for a model without a key, `workspace.full` where copies take too much already. With the id of a session that was made before, it is that one.
    */
   create(wish: CreateSession, by: By, id?: SessionId): Promise<SessionView>;
+  /**
+   * Creates a session with its first input, both durable when it resolves, or neither. Throws what `create` does, and `input.conflict`. With an input
+   * that was admitted before it is the session that has it: whoever did not hear the answer asks again, whichever daemon that is by then.
+   */
+  begin(wish: BeginSession, by: By, id?: SessionId): Promise<SessionBegun>;
   get(id: SessionId): Promise<SessionView | undefined>;
   /** What it was made with, without what has become of it. */
   terms(id: SessionId): Promise<SessionMadeWith | undefined>;
@@ -96,6 +115,8 @@ export interface SessionTerms {
   defaults(project: ProjectId): Promise<SessionDefaults>;
   /** What a session that asks for this gets. Throws with the fix when such an environment cannot be opened here. */
   environment(asked: EnvironmentAsked, workspace: CreateSession["workspace"]): Promise<EnvironmentWish>;
+  /** Throws for a model that cannot be asked, as one whose provider has no key. */
+  mustReach?(model: string): Promise<void>;
   /** Throws for a model that does not think, as far as is known. */
   mustThink?(model: string): void;
   /** Where those stand by now that are in line for a place. Without: where they stood when they came. */
@@ -112,31 +133,26 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   const listeners = new Set<(id: SessionId) => void>();
   const self: Sessions = {
     async create(wish, by, id = newId("session")) {
-      const { projectId, mode, workspace } = wish;
-      const place = await placeIn(projectId, wish.worktree);
-      if ((await log.row("sessions", id)) !== undefined) return view(id);
-      const defaults = await terms.defaults(projectId);
-      const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
-      const wished = await terms.environment(wish.environment, workspace);
-      // While a plan is made, its walls see to it that nothing is written.
-      const environment = mode === "plan" ? { ...wished, access: "read" as const } : wished;
-      if (wish.effort !== undefined) terms.mustThink?.(model);
-      const named = wish.agent === undefined ? {} : { agent: wish.agent };
-      const thinks = wish.effort === undefined ? {} : { effort: wish.effort };
-      const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
-      const settings = { title: "", ...named, model, ...thinks, mode, environment, workspace, turnLimit, ...begins };
-      const make = () =>
-        log.append({
-          stream: id,
-          ...by,
-          expectedVersion: 0,
-          events: [event("session.created", { projectId, ...place, ...settings })],
-        });
-      if (workspace === "in-place") await alone(projectId, make);
-      else await make();
+      await make(wish, by, id);
       return view(id);
     },
 
+    async begin({ input, ...wish }, by, id = newId("session")) {
+      const before = await begunWith(input, wish.projectId);
+      if (before !== undefined) return before;
+      for (const each of input.attachments) await mustBeAttached(each, id);
+      try {
+        fault("inbox.admitting");
+        const stored = await make(wish, by, id, input);
+        fault("inbox.admitted");
+        return { session: await view(id), seq: stored.at(-1)?.seq ?? 0 };
+      } catch (error) {
+        // Of two who say the same at once one makes the session, and the other is told of it.
+        const meanwhile = isConflict(error) ? await begunWith(input, wish.projectId) : undefined;
+        if (meanwhile === undefined) throw error;
+        return meanwhile;
+      }
+    },
     get: async (id) => {
       const seq = await log.head();
       const row = await log.row("sessions", id);
@@ -166,8 +182,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       for (const each of input.attachments) await mustBeAttached(each, id);
       const admission = await admit(log, id, input, by);
       // A retry may be all that is left of a wake that was lost.
-      if (admission.kind === "duplicate" && admission.input.state === "waiting")
-        for (const listener of listeners) listener(id);
+      if (admission.kind === "duplicate" && admission.input.state === "waiting") wake(id);
       return admission;
     },
 
@@ -262,6 +277,46 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   };
   return self;
 
+  /** Does nothing where there is one of this id. */
+  async function make(wish: CreateSession, by: By, id: SessionId, input?: AdmitInput): Promise<readonly StoredEvent[]> {
+    const { projectId, mode, workspace } = wish;
+    const place = await placeIn(projectId, wish.worktree);
+    if ((await log.row("sessions", id)) !== undefined) return [];
+    const defaults = await terms.defaults(projectId);
+    const { model = defaults.model, turnLimit = defaults.turnLimit } = wish;
+    await terms.mustReach?.(model);
+    const wished = await terms.environment(wish.environment, workspace);
+    // While a plan is made, its walls see to it that nothing is written.
+    const environment = mode === "plan" ? { ...wished, access: "read" as const } : wished;
+    if (wish.effort !== undefined) terms.mustThink?.(model);
+    const named = wish.agent === undefined ? {} : { agent: wish.agent };
+    const thinks = wish.effort === undefined ? {} : { effort: wish.effort };
+    const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
+    const settings = { title: "", ...named, model, ...thinks, mode, environment, workspace, turnLimit, ...begins };
+    const created = event("session.created", { projectId, ...place, ...settings });
+    const first = input === undefined ? { events: [], guards: [] } : firstAdmission(input);
+    const events = [created, ...first.events];
+    const append = () => log.append({ stream: id, ...by, expectedVersion: 0, events, guards: first.guards });
+    return workspace === "in-place" ? alone(projectId, append) : append();
+  }
+
+  /** The session that has this input. Throws when it has it with another body, or is another project's. */
+  async function begunWith(input: AdmitInput, project: ProjectId): Promise<SessionBegun | undefined> {
+    const before = await admittedBefore(log, input);
+    if (before === undefined) return undefined;
+    if (before.kind === "conflict") throw new CorralError("input.conflict", before.reason);
+    const { session, seq } = before;
+    if ((await log.row("sessions", session))?.["project"] !== project)
+      throw new CorralError("input.conflict", "this id belongs to an input of another project");
+    // A retry may be all that is left of a wake that was lost.
+    if (before.isWaiting) wake(session);
+    return { session: await view(session), seq };
+  }
+
+  function wake(id: SessionId): void {
+    for (const listener of listeners) listener(id);
+  }
+
   /** What waits for a place is kept and parked, steers too: nothing of it begins until a person says so. */
   async function holdBack(id: SessionId, by: By, at: InterruptAt): Promise<InterruptAnswer> {
     const steers = (await waitingIn(log, id)).filter(({ delivery }) => delivery === "steer");
@@ -288,20 +343,20 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       await log.append({ stream: id, ...by, events, guards });
       return true;
     } catch (error) {
-      if (error instanceof CorralError && error.code === "append.conflict") return false;
+      if (isConflict(error)) return false;
       throw error;
     }
   }
 
   /** Of sessions that work in the project's own folder there is one at a time. */
-  async function alone(project: ProjectId, make: () => Promise<unknown>): Promise<void> {
+  async function alone<T>(project: ProjectId, act: () => Promise<T>): Promise<T> {
     const mine = making.then(async () => {
       const [other] = await log.rows("in_place", { where: { project }, limit: 1 });
       if (other !== undefined) throw folderTaken(other["key"] as SessionId);
-      await make();
+      return act();
     });
     making = mine.catch(() => undefined);
-    await mine;
+    return mine;
   }
 
   async function rowOf(id: SessionId): Promise<Row> {
@@ -415,6 +470,10 @@ function missing(noun: string, id: string): CorralError {
 
 function isThere(key: SessionId): Guard {
   return { table: "sessions", key, is: {} };
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof CorralError && error.code === "append.conflict";
 }
 
 function busy(id: SessionId): CorralError {
