@@ -3,12 +3,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
-import { build as bundle } from "esbuild";
+import { build as bundle, type BuildResult, transform } from "esbuild";
 import { thirdPartyNotices } from "./notices.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** What is shipped: one file for each program, named after it. */
+/** What is shipped: one file for each program, named after it, and its pieces. */
 const programs: Readonly<Record<string, string>> = {
   cli: "packages/cli/src/bin.ts",
   daemon: "packages/daemon/src/main.ts",
@@ -75,15 +75,23 @@ async function bundlePrograms(names: readonly string[], outdir: string, version:
 }
 
 async function bundleProgram(name: string, outdir: string, version: string): Promise<readonly string[]> {
-  const { metafile } = await bundle({
+  const entry = programs[name] ?? "";
+  const how = bundling(version);
+  if (name === "cli") return bundleCommandLine(entry, outdir, how);
+  const pieces = inPieces(name, { in: entry, out: name }, outdir);
+  return inputsOf(await bundle({ ...how, ...pieces, banner: { js: commonJsGlobals } }));
+}
+
+/** What a program loads only when it is asked for is a piece of its own. */
+function inPieces(name: string, entry: { readonly in: string; readonly out: string }, outdir: string) {
+  const format = "esm" as const;
+  return { entryPoints: [entry], outdir, format, splitting: true, chunkNames: `${name}-[hash]` };
+}
+
+function bundling(version: string) {
+  return {
     absWorkingDir: root,
-    entryPoints: [{ in: programs[name] ?? "", out: name }],
-    outdir,
     bundle: true,
-    format: "esm",
-    // What a program loads only when it is asked for is a piece of its own.
-    splitting: true,
-    chunkNames: `${name}-[hash]`,
     platform: "node",
     target: "node24",
     minifySyntax: true,
@@ -92,11 +100,46 @@ async function bundleProgram(name: string, outdir: string, version: string): Pro
     alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
     logLevel: "warning",
     metafile: true,
-    // The command line has no CommonJS in it and starts often, so it is spared this in each of its pieces.
-    ...(name === "cli" ? {} : { banner: { js: commonJsGlobals } }),
     define: { CORRAL_BUNDLED: "true", CORRAL_VERSION: JSON.stringify(version) },
-  });
-  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  } as const;
+}
+
+/**
+ * It starts often, so its pieces are CommonJS: modules take Node some milliseconds more to load, many more on a busy machine, for each is read
+ * in turns with other threads, and what they import of Node's own comes with all that is lazy in it. Only its first file, which says which
+ * Node is needed, is a module.
+ */
+async function bundleCommandLine(
+  entry: string,
+  outdir: string,
+  how: ReturnType<typeof bundling>,
+): Promise<readonly string[]> {
+  const main = { in: join(dirname(entry), "main.ts"), out: "cli-main" };
+  const [first, pieces] = await Promise.all([
+    bundle({ ...how, entryPoints: [entry], format: "esm", outfile: join(outdir, "cli.js") }),
+    bundle({ ...how, ...inPieces("cli", main, outdir), outExtension: { ".js": ".cjs" }, write: false }),
+  ]);
+  await Promise.all(
+    pieces.outputFiles.map(async ({ path, text }) => writeFile(path, (await transform(text, asCommonJs(text))).code)),
+  );
+  return [...inputsOf(first), ...inputsOf(pieces)];
+}
+
+function asCommonJs(text: string) {
+  const here = 'const corralHere = require("node:url").pathToFileURL(__filename).href;';
+  return {
+    format: "cjs",
+    platform: "node",
+    target: "node24",
+    // So that these are required, too.
+    supported: { "dynamic-import": false },
+    define: { "import.meta.url": "corralHere" },
+    banner: text.includes("import.meta.url") ? here : "",
+  } as const;
+}
+
+function inputsOf({ metafile }: BuildResult): readonly string[] {
+  return Object.values(metafile?.outputs ?? {}).flatMap(({ inputs }) => Object.keys(inputs));
 }
 
 /**
@@ -141,6 +184,6 @@ function ownVersion(): string {
 if (import.meta.main) {
   const { written, absent } = await build();
   console.log(
-    `dist: ${written.length} files, ${written.filter((file) => !/-[^/]*\.js$/.test(file)).join(", ")}${absent.length > 0 ? `; not there yet: ${absent.join(", ")}` : ""}`,
+    `dist: ${written.length} files, ${written.filter((file) => !/-[^/]*\.c?js$/.test(file)).join(", ")}${absent.length > 0 ? `; not there yet: ${absent.join(", ")}` : ""}`,
   );
 }

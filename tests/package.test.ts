@@ -39,21 +39,22 @@ function path(): string {
 const installed = () => join(project, "node_modules", "corral");
 const program = () => join(project, "node_modules", ".bin", "corral");
 
-/** A file of the bundle with all that is loaded before it begins. */
+/** A piece of the command line with all that is loaded before it begins. */
 function loadedWith(file: string, known = new Set<string>()): ReadonlySet<string> {
   if (known.has(file)) return known;
   known.add(file);
   const text = readFileSync(join(dist, file), "utf8");
-  for (const [, next = ""] of text.matchAll(/(?:from|^import) "\.\/(cli-[A-Z0-9]+\.js)";/gm)) loadedWith(next, known);
+  for (const [, next = ""] of text.matchAll(/^(?:var \w+ = )?require\("\.\/(cli-[A-Z0-9]+\.cjs)"\);$/gm))
+    loadedWith(next, known);
   return known;
 }
 
 test("corral run is loaded without the schemas, which take longer than all that it does until its prompt is admitted", () => {
-  const files = readdirSync(dist).filter((name) => /^cli-[A-Z0-9]+\.js$/.test(name));
+  const files = readdirSync(dist).filter((name) => /^cli-[A-Z0-9]+\.cjs$/.test(name));
   const holding = (words: string) => files.filter((file) => readFileSync(join(dist, file), "utf8").includes(words));
-  const [run = ""] = holding("// packages/cli/src/commands/run.ts");
-  const [watching = ""] = holding("// packages/cli/src/watch-run.ts");
-  const [schemas = ""] = holding("// node_modules/zod/v4/core/schemas.js");
+  const [run = ""] = holding("Gives an agent a task in this repository");
+  const [watching = ""] = holding("interrupting; Ctrl-C again leaves");
+  const [schemas = ""] = holding('"$ZodObject"');
   expect(loadedWith(watching)).toContain(schemas);
   expect(loadedWith(run)).not.toContain(schemas);
 });
@@ -77,7 +78,7 @@ describe("the tarball, installed into an empty folder without a network", () => 
     for (const name of ["fastify", "zod", "pino", "citty", "@ai-sdk/anthropic"])
       expect(notices).toMatch(new RegExp(`^${name} \\d`, "m"));
     for (const file of readdirSync(installed())) {
-      const isOurs = /\.(js|json|txt|md|html|css)$/.test(file) || file === "LICENSE";
+      const isOurs = /\.(js|cjs|json|txt|md|html|css)$/.test(file) || file === "LICENSE";
       expect({ file, isOurs: isOurs || file === "dashboard" }).toEqual({ file, isOurs: true });
     }
   });

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -6,7 +7,7 @@ import { join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
 import { type WireEvent, wireEvent } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { setStage } from "./story.ts";
+import { dist, setStage } from "./story.ts";
 
 describe("corral run", () => {
   test("streams a reply, runs two commands in the jail, exits with 0, and the log tells the same again by cursor", async () => {
@@ -108,6 +109,42 @@ describe("corral run", () => {
     expect(await run.exit).toBe(1);
     expect(run.stderr()).toContain("ANTHROPIC_API_KEY");
   });
+
+  test("without a key says so, and what is set here alone, before a session is made", async () => {
+    await using stage = await setStage({ variables: { ANTHROPIC_API_KEY: "" } });
+    await stage.serve();
+    const run = stage.corral("run", "hi");
+    expect(await run.exit).toBe(1);
+    expect(run.stderr()).toBe(
+      "error: There is no key for the provider anthropic.\n" +
+        "hint: Run `corral auth login anthropic`, or set ANTHROPIC_API_KEY where the daemon starts.\n",
+    );
+    const env = { ...stage.variables, ANTHROPIC_API_KEY: "sk-only-here" };
+    const program = [join(dist, "cli.js"), "run", "hi"];
+    const { status, stderr } = spawnSync(process.execPath, program, { cwd: stage.repository, env, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toContain("hint: ANTHROPIC_API_KEY is set here, but the daemon was started without it");
+    expect(await stage.client().sessions.list()).toEqual([]);
+  });
+
+  test.each(["inbox.admitting:1", "inbox.admitted:1"])(
+    "whose daemon dies at %s is one session, which is told the prompt once",
+    async (fault) => {
+      await using stage = await setStage();
+      const daemon = await stage.serve({ fault });
+      const run = stage.corral("run", "only once");
+      await daemon.gone;
+      const request = await stage.model.nextRequest();
+      expect(request.newInputs).toEqual(["only once"]);
+      request.answer(says("Fine."));
+      expect([await run.exit, run.stdout()]).toEqual([0, "Fine.\n"]);
+      const [session, ...others] = await stage.client().sessions.list();
+      expect(others).toEqual([]);
+      const { events } = await stage.client().sessions.events(session!.id, { types: ["session.created", "input.*"] });
+      expect(events.map(({ type }) => type)).toEqual(["session.created", "input.admitted", "input.promoted"]);
+      expect(stage.model.requests).toHaveLength(1);
+    },
+  );
 
   test("outside a git repository says what to do and changes nothing", async () => {
     await using stage = await setStage();

@@ -18,7 +18,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await dispatch(process.argv.slice(2), {
+const command = dispatch(process.argv.slice(2), {
   home: homeFolder(process.env, process.platform),
   cwd: process.cwd(),
   traceId: newTraceId(),
@@ -45,3 +45,7 @@ process.exitCode = await dispatch(process.argv.slice(2), {
     return () => outputLost.delete(listener);
   },
 });
+
+// The bundle, which is CommonJS, cannot wait here. A command that never ends, with nothing left to wait for, has not done what was asked.
+process.exitCode = 13;
+void command.then((code) => (process.exitCode = code));

@@ -50,15 +50,14 @@ const codeOf = (act: Promise<unknown>) =>
   );
 
 test("that there is no key is told without running a program for one", async () => {
-  const { put, mustReach } = open();
-  await put("google", { command: ["false"] }, by);
-  await put("openai", { key: "secret" }, by);
-  const codes = await Promise.all(
-    ["google/m", "openai/m", "ollama/m", "rehearsal/x"].map((each) => codeOf(mustReach(each))),
-  );
+  const credentials = open();
+  const mustReach = (model: string) => codeOf(credentials.mustReach(model));
+  await credentials.put("google", { command: ["false"] }, by);
+  await credentials.put("openai", { key: "secret" }, by);
+  const codes = await Promise.all(["google/m", "openai/m", "ollama/m", "rehearsal/x"].map((each) => mustReach(each)));
   expect(codes).toEqual(Array(4).fill("nothing failed"));
-  expect(await codeOf(mustReach("anthropic/m"))).toBe("provider.refused");
-  expect(await codeOf(mustReach("nobody/m"))).toBe("model.unknown");
+  expect(await mustReach("anthropic/m")).toBe("provider.refused");
+  expect(await mustReach("nobody/m")).toBe("model.unknown");
 });
 
 test("keys are kept for their owner alone, found again, and removed; what is recorded is their kind", async () => {
