@@ -21,9 +21,9 @@ export interface Copying {
 }
 
 /** A git folder that borrows the source's objects, with nothing checked out. */
-export async function borrow(source: Source, folder: string): Promise<void> {
+export function borrow(source: Source, folder: string): void {
   const objects = [join(source.commonFolder, "objects")];
-  await layOut(join(folder, ".git"), { source, objects, remotes: source.remotes });
+  layOut(join(folder, ".git"), { source, objects, remotes: source.remotes });
 }
 
 /**

@@ -61,7 +61,7 @@ export async function openDepot(
   const { folder, workspace, readable, owner, signal } = place;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const objects = [`${insideGitJail.workspace}/.git/objects`, ...readable];
-  await layOut(folder, { source: { ...source, refs: "" }, objects });
+  layOut(folder, { source: { ...source, refs: "" }, objects });
   // Line ends are the project's own affair; what would rewrite content in other ways is nobody's.
   await writeFile(join(folder, "info/attributes"), "* -filter -ident -working-tree-encoding\n");
   // There is one user of a depot at a time: what holds it is of one that was killed.

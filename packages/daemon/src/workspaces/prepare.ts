@@ -125,7 +125,7 @@ async function fillWith(
 ): Promise<Filled> {
   const { owner, branch, hidden = placesInside, signal } = wish;
   const notes = spare?.head === source.head ? spare.notes : noting(source, signal);
-  if (spare === undefined) await borrow(source, beside);
+  if (spare === undefined) borrow(source, beside);
   fault("prepare.borrowed");
   const dirty = wish.from === "dirty" ? await commitWorktree(source, beside, { signal }) : undefined;
   const fork = dirty === undefined && wish.start === undefined ? wish.fork : undefined;
@@ -134,7 +134,7 @@ async function fillWith(
   const held = spare?.head;
   if (base !== "" && base !== held) await checkOut(beside, { from: held, to: base, owner }, { signal });
   fault("prepare.checked-out");
-  await pointHead(join(beside, ".git"), branch, base);
+  pointHead(join(beside, ".git"), branch, base);
   if (spare === undefined) await detachFrom(beside, hidden, { signal });
   const extras = await copyExtras(source.worktree, beside, wish.extras ?? []);
   const isAsSpare = base === held && dirty === undefined && fork === undefined && extras.length === 0;

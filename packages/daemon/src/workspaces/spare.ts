@@ -63,7 +63,7 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
     await makeRoom();
     const making = `${ready}.making`;
     await setOut(making);
-    await borrow(source, making);
+    borrow(source, making);
     // What cannot be borrowed inside would have to be copied whole, each time.
     if ((await alternatesOf(join(making, ".git/objects"))).some(isHidden)) return setOut(making);
     await checkOut(making, { to: source.head, owner }, background);
@@ -119,7 +119,8 @@ export async function takeSpare(
     const made = JSON.parse(await readFile(join(to, record), "utf8")) as Spare & { owner: number | null };
     if (made.owner !== (owner?.uid ?? null)) throw new Error("it is somebody else's");
     fault("spare.taken");
-    await Promise.all([rm(join(to, record)), borrow(source, to)]);
+    borrow(source, to);
+    await rm(join(to, record));
     // One that an earlier Corral made says less.
     return { head: made.head, notes: made.notes ?? (await notesOf(source.worktree, made.head)) };
   } catch {

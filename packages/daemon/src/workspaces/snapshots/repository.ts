@@ -89,7 +89,7 @@ async function make(
   const ready = join(folder, "ready");
   const isMade = await isThere(ready);
   if (!isMade) await mkdir(join(folder, "nothing"), { recursive: true, mode: 0o700 });
-  if (!isMade) await layOut(folder, { source: { ...source, refs: "", shallow: undefined }, objects });
+  if (!isMade) layOut(folder, { source: { ...source, refs: "", shallow: undefined }, objects });
   else await writeFile(join(folder, "info/exclude"), source.excludes);
   if (isMade) return;
   await writeFile(join(folder, "info/attributes"), "* -text -eol -filter -ident -working-tree-encoding\n");
