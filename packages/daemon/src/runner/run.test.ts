@@ -41,6 +41,15 @@ describe("a session", () => {
     });
   });
 
+  test("has what reads files begin when its environment is open, before anything is read", async () => {
+    await using daemon = await startTestDaemon();
+    const { session, model } = daemon;
+    const look = "grep -qs perl /proc/[0-9]*/comm && echo there && break";
+    model.script([shell(`for n in $(seq 600); do ${look}; sleep 0.05; done`), says("done")]);
+    await session.prompt("look");
+    expect((await session.until("call.settled")).data.result).toMatchObject({ exitCode: 0, stdout: "there\n" });
+  });
+
   test("a steer joins the next turn of a busy session", async () => {
     await using daemon = await startTestDaemon();
     const { session, model } = daemon;

@@ -200,6 +200,7 @@ export class SessionSurroundings implements Surroundings {
     );
     try {
       await this.#recordOpened(environment);
+      warmUp(environment);
       return environment;
     } catch (error) {
       await environment.end();
@@ -266,6 +267,11 @@ export class SessionSurroundings implements Surroundings {
       owner,
     });
   }
+}
+
+/** What reads files in there takes some time to begin, which the model would wait for: with the next thing that is said to it, or when it reads one. */
+function warmUp({ files }: Environment): void {
+  files.stat(".").catch(() => undefined);
 }
 
 /** A request is on its way within one or two. */
