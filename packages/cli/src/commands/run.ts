@@ -145,7 +145,10 @@ function toldHere(world: World): (error: unknown) => Promise<never> {
   };
 }
 
-/** What shows a session takes longer to load than all that came before: the agent begins meanwhile, and Ctrl-C is not lost on it. */
+/**
+ * What shows a session takes longer to load than all that came before. There is nothing to show until the model was asked, so the processors
+ * are for those who see to that first. Ctrl-C is not lost meanwhile.
+ */
 async function watchLoaded(
   client: Client,
   session: SessionView,
@@ -154,10 +157,20 @@ async function watchLoaded(
   as: Watching["as"],
 ): Promise<number> {
   let pressed = 0;
-  const forget = world.onInterrupt(() => (pressed += 1));
+  const hurry = Promise.withResolvers<void>();
+  const forget = world.onInterrupt(() => {
+    pressed += 1;
+    hurry.resolve();
+  });
+  const headStart = setTimeout(hurry.resolve, headStartMs);
+  await hurry.promise;
+  clearTimeout(headStart);
   const { watchRun } = await import("../watch-run.ts").finally(forget);
   return watchRun(client, session, input, world, { as, pressed });
 }
+
+/** About as long as it takes. */
+const headStartMs = 40;
 
 /** Of most runs nothing of this is said, and the schemas that judge it take longer to load than all the rest. */
 async function wishOf(flags: WishFlags, workspace: "copy" | "in-place" | undefined) {
