@@ -1,4 +1,11 @@
-import { CorralError, type EnvironmentId, type EnvironmentState, environmentState } from "@corral/protocol";
+import {
+  CorralError,
+  type EnvironmentId,
+  type EnvironmentLimits,
+  environmentLimits,
+  type EnvironmentState,
+  environmentState,
+} from "@corral/protocol";
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,16 +32,16 @@ export class ShellRecords {
 
   newest(): ShellRecord | undefined {
     const [number] = numbersIn(this.#own).toSorted((a, b) => b - a);
-    const state = number === undefined ? undefined : readState(join(this.#own, `${number}.json`));
-    return number === undefined || state === undefined ? undefined : { number, state };
+    const kept = number === undefined ? undefined : readRecord(join(this.#own, `${number}.json`));
+    return number === undefined || kept === undefined ? undefined : { number, ...kept };
   }
 
   /** False: another process was first. */
-  add(state: EnvironmentState, after: ShellRecord | undefined): boolean {
+  add(state: EnvironmentState, after: ShellRecord | undefined, limits: EnvironmentLimits): boolean {
     mkdirSync(this.#own, { recursive: true, mode: 0o700 });
     const number = (after?.number ?? 0) + 1;
     const whole = join(this.#own, `.${state.id}`);
-    writeFileSync(whole, JSON.stringify(state), { mode: 0o600 });
+    writeFileSync(whole, JSON.stringify({ ...state, limits }), { mode: 0o600 });
     try {
       linkSync(whole, join(this.#own, `${number}.json`));
     } catch (error) {
@@ -64,6 +71,8 @@ export class ShellRecords {
 export interface ShellRecord {
   readonly number: number;
   readonly state: EnvironmentState;
+  /** What it was opened with; older records do not tell. */
+  readonly limits?: EnvironmentLimits | undefined;
 }
 
 /** Nobody comes back for what a shell wrote down so long ago. */
@@ -92,8 +101,13 @@ function numbersIn(folder: string): readonly number[] {
 }
 
 function readState(file: string): EnvironmentState | undefined {
+  return readRecord(file)?.state;
+}
+
+function readRecord(file: string): Omit<ShellRecord, "number"> | undefined {
   try {
-    return environmentState.parse(JSON.parse(readFileSync(file, "utf8")));
+    const kept = JSON.parse(readFileSync(file, "utf8")) as { readonly limits?: unknown };
+    return { state: environmentState.parse(kept), limits: environmentLimits.safeParse(kept.limits).data };
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { environmentState } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { driversOf, type EnvironmentDrivers } from "../environments/index.ts";
@@ -83,6 +83,31 @@ describe.each(["jail", "local"] as const)("a program's shell in %s", (environmen
     expect(left.filter((name) => name.startsWith("env_"))).toHaveLength(1);
   });
 
+  test("found again while it is held is shared: each one's limits count, and one who lets go leaves it to the other", async () => {
+    const first = await openShell({ environment, session: "mine" });
+    const second = await openShell({ environment, session: "mine" });
+    for (const shell of [first, second, first, second])
+      expect(await shell.run("echo begun; sleep 1000", { timeoutMs: 100 })).toMatchObject({
+        timedOut: true,
+        stdout: "begun\n",
+      });
+    await second.run("kept=value");
+    first.detach();
+    await expect(first.run("true")).rejects.toMatchObject({ code: "environment.gone" });
+    expect((await second.run("echo $kept")).stdout).toBe("value\n");
+  });
+
+  test("is not harmed by a listener that throws, and the program hears of it", async () => {
+    const shell = await openShell({ environment });
+    await shell.run("kept=value");
+    const onOutput = () => {
+      throw new Error("mine");
+    };
+    await expect(shell.run("echo one; echo two >&2", { onOutput })).rejects.toThrow("mine");
+    expect(await shell.run("sleep 1000", { signal: AbortSignal.timeout(50) })).toMatchObject({ exitCode: 143 });
+    expect((await shell.run("echo on")).stdout).toBe("on\n");
+  });
+
   test("runs an id once, also for whoever finds it later", async () => {
     const first = await openShell({ environment, session: "mine" });
     const once = { id: "build-1" };
@@ -99,10 +124,23 @@ test("a session that is open with other walls or files is not handed out", async
   for (const options of [
     { environment: "local" },
     { environment: { network: "open" } },
+    { environment: { limits: { pids: 50 } } },
     { workspace: folder },
   ] as const)
     await expect(openShell({ ...options, session: "mine" })).rejects.toMatchObject({ code: "request.invalid" });
   expect((await shell.run("echo on")).stdout).toBe("on\n");
+});
+
+test("a workspace may be named from where the program is", async () => {
+  const place = join(folder, "place");
+  mkdirSync(place);
+  if (process.getuid?.() === 0) chownSync(place, 65533, 65533);
+  const shell = await openShell({ workspace: relative(process.cwd(), place) });
+  expect({ workspace: shell.workspace, exitCode: (await shell.run("touch made")).exitCode }).toEqual({
+    workspace: place,
+    exitCode: 0,
+  });
+  expect(existsSync(join(place, "made"))).toBe(true);
 });
 
 test.each([

@@ -10,7 +10,7 @@ import {
   newId,
 } from "@corral/protocol";
 import { chownSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import * as z from "zod";
 import {
   defaultLimits,
@@ -23,7 +23,13 @@ import {
 } from "../environments/index.ts";
 import { ShellRecords } from "./records.ts";
 
-/** A shell that a program opens for itself, without a daemon. */
+/**
+ * A shell that a program opens for itself, without a daemon.
+ *
+ * 1. What an environment says is heard by one reader. So a process holds an environment once, however many shells it has
+ *    handed out on it, and lets it go with the last of them.
+ * 2. The first to put an environment on record wins; whoever comes second finds it there.
+ */
 export interface OpenShell extends AsyncDisposable {
   /** By this name the same shell is found again, from this process or another one. */
   readonly session: string;
@@ -48,7 +54,7 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Aborted, it ends the command, which resolves with what it had written. */
   readonly signal?: AbortSignal;
-  /** Live output. */
+  /** Live output. What it throws, `run` rejects with when the command has ended. */
   readonly onOutput?: (stream: "stdout" | "stderr", text: string) => void;
   /** Letters, digits, `_` and `-`: run again under the same id, by whomever, it is the same command and runs once. */
   readonly id?: string;
@@ -61,7 +67,7 @@ export interface ShellOptions {
     | (Partial<EnvironmentAsked> & { readonly limits?: Partial<EnvironmentLimits> });
   /** Letters, digits, `.`, `_` and `-`. Without: a new one. */
   readonly session?: string;
-  /** The folder to work on, seen in a jail as /workspace. Without: an empty one of the session's own. */
+  /** The folder to work on, seen in a jail as /workspace; a relative one is from where the program is. Without: an empty one of the session's own. */
   readonly workspace?: string;
   /** Added to the few variables that a jail has. Never a secret. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -76,20 +82,80 @@ export async function findOrOpenShell(
   folder: string,
   options: ShellOptions,
 ): Promise<OpenShell> {
-  const { session = newId("session") } = options;
-  const asked = askedFor(options);
+  const { session = newId("session"), workspace } = options;
+  // Whatever folder the program is in later, it is this one.
+  const wish = workspace === undefined ? options : { ...options, workspace: resolve(workspace) };
+  const asked = askedFor(wish);
   const records = new ShellRecords(folder, session);
   for (;;) {
     const last = records.newest();
-    const found = last === undefined ? undefined : await drivers.reopen(last.state);
-    if (found?.kind === "open") {
-      mustBeSame(session, asked, found.environment.state, options.workspace);
-      return shellAt(found.environment, { session, records, isNew: false });
+    const found = last === undefined ? undefined : await hold(drivers, last.state);
+    if (found !== undefined) {
+      try {
+        mustBeSame(session, asked, found.environment.state, wish);
+        mustHaveLimits(session, wish, last?.limits);
+      } catch (error) {
+        found.release();
+        throw error;
+      }
+      return shellAt(found, { session, records, isNew: false });
     }
-    const opened = await open(drivers, folder, session, options);
-    if (records.add(opened.state, last)) return shellAt(opened, { session, records, isNew: true });
+    const opened = await open(drivers, folder, session, wish);
+    if (records.add(opened.state, last, limitsIn(wish)))
+      return shellAt(holdNew(opened), { session, records, isNew: true });
     await opened.end();
   }
+}
+
+/** An environment as one of those has it who share it in this process. */
+interface Hold {
+  readonly environment: Environment;
+  /** Can be repeated. */
+  readonly release: () => void;
+}
+
+/** What this process holds; several shells may share one. */
+const held = new Map<string, { readonly environment: Environment; shares: number }>();
+const reopening = new Map<string, Promise<Environment | undefined>>();
+
+/** Undefined: its processes are gone. */
+async function hold(drivers: EnvironmentDrivers, state: EnvironmentState): Promise<Hold | undefined> {
+  const known = held.get(state.id);
+  if (known?.environment.isOpen === true) return share(known);
+  const joined = reopening.get(state.id) ?? reopen(drivers, state).finally(() => reopening.delete(state.id));
+  reopening.set(state.id, joined);
+  const environment = await joined;
+  return environment === undefined ? undefined : holdNew(environment);
+}
+
+async function reopen(drivers: EnvironmentDrivers, state: EnvironmentState): Promise<Environment | undefined> {
+  const found = await drivers.reopen(state);
+  return found.kind === "open" ? found.environment : undefined;
+}
+
+function holdNew(environment: Environment): Hold {
+  const { id } = environment.state;
+  const known = held.get(id);
+  const entry = known?.environment === environment ? known : { environment, shares: 0 };
+  held.set(id, entry);
+  return share(entry);
+}
+
+function share(entry: { readonly environment: Environment; shares: number }): Hold {
+  const { environment } = entry;
+  entry.shares += 1;
+  let isMine = true;
+  return {
+    environment,
+    release() {
+      if (!isMine) return;
+      isMine = false;
+      entry.shares -= 1;
+      if (entry.shares > 0) return;
+      if (held.get(environment.state.id) === entry) held.delete(environment.state.id);
+      environment.detach();
+    },
+  };
 }
 
 async function open(
@@ -116,12 +182,14 @@ async function open(
 }
 
 function shellAt(
-  environment: Environment,
+  { environment, release }: Hold,
   { session, records, isNew }: { session: string; records: ShellRecords; isNew: boolean },
 ): OpenShell {
   const { kind, network, access, workspace } = environment.state;
+  let isLeft = false;
   const close = async () => {
     await environment.end();
+    release();
     await records.remove();
     if (workspace === workspaceOf(records.folder, session)) await removeFolder(workspace);
   };
@@ -132,14 +200,38 @@ function shellAt(
     isNew,
     async run(text, { id, timeoutMs = 3_600_000, ...rest } = {}) {
       const command = checked(commandGiven, { id: id ?? newId("command"), text, timeoutMs });
-      const result = await environment.shell.run({ ...command, ...rest });
+      if (isLeft) throw new CorralError("environment.gone", "The shell was let go.", { hint: "Open it again." });
+      const listening = listen(rest.onOutput);
+      const result = await environment.shell.run({ ...command, ...rest, ...listening.options });
       if (id === undefined) environment.shell.forget(command.id);
+      listening.mustHaveTaken();
       return result;
     },
-    detach: () => environment.detach(),
+    detach() {
+      isLeft = true;
+      release();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** What the program's own listener throws is the program's to hear: the shell goes on. */
+function listen(onOutput: RunOptions["onOutput"]) {
+  if (onOutput === undefined) return { options: {}, mustHaveTaken: () => undefined };
+  const thrown: unknown[] = [];
+  const guarded: NonNullable<RunOptions["onOutput"]> = (stream, text) => {
+    if (thrown.length > 0) return;
+    try {
+      onOutput(stream, text);
+    } catch (error) {
+      thrown.push(error);
+    }
+  };
+  const mustHaveTaken = () => {
+    if (thrown.length > 0) throw thrown[0];
+  };
+  return { options: { onOutput: guarded }, mustHaveTaken };
 }
 
 function askedFor({ environment = "jail" }: ShellOptions): EnvironmentAsked {
@@ -179,7 +271,7 @@ function mustBeSame(
   session: string,
   asked: EnvironmentAsked,
   state: EnvironmentState,
-  workspace: string | undefined,
+  { workspace }: ShellOptions,
 ): void {
   const wish = aloneWishOf(asked);
   const differs = (["kind", "network", "access"] as const).filter((each) => wish[each] !== state[each]);
@@ -187,6 +279,15 @@ function mustBeSame(
   if (wish.image !== undefined && wish.image !== state.container?.image)
     throw taken(session, `has the image ${state.container?.image}`);
   if (differs.length > 0) throw taken(session, `has ${differs.map((each) => `${each} ${state[each]}`).join(", ")}`);
+}
+
+/** Those that are named: whoever names none takes what there is. */
+function mustHaveLimits(session: string, { environment = "jail" }: ShellOptions, has: Partial<EnvironmentLimits> = {}) {
+  const named = Object.entries(givenIn(environment).limits ?? {}) as [keyof EnvironmentLimits, number][];
+  const differs = named
+    .filter(([name, limit]) => has[name] !== limit)
+    .map(([name]) => `${name} ${has[name] ?? "unknown"}`);
+  if (differs.length > 0) throw taken(session, `has ${differs.join(", ")}`);
 }
 
 function taken(session: string, how: string): CorralError {
