@@ -1,21 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  type Dirent,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { type Dirent, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, createClient, type FollowOptions } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
+import { expect } from "vitest";
 import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
 
 export const dist = join(import.meta.dirname, "..", "dist");
@@ -114,11 +106,19 @@ export async function setStage({
     async [Symbol.asyncDispose]() {
       const closed = model.close();
       await stop(home);
-      for (const child of children) if (child.exitCode === null) child.kill("SIGKILL");
+      await Promise.all(Array.from(children, kill));
       await closed;
-      rmSync(folder, { recursive: true, force: true });
+      // What outlives a killed daemon may still be writing there.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
 }
 
 interface Starting {
@@ -154,8 +154,8 @@ async function serve(child: ChildProcess): Promise<ServedDaemon> {
 
 /** What `corral stop --now` does, without a program for it. */
 async function stop(home: string): Promise<void> {
-  if (!existsSync(join(home, "daemon.json"))) return;
-  const { pid } = infoIn(home);
+  const pid = toldIn(home)?.pid;
+  if (pid === undefined) return;
   // A daemon that died has left its word behind, and its number may be somebody else's by now.
   if (!wordsOf(pid).includes(home)) return;
   const patience = AbortSignal.timeout(10_000);
@@ -199,6 +199,16 @@ function infoIn(home: string): DaemonInfo {
   return daemonInfo.parse(JSON.parse(readFileSync(join(home, "daemon.json"), "utf8")));
 }
 
+/** Nothing where there is no daemon: one that is about to start has not written down yet where it is, and one that stops takes that away. */
+function toldIn(home: string): DaemonInfo | undefined {
+  try {
+    return infoIn(home);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 function clientFor(home: string): Client {
   const { url } = infoIn(home);
   return createClient({ url, token: readFileSync(join(home, "token"), "utf8").trim() });
@@ -230,8 +240,8 @@ export function listen(stage: Stage, options: Pick<FollowOptions, "over" | "sign
   /** Of each text and reasoning, what was heard of it before its end, if anything. */
   const pieces = new Map<string, string>();
   const onBreak = () => {
-    // A daemon that is about to start has not written down yet where it is.
-    if (existsSync(join(stage.home, "daemon.json"))) client.moveTo(stage.client().endpoint);
+    const info = toldIn(stage.home);
+    if (info !== undefined) client.moveTo({ ...client.endpoint, url: info.url });
   };
   const read = async () => {
     for await (const news of client.follow({ ...options, after: 0, onBreak }))
@@ -240,6 +250,23 @@ export function listen(stage: Stage, options: Pick<FollowOptions, "over" | "sign
         pieces.set(news.delta.part, (pieces.get(news.delta.part) ?? "").slice(0, news.delta.offset) + news.delta.text);
   };
   return { events, pieces, types: () => events.map(({ type }) => type), end: read() };
+}
+
+/**
+ * All that was recorded, once it has reached these subscribers, too. What is done after an activity is recorded in its own time: from here
+ * on they may hear more.
+ */
+export async function allHeard(
+  stage: Stage,
+  ...heard: readonly (readonly WireEvent[])[]
+): Promise<readonly WireEvent[]> {
+  let events: readonly WireEvent[] = [];
+  const caughtUp = async () => {
+    events = await everything(stage.client());
+    return heard.every(({ length }) => length === events.length);
+  };
+  await expect.poll(caughtUp).toBe(true);
+  return events;
 }
 
 /** All that the log has. */
