@@ -6,7 +6,7 @@ import type { SessionId, WireEvent } from "@corral/protocol";
 import { expect, test, vi } from "vitest";
 import { eventsUntil, everything, setStage, type Stage } from "./story.ts";
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 480_000 });
 
 const project = {
   "AGENTS.md": "One function a file, one test a function.\n",

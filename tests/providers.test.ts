@@ -59,7 +59,9 @@ async function setProviders(names: readonly string[], openai: object = {}): Prom
   const file = join(dirname(stage.home), "user/.config/corral/config.json");
   mkdirSync(dirname(file), { recursive: true });
   const compatible = { mine: { baseUrl: `${stage.model.url}/v1` } };
-  writeFileSync(file, JSON.stringify({ providers: { compatible, openai, firstByteSeconds: 2, silenceSeconds: 2 } }));
+  // As long as none of the others takes to be answered, on a busy machine, too.
+  const patience = { firstByteSeconds: 8, silenceSeconds: 8 };
+  writeFileSync(file, JSON.stringify({ providers: { compatible, openai, ...patience } }));
   const { url } = stage.model;
   await stage.serve({ more: { OPENAI_BASE_URL: `${url}/v1`, GEMINI_BASE_URL: url, OLLAMA_HOST: url } });
   const [first = "", ...others] = names;
