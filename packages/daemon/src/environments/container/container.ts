@@ -210,7 +210,7 @@ class ContainerDriver implements EnvironmentDriver {
     const scripts = join(folder.path, "scripts");
     const site = { spool: spoolInside, workspace: workspaceInside, scripts: scriptsInside, reach: reachOfNamespace };
     const files = {
-      "keeper.sh": keeperScript({ ...site, shell: this.#shell }),
+      "keeper.sh": keeperScript({ ...site, shell: this.#shell, env: undefined }),
       "worker.sh": workerScript,
       begin: `${beginLine}\n`,
       ...(egress === undefined ? {} : { "bridge.cjs": bridgeScript, runtime: runtimeScript() }),

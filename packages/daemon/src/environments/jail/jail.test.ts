@@ -19,6 +19,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
+import { envOfSystem } from "../keeper/index.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { planOf } from "../plan.ts";
 import { findMeans, removeCgroups } from "../limits/index.ts";
@@ -149,6 +150,30 @@ describe("the jail's walls", () => {
     expect(outside.match(/\b(9|23|77) -> .*open-secret$/gm)).toHaveLength(3);
   });
 
+  test.skipIf(envOfSystem() === undefined)(
+    "what runs in it heeds the keys of a terminal (needs coreutils)",
+    async () => {
+      const { run, environment } = await openJail({ network: "open" });
+      expect(await run("sh -c 'kill -s INT $$'; echo $?; sh -c 'kill -s QUIT $$'")).toMatchObject({
+        stdout: "130\n",
+        exitCode: 131,
+      });
+      // One that no tmux holds.
+      const terminal = await environment.openTerminal("keys", { columns: 80, rows: 24 });
+      expect(terminal.lasting).toBe(false);
+      let text = "";
+      terminal.watch((bytes) => (text += bytes.toString()));
+      terminal.write(Buffer.from("echo be''gun; sleep 1000\r"));
+      await expect.poll(() => text, { timeout: 20_000 }).toContain("begun");
+      await expect
+        .poll(async () => (await run("cat /proc/[0-9]*/cmdline")).stdout, { timeout: 20_000 })
+        .toContain("sleep\u00001000");
+      terminal.write(Buffer.from("\x03echo af''ter\r"));
+      await expect.poll(() => text, { timeout: 20_000 }).toContain("after");
+      await terminal.close();
+    },
+  );
+
   test("readable paths can be read at their place and not written", async () => {
     const { home, workspace } = newPlace();
     const shared = join(mkdtempSync(join(tmpdir(), "corral-shared-")), "deep", "objects");
@@ -227,12 +252,15 @@ describe("a jail left alone", () => {
     await expect.poll(isOver, { timeout: 60_000 }).toBe("1\n0\n");
   }, 90_000);
 
-  test("ends itself after its grace when it is idle, also when a command ended its watch", async () => {
-    const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 3 });
-    await run("kill -9 -1");
-    environment.detach();
-    await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
-  });
+  test.each(["ended", "stopped"])(
+    "ends itself after its grace when it is idle, also when a command %s its watch",
+    async (how) => {
+      const { environment, run } = await openJail({}, newPlace(), { graceSeconds: 3 });
+      await run(how === "ended" ? "kill -9 -1" : "kill -STOP -1");
+      environment.detach();
+      await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
+    },
+  );
 
   test("ends itself when whoever opened it was killed", async () => {
     const { home, workspace } = newPlace();

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { bridgeScript } from "../bridge.ts";
 import {
+  envOfSystem,
   keeperScript,
   reachOfNamespace,
   scriptsInside,
@@ -80,7 +81,7 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
   return {
     ...inEtc,
     "open/nsswitch.conf": nsswitch("files dns"),
-    [`${scripts}/keeper.sh`]: keeperScript({ ...jailSite, shell }),
+    [`${scripts}/keeper.sh`]: keeperScript({ ...jailSite, shell, env: envOfSystem() }),
     [`${scripts}/worker.sh`]: workerScript,
     [`${scripts}/bridge.cjs`]: bridgeScript,
   };

@@ -1,3 +1,4 @@
+export { envOfSystem } from "./env.ts";
 export { keeperScript } from "./script.ts";
 export {
   askSignal,

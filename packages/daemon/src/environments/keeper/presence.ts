@@ -35,9 +35,15 @@ arm() {
   done
 }
 
+# Whether a helper of the keeper's can do its work. Nobody but a command stops one; it is replaced as if it had been killed.
+is_at_work() {
+  look "$1" || return 1
+  case $state in [Tt]) kill -s KILL "$1"; return 1 ;; esac
+}
+
 keep_timers() {
   for each in $timers; do
-    runs "$each" && continue
+    is_at_work "$each" && continue
     if [ -n "$alone" ]; then arm; else oversee; fi
     return
   done
@@ -90,7 +96,7 @@ tell() {
 
 # Alone until the watch says otherwise: whoever opened the environment may have died since. Commands can end the watch.
 keep_watch() {
-  [ -z "$watcher" ] || ! runs "$watcher" || return 0
+  [ -z "$watcher" ] || ! is_at_work "$watcher" || return 0
   watches=$((watches + 1))
   arm
   command eval '{ exec 7<&- 8<&- 9<&-; go_first; watch "$watches"; } & watcher=$!'

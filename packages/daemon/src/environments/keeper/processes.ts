@@ -13,8 +13,8 @@ list_everyone() {
 # Whether it runs: a zombie that nobody collected yet has ended. A name may look like anything, so fields count from its end.
 look() {
   read -r line <"/proc/$1/stat" || return 1
-  line=\${line##*) }
-  case $line in [ZX]*) return 1 ;; esac
+  line=\${line##*) } state=\${line%% *}
+  case $state in [ZX]) return 1 ;; esac
   line=\${line#* } parent=\${line%% *}
 }
 

@@ -1,6 +1,7 @@
 import { quoted } from "../quoting.ts";
 import { collecting } from "./collecting.ts";
 import { commands } from "./commands.ts";
+import { defaultSignals } from "./env.ts";
 import { presence } from "./presence.ts";
 import { processes } from "./processes.ts";
 import { programs } from "./programs.ts";
@@ -32,8 +33,8 @@ import { beginLine, keeperFifos, type KeeperSite, mainShell, readyLine } from ".
  * The keeper takes two arguments: the seconds that an idle environment waits for somebody to come back, and shell words
  * that set limits and variables for it and for all that it starts. What follows tells others whose keeper it is.
  */
-export function keeperScript({ spool, workspace, scripts, shell, reach }: KeeperSite): string {
-  const sh = shell.map(quoted).join(" ");
+export function keeperScript({ spool, workspace, scripts, shell, env, reach }: KeeperSite): string {
+  const sh = [...(env === undefined ? [] : [env, defaultSignals]), ...shell].map(quoted).join(" ");
   const parts = [processes(reach), commands, presence, collecting, shells(sh), programs(sh)];
   return `
 cd ${quoted(spool)} || exit 1

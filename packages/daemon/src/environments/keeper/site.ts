@@ -69,6 +69,11 @@ export interface KeeperSite {
   readonly workspace: string;
   readonly scripts: string;
   readonly shell: ShellCommand;
+  /**
+   * An `env` that can set signals back, see `envOfSystem`. What a shell starts in the background ignores the signals of a terminal's keys, and no shell
+   * can take that back: without, no Ctrl-C ends anything that workers and programs start.
+   */
+  readonly env: string | undefined;
   readonly reach: KeeperReach;
 }
 

@@ -1,6 +1,6 @@
 import { CorralError, environmentId, type EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
-import { keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper/index.ts";
+import { envOfSystem, keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper/index.ts";
 import { keptEnvironment } from "../kept.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
@@ -61,7 +61,7 @@ class LocalDriver implements EnvironmentDriver {
     const reach = reachOfMarker(id);
     folder.make(
       {
-        "keeper.sh": keeperScript({ spool, scripts, workspace, shell: this.#shell, reach }),
+        "keeper.sh": keeperScript({ spool, scripts, workspace, shell: this.#shell, env: envOfSystem(), reach }),
         "worker.sh": workerScript,
       },
       plan.limits,
