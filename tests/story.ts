@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, createClient, type FollowOptions } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
 import { expect } from "vitest";
-import { type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
+import { CorralError, type DaemonInfo, daemonInfo, type SessionId, type WireEvent } from "@corral/protocol";
 
 export const dist = join(import.meta.dirname, "..", "dist");
 
@@ -161,8 +161,11 @@ async function stop(home: string): Promise<void> {
   const patience = AbortSignal.timeout(10_000);
   await clientFor(home)
     .daemon.stop({ now: true }, { signal: patience })
-    // One that does not answer is killed; one that answers otherwise, or breaks off, is about to end.
-    .catch(() => patience.aborted && process.kill(pid, "SIGKILL"));
+    // One that does not answer, or has not heard, is killed; one that answers otherwise, or breaks off, is about to end.
+    .catch((error: unknown) => {
+      const isUnheard = error instanceof CorralError && error.code === "request.timeout";
+      if (patience.aborted || isUnheard) process.kill(pid, "SIGKILL");
+    });
   while (isRunning(pid)) await delay(5);
 }
 
