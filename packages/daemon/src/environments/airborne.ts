@@ -25,7 +25,10 @@ export class Airborne {
   #nextWord = performance.now() + wordMs;
   #why: StopReason | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
+  #writtenSince: number | undefined;
   stop: "none" | "asked" | "answered" = "none";
+  /** That it never begins is written, and not by the keeper. */
+  isGivenUp = false;
   /** How it ended, by its worker's word. */
   told: Ending | undefined;
 
@@ -65,12 +68,23 @@ export class Airborne {
   askToStop(why: StopReason): StopReason {
     this.#why ??= why;
     this.stop = "asked";
+    this.#writtenSince = undefined;
     this.#stopDeadline = Math.min(this.#stopDeadline, performance.now() + stopDeadlineMs);
     return this.#why;
   }
 
   keeperStopped(): void {
     if (this.stop === "asked") this.stop = "answered";
+  }
+
+  /**
+   * The keeper writes down that it ended a command before it says `stopped`. Another process that holds the environment too may have heard
+   * that in our place; who counted what is written at once could have the word of this stop taken for that of the next one.
+   */
+  stopIsWritten(): void {
+    if (this.isGivenUp) return;
+    this.#writtenSince ??= performance.now();
+    if (performance.now() - this.#writtenSince >= wordMs) this.keeperStopped();
   }
 
   isSpoilt(): boolean {

@@ -34,6 +34,18 @@ export function reopening({ open, newPlace, subject, afterwards }: Bench): void 
     reopened.environment.detach();
   });
 
+  test("commands are ended in time though another process holds the environment too, and hears that they were", async () => {
+    const { environment, driver, run } = await open();
+    const other = await driver.reopen(environment.state);
+    if (other.kind !== "open") throw new Error("it did not live on");
+    afterwards(() => other.environment.detach());
+    for (let stop = 1; stop <= 4; stop++) {
+      const ended = await environment.shell.run({ id: `slow-${stop}`, text: "sleep 1000", timeoutMs: 1 });
+      expect(ended).toMatchObject({ timedOut: true });
+      expect((await run("echo on")).stdout).toBe("on\n");
+    }
+  });
+
   test("an environment that another version of Corral has opened is ended, and tells what ended before", async () => {
     const { environment, driver, run } = await open();
     const done = await run("echo over", "over");
