@@ -35,13 +35,14 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   home: [],
   logging: [],
-  doctor: ["environments"],
-  git: ["faults"],
+  programs: [],
+  doctor: ["environments", "programs"],
+  git: ["faults", "programs"],
   faults: [],
   // Its crash stories have a process die in the middle of a put.
   storage: ["faults"],
   log: [],
-  environments: [],
+  environments: ["programs"],
   providers: [],
   models: ["log"],
   credentials: ["log", "providers"],
@@ -54,7 +55,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   sessions: ["log", "faults"],
   retention: ["log", "sessions"],
   artifacts: ["log", "storage", "faults"],
-  workspaces: ["log", "environments", "git", "storage", "faults"],
+  workspaces: ["log", "environments", "git", "storage", "faults", "programs"],
   terminals: ["log", "environments", "artifacts"],
   shells: ["log", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -104,4 +104,16 @@ test.each([
   ["v20.20.2", "failed"],
 ])("Node %s is %s", (version, state) => {
   expect(node(version, "/bin/node")).toMatchObject({ state, found: `${version} at /bin/node` });
+});
+
+test("no program out of a repository is run to be looked at", async () => {
+  const [repo, bin, ran] = [join(folder, "repo"), join(folder, "repo/bin"), join(folder, "ran")];
+  for (const each of [bin, join(repo, ".git")]) mkdirSync(each, { recursive: true });
+  for (const each of ["git", "rg", "tmux"])
+    writeFileSync(join(bin, each), `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 });
+  const { PATH = "" } = process.env;
+  onTestFinished(() => void (process.env["PATH"] = PATH));
+  process.env["PATH"] = `${bin}:${PATH}`;
+  expect(await finding("git")).toMatchObject({ state: "ok", found: expect.stringMatching(/^git version/) });
+  expect(existsSync(ran)).toBe(false);
 });

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Finding } from "@corral/protocol";
 import { cgroups, limits } from "./limits.ts";
-import { type EnvironmentDriver, findSystemProgram, systemPlaces } from "../environments/index.ts";
+import type { EnvironmentDriver } from "../environments/index.ts";
+import { findSystemProgram, systemPlaces } from "../programs/index.ts";
 import { kernelSetting } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
 

@@ -1,10 +1,14 @@
 import { execFile } from "node:child_process";
+import { outsideOfRepositories } from "../programs/index.ts";
 
 /** The first line of what a program says of its version, or undefined when there is no such program that works. */
-export function versionOf(program: string, { flag = "--version", path }: Asking = {}): Promise<string | undefined> {
+export function versionOf(
+  program: string,
+  { flag = "--version", path = usersPath() }: Asking = {},
+): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const env = path === undefined ? process.env : { ...process.env, PATH: path };
-  execFile(program, [flag], { timeout: 5_000, encoding: "utf8", env }, (error, stdout) =>
+  const env = { ...process.env, PATH: path };
+  execFile(program, [flag], { timeout: 5_000, encoding: "utf8", env, cwd: "/" }, (error, stdout) =>
     resolve(error === null ? stdout.split("\n", 1)[0]?.trim() : undefined),
   );
   return promise;
@@ -12,8 +16,13 @@ export function versionOf(program: string, { flag = "--version", path }: Asking 
 
 export interface Asking {
   readonly flag?: "--version" | "-V";
-  /** Where it is looked for; without: where this process looks. */
+  /** Where it is looked for; without: where the user has programs. */
   readonly path?: string;
+}
+
+/** Without what agents can write: it would be run here, outside of any walls. */
+export function usersPath(): string {
+  return outsideOfRepositories(process.env["PATH"] ?? "");
 }
 
 /** How to install a package of this name on the systems that have package managers of their own. */

@@ -12,5 +12,4 @@ export { removeFolder } from "./remove-folder.ts";
 export type { Terminal } from "./terminals/port.ts";
 export { openTrials } from "./trials.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";
-export { findSystemProgram, systemPlaces } from "./walled/index.ts";
 export { aloneWishOf, shellWishOf, type UsualContainer, wishOf } from "./wish.ts";

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { setPriority } from "node:os";
-import { outsideOfRepositories } from "./search-path.ts";
+import { outsideOfRepositories } from "../programs/index.ts";
 
 export interface GitAnswer {
   readonly ok: boolean;

@@ -1,11 +1,3 @@
 export { git, type GitAnswer, type GitOptions, gitReading, startedBy, userSettings } from "./git.ts";
 export { endLeftJails } from "./leftovers.ts";
-export {
-  type GitJail,
-  insideGitJail,
-  type JailedAnswer,
-  type Reply,
-  runJailed,
-  startJailed,
-  systemProgram,
-} from "./jailed.ts";
+export { type GitJail, insideGitJail, type JailedAnswer, type Reply, runJailed, startJailed } from "./jailed.ts";

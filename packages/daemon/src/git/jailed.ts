@@ -1,8 +1,9 @@
 import { CorralError } from "@corral/protocol";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { fault } from "../faults/index.ts";
+import { findSystemProgram } from "../programs/index.ts";
 import { asVariables, inert } from "./git.ts";
 
 /**
@@ -90,7 +91,7 @@ export function startJailed(
 ): Jailed {
   // Nothing is started only to be ended: in its first moment a bubblewrap cannot be ended whole.
   signal?.throwIfAborted();
-  const bubblewrap = systemProgram("bwrap");
+  const bubblewrap = findSystemProgram("bwrap");
   if (bubblewrap === undefined)
     throw new CorralError("jail.unavailable", "Git cannot be jailed: bubblewrap is not installed.", {
       hint: "Install bubblewrap",
@@ -234,7 +235,7 @@ function bounded(jail: GitJail, argv: readonly string[]): string[] {
 
 /** As the user that is meant, without any rights. */
 function stripped({ user }: GitJail): string[] {
-  const setpriv = systemProgram("setpriv");
+  const setpriv = findSystemProgram("setpriv");
   if (setpriv === undefined)
     throw new CorralError("jail.unavailable", "Git cannot be jailed: setpriv is not installed.", {
       hint: "Install util-linux",
@@ -263,14 +264,4 @@ function systemFolders(): string[][] {
     if (found === undefined) return [];
     return [found.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path]];
   });
-}
-
-/** PATH is not asked: whoever can change it could put a fake one first. */
-export function systemProgram(name: string): string | undefined {
-  return ["/usr/bin", "/bin", "/usr/local/bin"]
-    .map((place) => `${place}/${name}`)
-    .find((path) => {
-      const found = statSync(path, { throwIfNoEntry: false });
-      return found !== undefined && found.isFile() && found.uid === 0 && (found.mode & 0o022) === 0;
-    });
 }

@@ -2,6 +2,7 @@ import { CorralError, environmentId, type EnvironmentState, newId } from "@corra
 import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findSystemProgram } from "../../programs/index.ts";
 import { engineFix } from "../engines.ts";
 import {
   beginLine,
@@ -27,7 +28,6 @@ import {
   closeSiblings,
   containersFolder,
   findAlive,
-  findSystemProgram,
   isWithin,
   jailOwner,
   jailUser,

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findSystemProgram } from "../walled/index.ts";
+import { findSystemProgram } from "../../programs/index.ts";
 import { findBubblewrap } from "./bubblewrap.ts";
 import { TestPlace } from "./testing/place.ts";
 

@@ -1,6 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { existsSync } from "node:fs";
-import { findSystemProgram, systemPlaces } from "../walled/index.ts";
+import { findSystemProgram, systemPlaces } from "../../programs/index.ts";
 
 /** Throws `jail.unavailable` when there is none to be trusted. */
 export function findBubblewrap(among = systemPlaces): string {

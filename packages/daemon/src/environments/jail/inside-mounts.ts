@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../process-identity.ts";
-import { type Bind, findSystemProgram } from "../walled/index.ts";
+import { findSystemProgram } from "../../programs/index.ts";
+import type { Bind } from "../walled/index.ts";
 import { unavailable } from "./bubblewrap.ts";
 
 const deadlineMs = 20_000;

@@ -8,6 +8,7 @@ import {
 } from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { findSystemProgram } from "../../programs/index.ts";
 import { keeperWords, scriptsInside, type ShellCommand } from "../keeper/index.ts";
 import {
   cgroupDoors,
@@ -35,7 +36,6 @@ import {
   checkReadable,
   checkWorkspace,
   findAlive,
-  findSystemProgram,
   isWithin,
   jailOwner,
   type JailUser,

@@ -2,7 +2,7 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { findSystemProgram } from "../walled/index.ts";
+import { findSystemProgram } from "../../programs/index.ts";
 import { fileBytes } from "./warden.ts";
 import { measure } from "./measure.ts";
 

@@ -3,6 +3,5 @@ export { makeOwnFolder, WalledFolder } from "./folder.ts";
 export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
 export { protectedNames, protectedWhenThere } from "./protected.ts";
 export { closeSiblings, openSiblings, siblingsInside } from "./siblings.ts";
-export { findSystemProgram, systemPlaces } from "./system-program.ts";
 export { containersFolder } from "./stubs.ts";
 export { checkReadable, checkWorkspace, isWithin, jailOwner, type JailUser, jailUser } from "./workspace.ts";
