@@ -207,7 +207,7 @@ function toldIn(home: string): DaemonInfo | undefined {
   try {
     return infoIn(home);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }
