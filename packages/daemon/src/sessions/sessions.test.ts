@@ -66,6 +66,16 @@ describe("a session that is begun with its first input", () => {
     expect(await bench.sessions.list()).toHaveLength(2);
   });
 
+  test("in the project's own folder is the same one, too, for many who ask at once", async () => {
+    const asked = wish("once", { workspace: "in-place" });
+    const begun = await Promise.all([1, 2, 3].map(() => bench.sessions.begin(asked, by)));
+    expect(new Set(begun.map(({ session }) => session.id)).size).toBe(1);
+    await expect(bench.sessions.begin(wish("another", { workspace: "in-place" }), by)).rejects.toMatchObject({
+      code: "workspace.busy",
+    });
+    expect(await bench.sessions.list()).toHaveLength(2);
+  });
+
   test("that waits is woken by who asks again: the first wake may have been lost", async () => {
     const asked = wish("hello?");
     const { session } = await bench.sessions.begin(asked, by);

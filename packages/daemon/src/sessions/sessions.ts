@@ -147,12 +147,13 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
         fault("inbox.admitted");
         return { session: await view(id), seq: stored.at(-1)?.seq ?? 0 };
       } catch (error) {
-        // Of two who say the same at once one makes the session, and the other is told of it.
-        const meanwhile = isConflict(error) ? await begunWith(input, wish.projectId) : undefined;
+        // Of two who say the same at once one makes the session, and the other is told of it, also where that one has the folder by now.
+        const meanwhile = isOutrun(error) ? await begunWith(input, wish.projectId) : undefined;
         if (meanwhile === undefined) throw error;
         return meanwhile;
       }
     },
+
     get: async (id) => {
       const seq = await log.head();
       const row = await log.row("sessions", id);
@@ -474,6 +475,11 @@ function isThere(key: SessionId): Guard {
 
 function isConflict(error: unknown): boolean {
   return error instanceof CorralError && error.code === "append.conflict";
+}
+
+/** Another session was made first, which may be the very one that was asked for. */
+function isOutrun(error: unknown): boolean {
+  return isConflict(error) || (error instanceof CorralError && error.code === "workspace.busy");
 }
 
 function busy(id: SessionId): CorralError {
