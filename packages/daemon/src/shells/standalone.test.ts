@@ -69,6 +69,10 @@ describe.each(["jail", "local"] as const)("a program's shell in %s", (environmen
     const next = await openShell({ environment, session: "mine" });
     expect((await next.run("cat file")).stdout).toBe("here\n");
     expect(readdirSync(join(folder, "sessions", "mine"))).toEqual(["2.json"]);
+    // Whoever had the old one and closes it takes nothing of the new one away.
+    await first.close();
+    expect(readdirSync(join(folder, "sessions", "mine"))).toEqual(["2.json"]);
+    expect((await next.run("cat file")).stdout).toBe("here\n");
   });
 
   test("opened by many at once is one, and what the others opened is gone", async () => {
@@ -117,6 +121,31 @@ describe.each(["jail", "local"] as const)("a program's shell in %s", (environmen
     expect(await later.run("echo x >>count; cat count", once)).toEqual(done);
     expect((await later.run("cat count")).stdout).toBe("x\n");
   });
+});
+
+test("whoever finds a shell at whatever moment of its being found by another has the same one", async () => {
+  const first = await openShell({ environment: "local", session: "mine" });
+  first.detach();
+  let reopened = 0;
+  const isFound = Promise.withResolvers<void>();
+  const inner = drivers;
+  drivers = {
+    ...inner,
+    async reopen(state) {
+      reopened += 1;
+      const found = await inner.reopen(state);
+      isFound.resolve();
+      return found;
+    },
+  };
+  const shells = [openShell({ environment: "local", session: "mine" })];
+  await isFound.promise;
+  for (let moment = 0; moment < 20; moment++) {
+    shells.push(openShell({ environment: "local", session: "mine" }));
+    await Promise.resolve();
+  }
+  const said = await Promise.all(shells.map(async (shell) => (await (await shell).run("echo $$")).stdout));
+  expect({ reopened, shells: new Set(said).size }).toEqual({ reopened: 1, shells: 1 });
 });
 
 test("a session that is open with other walls or files is not handed out", async () => {

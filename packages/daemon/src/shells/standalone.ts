@@ -122,10 +122,15 @@ const reopening = new Map<string, Promise<Environment | undefined>>();
 async function hold(drivers: EnvironmentDrivers, state: EnvironmentState): Promise<Hold | undefined> {
   const known = held.get(state.id);
   if (known?.environment.isOpen === true) return share(known);
-  const joined = reopening.get(state.id) ?? reopen(drivers, state).finally(() => reopening.delete(state.id));
+  const joined = reopening.get(state.id) ?? reopen(drivers, state);
   reopening.set(state.id, joined);
-  const environment = await joined;
-  return environment === undefined ? undefined : holdNew(environment);
+  try {
+    const environment = await joined;
+    return environment === undefined ? undefined : holdNew(environment);
+  } finally {
+    // Not before it is held: whoever came between would open it once more.
+    if (reopening.get(state.id) === joined) reopening.delete(state.id);
+  }
 }
 
 async function reopen(drivers: EnvironmentDrivers, state: EnvironmentState): Promise<Environment | undefined> {
@@ -190,6 +195,9 @@ function shellAt(
   const close = async () => {
     await environment.end();
     release();
+    // One that has ended may have been followed by another of its name.
+    const { id = environment.state.id } = records.newest()?.state ?? {};
+    if (id !== environment.state.id) return;
     await records.remove();
     if (workspace === workspaceOf(records.folder, session)) await removeFolder(workspace);
   };
