@@ -14,3 +14,11 @@ test("no program is looked for in a repository, by whatever name, nor in the fol
   expect(outsideOfRepositories(path)).toBe(`${join(folder, "own/bin")}:/usr/bin`);
   expect(outsideOfRepositories(".")).toBe("/usr/bin:/bin");
 });
+
+test("what an installer keeps in its own repository is found, and what lies in another one below it is not", () => {
+  const folder = mkdtempSync(join(tmpdir(), "corral-search-path-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const each of [".git", "bin", "other/.git", "other/bin"]) mkdirSync(join(folder, each), { recursive: true });
+  const path = [join(folder, "other/bin"), join(folder, "bin")].join(":");
+  expect(outsideOfRepositories(path, [folder])).toBe(join(folder, "bin"));
+});
