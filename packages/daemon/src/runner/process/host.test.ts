@@ -8,7 +8,6 @@ import { openRehearsedHost } from "./testing/rehearsal.ts";
 
 describeRunnerHost("process", openRehearsedHost);
 
-/** A second without an answer, and as long as it takes to start. */
 /** Quick to find out, and not so quick that one which loads what it needs on a busy machine would be taken for hung. */
 const quick: Pulse = { everyMs: 50, missed: 60, missedAtStart: 1_000 };
 const openQuick = (place: HostPlace) => openRehearsedHost(place, { pulse: quick });
