@@ -45,7 +45,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   environments: ["programs"],
   providers: [],
   models: ["log"],
-  credentials: ["log", "providers"],
+  credentials: ["log", "providers", "programs"],
   tokens: ["log"],
   config: ["log"],
   backups: ["log"],

@@ -14,7 +14,7 @@ export const auth = defineCommand({
   summary: "Keeps, lists, forgets and tries the keys that providers are asked with.",
   details: `A key is typed unseen, or comes by standard input; it is kept in Corral's home, for you alone to read, and goes to no
 agent, log or argument. With --command a command that prints the key is kept in its place: it is run without a shell, by the
-daemon, whenever the key is needed. A variable such as ANTHROPIC_API_KEY, set where the daemon starts, wins over both.`,
+daemon, whenever the key is needed, and looked for in PATH where that is in no repository. A variable such as ANTHROPIC_API_KEY, set where the daemon starts, wins over both.`,
   examples: [
     ["corral auth login anthropic", "asks for the key, and keeps it"],
     ["corral auth login openai <key.txt", "from a file"],

@@ -1,23 +1,25 @@
 import { execFile } from "node:child_process";
 import { CorralError } from "@corral/protocol";
+import { outsideOfRepositories } from "../programs/index.ts";
 
 /** Somebody may have to type a password into a window first. */
 const usualMs = 60_000;
 
 /**
- * What a command prints, as a key: the first line of it. It is run as it is, without a shell; what it prints is in no error. Throws
- * `credentials.unusable`.
+ * What a command prints, as a key: the first line of it. It is run as it is, without a shell, and looked for in no repository, where an agent
+ * could have put one of its name; what it prints is in no error. Throws `credentials.unusable`.
  */
 export async function keyPrintedBy(
   command: readonly string[],
   { timeoutMs = usualMs }: { readonly timeoutMs?: number } = {},
 ): Promise<string> {
   const [program = "", ...words] = command;
+  const env = { ...process.env, PATH: outsideOfRepositories(process.env["PATH"] ?? "") };
   const printed = await new Promise<string>((resolve, reject) => {
     const child = execFile(
       program,
       words,
-      { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024, encoding: "utf8" },
+      { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024, encoding: "utf8", env, cwd: "/" },
       (error, stdout) => (error === null ? resolve(stdout) : reject(unusable(program, reasonOf(error, timeoutMs)))),
     );
     child.stdin?.end();
@@ -31,7 +33,7 @@ export async function keyPrintedBy(
 
 function reasonOf(error: Error, timeoutMs: number): string {
   const { code, killed, signal } = error as Error & { code?: unknown; killed?: boolean; signal?: string | null };
-  if (code === "ENOENT") return "there is no such program";
+  if (code === "ENOENT") return "there is no such program outside of repositories";
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "it printed no key";
   if (killed === true) return `it did not end within ${timeoutMs / 1000} s`;
   if (typeof code === "number") return `it ended with exit code ${code}`;
@@ -40,6 +42,6 @@ function reasonOf(error: Error, timeoutMs: number): string {
 
 function unusable(program: string, why: string): CorralError {
   return new CorralError("credentials.unusable", `The command ${program} gave no key: ${why}.`, {
-    hint: "Run it by hand to see what it says; `corral auth login PROVIDER` takes another",
+    hint: "Run it by hand to see what it says; `corral auth login PROVIDER` takes another, also by its whole path",
   });
 }

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewEvent } from "@corral/protocol";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { ProviderSettings } from "../providers/index.ts";
 import { startScriptedModel } from "../testing/scripted-model/index.ts";
 import { keyPrintedBy } from "./command.ts";
@@ -128,8 +129,18 @@ test.each([
   expect(await keyPrintedBy(command)).toBe(key);
 });
 
+test("a command of that name in a repository is not run for a key, though it comes first in PATH", async () => {
+  mkdirSync(join(folder, ".git"));
+  writeFileSync(join(folder, "printf"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
+  const { PATH = "" } = process.env;
+  onTestFinished(() => void (process.env["PATH"] = PATH));
+  process.env["PATH"] = `${folder}:${PATH}`;
+  expect(await keyPrintedBy(["printf", "key"])).toBe("key");
+  expect(await keyPrintedBy([join(folder, "printf")])).toBe("planted");
+});
+
 test.each([
-  [["no-such-program-here"], "there is no such program"],
+  [["no-such-program-here"], "there is no such program outside of repositories"],
   [["sh", "-c", "echo secret; exit 3"], "it ended with exit code 3"],
   [["printf", "two words"], "it printed no key"],
   [["true"], "it printed no key"],
