@@ -158,7 +158,9 @@ export class SpoolShell implements Shell {
     const ending = isNew && !flight.abortAsked ? undefined : this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
     if (this.#state !== "open") throw gone(this.#state);
-    if (!fits && !this.#spool.hasBegun(flight.id)) return this.#landOn(flight, { ...neverBegun, limit: "disk" });
+    // A word from before, which its worker has not taken up yet, must not have it begin once there is room.
+    if (!fits && (this.#spool.giveUp(flight.id) || !this.#spool.hasBegun(flight.id)))
+      return this.#landOn(flight, { ...neverBegun, limit: "disk" });
     flight.file = file;
     flight.watch = this.#gauge?.watch(() => this.#doOrEnd(() => this.#stopAtLimit(flight)));
     if (isNew || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
@@ -366,7 +368,8 @@ export interface ShellOptions {
   readonly gauge?: Gauge | undefined;
 }
 
-const nowhere = { file: "", isNew: false, fits: false };
+/** A name all the same: a worker passes over a word without one, also when it is only to say that the command is over. */
+const nowhere = { file: "nowhere", isNew: false, fits: false };
 const openPatience = { deadlineMs: 20_000, slowestMs: 25 };
 const mostForgotten = 2_000;
 

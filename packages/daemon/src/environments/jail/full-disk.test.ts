@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId } from "@corral/protocol";
+import { type EnvironmentState, newId } from "@corral/protocol";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { planOf } from "../plan.ts";
+import type { Environment } from "../port.ts";
 import { makeOwnFolder } from "../walled/folder.ts";
 import { jailOwner } from "../walled/index.ts";
 import { openJailDriver } from "./jail.ts";
@@ -68,10 +69,7 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
     environment.shell.run({ ...held, onOutput: () => begun.resolve() }).catch(() => undefined);
     await begun.promise;
     environment.detach();
-    const found = await openJailDriver({ home }).reopen(environment.state);
-    if (found.kind !== "open") throw new Error("it did not live on");
-    onTestFinished(() => found.environment.detach());
-    const { shell } = found.environment;
+    const { shell } = await reopened(home, environment.state);
     let fillers = useUpFiles(disk, 0);
     const joined = shell.run(held);
     execFileSync("/bin/sh", ["-c", "echo >on"], { cwd: workspace });
@@ -80,6 +78,35 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
     fillers = useUpFiles(disk, 0);
     expect(await shell.run({ id: "it", text: ran("true"), timeoutMs: 600_000 })).toMatchObject(noRoom);
     for (const file of fillers) rmSync(file);
+    expect(existsSync(join(workspace, "ran"))).toBe(false);
+  });
+
+  test("is told of when it was given up before, by who had no room to write that down", async () => {
+    const { environment, disk, home } = await openOnSmallDisk();
+    await environment.shell.run({ id: "first", text: "true", timeoutMs: 60_000 });
+    environment.detach();
+    writeFileSync(join(home, "environments", environment.state.id, "spool/it.out"), "");
+    const { shell } = await reopened(home, environment.state);
+    const fillers = useUpFiles(disk, 0);
+    expect(await shell.run({ id: "it", text: "true", timeoutMs: 600_000 })).toMatchObject(noRoom);
+    for (const file of fillers) rmSync(file);
+  });
+
+  test("does not begin later by a word from before, when its text did not fit the second time", async () => {
+    const { environment, disk, workspace, home } = await openOnSmallDisk();
+    await environment.shell.run({ id: "first", text: "true", timeoutMs: 60_000 });
+    const stopped = workerOf(environment.state.supervisor.pid);
+    process.kill(stopped, "SIGSTOP");
+    const long = { id: "it", text: ran(`: ${"x".repeat(2 ** 14)}`), timeoutMs: 600_000 };
+    environment.shell.run(long).catch(() => undefined);
+    environment.detach();
+    const { shell } = await reopened(home, environment.state);
+    const large = join(disk, "large");
+    expect(() => writeFileSync(large, Buffer.alloc(2 ** 22))).toThrow("ENOSPC");
+    expect(await shell.run(long)).toMatchObject(noRoom);
+    rmSync(large);
+    process.kill(stopped, "SIGCONT");
+    expect(await shell.run({ id: "next", text: "exit 3", timeoutMs: 60_000 })).toMatchObject({ exitCode: 3 });
     expect(existsSync(join(workspace, "ran"))).toBe(false);
   });
 
@@ -101,6 +128,13 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
     expect(later).toMatchObject({ exitCode: 3, timedOut: false });
   });
 });
+
+async function reopened(home: string, state: EnvironmentState): Promise<Environment> {
+  const found = await openJailDriver({ home }).reopen(state);
+  if (found.kind !== "open") throw new Error("it did not live on");
+  onTestFinished(() => found.environment.detach());
+  return found.environment;
+}
 
 /** All but so many; the files that did it. */
 function useUpFiles(disk: string, left: number): string[] {
