@@ -218,8 +218,12 @@ export class SpoolShell implements Shell {
   #look(): boolean {
     const current = this.#current;
     if (current === undefined) return false;
-    const ending = current.told ?? this.#spool.ending(current.flight.id);
-    if (ending === undefined || current.stop === "asked") return false;
+    if (current.stop === "asked") return false;
+    // Of a command that was stopped the keeper knows more than its worker.
+    const written =
+      current.told === undefined || current.stop === "answered" ? this.#spool.ending(current.flight.id) : undefined;
+    const ending = written ?? current.told;
+    if (ending === undefined) return false;
     const { watch } = current.flight;
     if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
     const result = this.#resultOf(current.flight, ending);

@@ -25,6 +25,13 @@ export function stopping({ open }: Bench): void {
     );
   });
 
+  test("a time limit is named also where the shell heeds TERM in its own way and tells how its command ended", async () => {
+    const { environment, run } = await open();
+    const limited = environment.shell.run({ ...command("trap : TERM; echo out; sleep 1000"), timeoutMs: 1_000 });
+    expect(await limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
+    expect((await run("echo on")).stdout).toBe("on\n");
+  });
+
   test("a command aborted the moment the environment opened ends, and the next one runs", async () => {
     const { environment, run } = await open();
     const signal = AbortSignal.timeout(0);

@@ -17,7 +17,7 @@ import { beginLine, keeperFifos, type KeeperSite, mainShell, readyLine } from ".
  * 2. `ID.out` exists: the command began, or was given up before it could (then its ending is there, too). `ID.rc` ends with a newline: it is over, and this is how.
  *    An id whose `.out` exists never begins again, so telling a worker an id twice is harmless.
  * 3. `ID.rc` is written by the worker (`CODE`), right after it said so on `done` (`ID CODE PASS`), or, when the worker died, by the keeper
- *    (`CODE WHY`), after everything that had to end has ended. Then `ID` alone is said.
+ *    (`CODE WHY`), after everything that had to end has ended. Then `ID` alone is said. To the word of a worker whose command was stopped it adds why.
  * 4. Whoever asks something of the keeper adds a line to `control` and sends USR1. The keeper reads it as a file, from where
  *    it stopped, so nobody can make it wait there. Its own helpers do the same: lines have an order, signals that wait have none.
  * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap

@@ -48,12 +48,22 @@ replace_worker() {
 
 stop_shell() {
   pick "$1" $shells || return 0
-  stopped=$pid others=
+  stopped=$pid others= hit=
+  locate "$1"
+  ! in_flight || hit=$id
   without "$1" $shells
   for each in $rest $programs; do others="$others \${each#*:}"; done
   if [ -z "$others" ]; then end_everyone; else end_others $others; fi
   replace_worker "$1" "$stopped" "$2"
+  [ -z "$hit" ] || give_reason "$at$hit.rc" "$2"
   say "\${at}done" stopped
+}
+
+# A worker that an agent has heed TERM in its own way may have written down how its command ended, and not why. Written over and not anew: at no moment
+# is there less than there was.
+give_reason() {
+  [ -f "$1" ] && read -r code why <"$1" && [ -z "$why" ] || return 0
+  echo "$code $2" 1<>"$1"
 }
 
 close_shell() {
