@@ -37,6 +37,22 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
+test("nothing that a stopped command would do next is done, in whatever order its processes are reached", async () => {
+  const { environment, run, workspace } = await openJail();
+  // Something beside it, so that its processes are named one by one: in the order of their numbers' letters, so that 100 comes before 99.
+  await environment.openShell("beside").run({ id: "beside", text: "true", timeoutMs: 60_000 });
+  await run("while sh -c 'test $$ -lt 85'; do :; done; mkfifo gate");
+  const parents = "for i in 1 2 3 4 5 6; do sh -c 'read x <gate; sleep 1000; : >survived' & done";
+  const burn = "while sh -c 'test $$ -lt 99'; do :; done; for i in 1 2 3 4 5 6; do echo >gate; done";
+  const crowd =
+    "for i in $(seq 150); do sleep 1000 & done; until [ $(pgrep -c sleep) -gt 155 ]; do :; done; echo there; wait";
+  const leaving = new AbortController();
+  const text = [parents, burn, crowd].join("; ");
+  const running = { id: "crowd", text, timeoutMs: 60_000, signal: leaving.signal, onOutput: () => leaving.abort() };
+  expect(await environment.shell.run(running)).toMatchObject({ stdout: "there\n", exitCode: 143 });
+  expect(existsSync(join(workspace, "survived"))).toBe(false);
+});
+
 describe("the jail's walls", () => {
   test("the user's home, Corral's own state and the folders of others are not there", async () => {
     const { home, run } = await openJail();

@@ -45,7 +45,15 @@ look_at_clock() {
   up=\${up%.*}
 }
 
+# Tells those in "found" to end. They are all halted before the first one hears of it: who saw a child end before itself would go on with what comes next.
+ask_to_end() {
+  kill -s STOP $found
+  kill -s TERM $found
+  kill -s CONT $found
+}
+
 end_everyone() {
+  signal_everyone STOP
   signal_everyone TERM
   signal_everyone CONT
   n=0
@@ -65,8 +73,7 @@ end_everyone() {
   timers= minders=
 }
 
-# Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named, first of all the worker that is stopped:
-# one that saw its command end before itself would say that the command ended so.
+# Sets "found" to everyone who belongs neither to the keeper nor to one of the processes named.
 find_others() {
   list_everyone
   spared=" $watcher $timers $* "
@@ -81,15 +88,14 @@ find_others() {
   done
   found=
   for each in $all; do
-    case "$spared$$ " in *" \${each%:*} "*) continue ;; esac
-    case \${each%:*} in $stopped) found=" $stopped$found" ;; *) found="$found \${each%:*}" ;; esac
+    case "$spared$$ " in *" \${each%:*} "*) ;; *) found="$found \${each%:*}" ;; esac
   done
 }
 
 # Ends all but the trees of those named. Who multiplies faster than can be looked for takes everyone along.
 end_others() {
   find_others "$@"
-  [ -z "$found" ] || { kill -s TERM $found; kill -s CONT $found; }
+  [ -z "$found" ] || ask_to_end
   n=0
   look_at_clock
   started=$up

@@ -36,8 +36,7 @@ end_program() {
 end_tree() {
   find_trees "$1"
   first=$found
-  kill -s TERM $found
-  kill -s CONT $found
+  ask_to_end
   n=0
   while [ $n -lt 40 ] && runs "$1"; do
     n=$((n + 1))
