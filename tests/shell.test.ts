@@ -74,6 +74,13 @@ describe("corral shell", () => {
       code: 1,
       line: { ...nothing, error: { title: expect.stringContaining("ended in the middle of it") } },
     });
+    const left = stage.corral("shell", "--json", "-c", "trap '' INT TERM; touch begun; while :; do sleep 1; done");
+    await until(async () => (await stage.client().shells.list()).some(({ path }) => existsSync(join(path, "begun"))));
+    for (const signal of ["SIGINT", "SIGTERM"] as const) left.process.kill(signal);
+    expect({ code: await left.exit, line: JSON.parse(left.stdout()) }).toEqual({
+      code: 143,
+      line: { ...nothing, error: { title: "it is ended with its shell" } },
+    });
   });
 
   test("-c streams output as it comes, whole, and ends with the command's exit code", async () => {

@@ -195,10 +195,12 @@ interface Running {
 }
 
 /** What is to be said of an end besides its output; empty when nothing is. */
-export function ended({ result, notice, isLeft }: Ended, { goesOn }: { goesOn: boolean }): string {
+export function ended(outcome: Ended, { goesOn }: { goesOn: boolean }): string {
+  const { result } = outcome;
+  const notice = noticeOf(outcome, { goesOn });
   const refusal = result === undefined ? undefined : refusalIn(result);
   const said = [
-    ...(notice === undefined ? [] : [isLeft === true && !goesOn ? "it is ended with its shell" : notice]),
+    ...(notice === undefined ? [] : [notice]),
     ...(refusal === undefined ? [] : [refusal]),
     ...(result?.limit === undefined && result?.timedOut !== true
       ? []
@@ -208,6 +210,11 @@ export function ended({ result, notice, isLeft }: Ended, { goesOn }: { goesOn: b
       : []),
   ];
   return said.map((each) => `[${each}]\n`).join("");
+}
+
+/** What is left goes on only where its shell does. */
+export function noticeOf({ notice, isLeft }: Ended, { goesOn }: { goesOn: boolean }): string | undefined {
+  return isLeft === true && !goesOn ? "it is ended with its shell" : notice;
 }
 
 function outcomeOf(view: CommandView, interrupted: boolean): Ended {

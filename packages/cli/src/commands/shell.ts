@@ -14,7 +14,7 @@ import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts";
 import { oneOf, UsageError } from "../flags.ts";
-import { ended, type Ended, interrupted, ShellLine, wallsOf } from "../shell-line.ts";
+import { ended, type Ended, interrupted, noticeOf, ShellLine, wallsOf } from "../shell-line.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "../sitting.ts";
 import type { World } from "../world.ts";
@@ -271,9 +271,11 @@ async function projectHere(client: Client, workspace: ShellWorkspace | undefined
 }
 
 function conclude(outcome: Ended, { json, keep, in: within }: Wish, { out, err }: World): number {
-  const { result, notice = "it did not run" } = outcome;
-  if (json) out.write(result === undefined ? lineWithout({ title: notice }) : lineOf(result));
-  err.write(shown(ended(outcome, { goesOn: keep || within !== undefined })));
+  const { result } = outcome;
+  const goesOn = keep || within !== undefined;
+  const title = noticeOf(outcome, { goesOn }) ?? "it did not run";
+  if (json) out.write(result === undefined ? lineWithout({ title }) : lineOf(result));
+  err.write(shown(ended(outcome, { goesOn })));
   return outcome.interrupted ? interrupted : (result?.exitCode ?? 1);
 }
 
