@@ -228,7 +228,7 @@ function shellAt(
 function listen(onOutput: RunOptions["onOutput"]) {
   if (onOutput === undefined) return { options: {}, mustHaveTaken: () => undefined };
   const thrown: unknown[] = [];
-  const guarded: NonNullable<RunOptions["onOutput"]> = (stream, text) => {
+  const sheltered: NonNullable<RunOptions["onOutput"]> = (stream, text) => {
     if (thrown.length > 0) return;
     try {
       onOutput(stream, text);
@@ -239,7 +239,7 @@ function listen(onOutput: RunOptions["onOutput"]) {
   const mustHaveTaken = () => {
     if (thrown.length > 0) throw thrown[0];
   };
-  return { options: { onOutput: guarded }, mustHaveTaken };
+  return { options: { onOutput: sheltered }, mustHaveTaken };
 }
 
 function askedFor({ environment = "jail" }: ShellOptions): EnvironmentAsked {
