@@ -85,6 +85,24 @@ test("being told to end twice is as once: the command's end is waited for", asyn
   expect(await line.run("sleep 1000", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
 });
 
+test("a command whose output nobody takes any more is ended without what it has written yet", async () => {
+  const { world } = testWorld("");
+  const over = Promise.withResolvers<void>();
+  const shells = {
+    start: async () => undefined,
+    interrupt: async () => over.resolve(),
+    // It has more to tell than anybody could wait for.
+    follow: (_shell: unknown, _id: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("left")));
+        line.end({ isUnread: true });
+      }),
+    look: () => over.promise.then(() => endedWith(143)),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  expect(await line.run("yes", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
+});
+
 function endedWith(exitCode: number): CommandView {
   const result = {
     exitCode,

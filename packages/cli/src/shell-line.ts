@@ -30,7 +30,7 @@ export interface Ended {
  *
  * 1. A command has one id from here on, so sending it again after a broken connection runs nothing twice.
  * 2. Ctrl-C ends what runs; pressed again, it leaves that alone and goes. It is never lost on a command that is about to start.
- * 3. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does.
+ * 3. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does. Where nobody reads any more, output is not waited for.
  */
 export class ShellLine {
   readonly #client: Client;
@@ -54,14 +54,18 @@ export class ShellLine {
 
   async run(text: string, { live }: { live: boolean }): Promise<Ended> {
     if (this.#isEnding) return { result: undefined, notice: undefined, interrupted: true };
-    const running = (this.#running = { leaving: new AbortController(), pressed: 0 });
+    const running = (this.#running = {
+      leaving: new AbortController(),
+      unread: new AbortController(),
+      pressed: 0,
+    });
     const forget = this.#world.onInterrupt(() => this.press());
     const id = newId("command");
     try {
       await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
       // What was pressed before may have come to a shell in which nothing ran yet.
       if (running.pressed > 0) this.#interrupt(running);
-      const view = await (live ? this.#follow(id, running.leaving.signal) : this.#wait(id, running.leaving.signal));
+      const view = await (live ? this.#followWhileRead(id, running) : this.#wait(id, running.leaving.signal));
       return outcomeOf(view, running.pressed > 0);
     } catch (error) {
       if (!running.leaving.signal.aborted) throw error;
@@ -129,7 +133,8 @@ export class ShellLine {
   }
 
   /** Takes no more lines and ends what runs. Told again, as some programs do at once, it is the same. */
-  end(): void {
+  end({ isUnread = false }: { readonly isUnread?: boolean } = {}): void {
+    if (isUnread) this.#running?.unread.abort();
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#lines?.close();
@@ -141,6 +146,16 @@ export class ShellLine {
       if (running.leaving.signal.aborted) return;
       this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
     });
+  }
+
+  /** What a command has written until it hears that it is to end can take minutes to arrive. */
+  async #followWhileRead(id: CommandId, { leaving, unread }: Running): Promise<CommandView> {
+    try {
+      return await this.#follow(id, AbortSignal.any([leaving.signal, unread.signal]));
+    } catch (error) {
+      if (!unread.signal.aborted || leaving.signal.aborted) throw error;
+      return this.#wait(id, leaving.signal);
+    }
   }
 
   #follow(id: CommandId, signal: AbortSignal): Promise<CommandView> {
@@ -191,6 +206,8 @@ export const interrupted = 130;
 
 interface Running {
   readonly leaving: AbortController;
+  /** Nobody takes its output any more. */
+  readonly unread: AbortController;
   pressed: number;
 }
 

@@ -125,6 +125,7 @@ async function use(client: Client, wish: Wish, world: World, leaving: Leaving): 
 class Leaving {
   /** The exit code that tells of it. */
   code: number | undefined;
+  #isUnread = false;
   readonly #signals: readonly ((() => void) | undefined)[];
   readonly #output: (() => void) | undefined;
   #line: Pick<ShellLine, "end" | "isRunning"> | undefined;
@@ -135,13 +136,16 @@ class Leaving {
       world.onInterrupt(() => this.#line?.isRunning !== true && this.#tell(interrupted)),
       world.onEnd?.((signal) => this.#tell(signal === "SIGHUP" ? 129 : 143)),
     ];
-    this.#output = world.onOutputLost?.(({ code }) => this.#tell(code === "EPIPE" ? 141 : 1));
+    this.#output = world.onOutputLost?.(({ code }) => {
+      this.#isUnread = true;
+      this.#tell(code === "EPIPE" ? 141 : 1);
+    });
   }
 
   /** There is something to end, from now on. */
   by(line: ShellLine): void {
     this.#line = line;
-    if (this.code !== undefined) line.end();
+    if (this.code !== undefined) line.end({ isUnread: this.#isUnread });
   }
 
   /** From now on a signal ends this program at once. */
@@ -156,7 +160,7 @@ class Leaving {
 
   #tell(code: number): void {
     this.code ??= code;
-    this.#line?.end();
+    this.#line?.end({ isUnread: this.#isUnread });
   }
 }
 
