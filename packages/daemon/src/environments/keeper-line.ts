@@ -81,6 +81,11 @@ export class KeeperLine {
     this.#leave("detached");
   }
 
+  /** All of its processes have ended; whoever knows that need not wait until it is heard. */
+  hasGone(): void {
+    this.#leave("gone");
+  }
+
   onLeave(listener: (state: "gone" | "detached") => void): () => void {
     this.#leavers.add(listener);
     return () => this.#leavers.delete(listener);

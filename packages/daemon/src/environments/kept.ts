@@ -22,14 +22,13 @@ export interface KeptSite {
   readonly gauge?: Gauge;
 }
 
+export interface Kept extends Omit<Environment, "state" | "kill" | "end"> {
+  /** All of its processes have ended. */
+  readonly hasGone: () => void;
+}
+
 /** What an environment with a keeper can do, whatever its walls are. Throws when it cannot be talked to. */
-export function keptEnvironment({
-  words,
-  spool: folder,
-  keeper,
-  outputBytes,
-  gauge,
-}: KeptSite): Omit<Environment, "state" | "kill" | "end"> {
+export function keptEnvironment({ words, spool: folder, keeper, outputBytes, gauge }: KeptSite): Kept {
   if (words !== keeperWords)
     throw new SpoolUnreadable("Its keeper was started by another version of Corral.", { mayPass: false });
   const spool = new Spool(folder);
@@ -64,6 +63,7 @@ export function keptEnvironment({
       void files.close();
       line.detach();
     },
+    hasGone: () => line.hasGone(),
   };
 }
 

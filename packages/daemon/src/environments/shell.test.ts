@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mainShell, wordMark, workerScript } from "./keeper/index.ts";
 import { KeeperLine } from "./keeper-line.ts";
+import { resultsIn } from "./output.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";
 import { SpoolUnreadable } from "./spool-file.ts";
@@ -119,6 +120,20 @@ test("a worker's word ends its command before that is written down, and nobody e
   expect(await running).toMatchObject({ exitCode: 1, stdout: "out\n", shellRespawned: false });
   expect(await shell.find("it")).toMatchObject({ kind: "done", result: { exitCode: 1 } });
   line.detach();
+});
+
+test("what a worker has said is known ever after, though its environment ends before that is written down", async () => {
+  const shell = openShell(new Spool(folder));
+  const running = shell.run({ id: "it", text: "echo out; false", timeoutMs: 60_000 });
+  const { pass } = takeWord("it");
+  write("it.out", "out\n");
+  write("it.err", "");
+  writeSync(ends.done, `it 1 ${pass}\n`);
+  const result = await running;
+  const later = resultsIn(new Spool(folder), { trusted: true });
+  expect(await later.find("it")).toEqual({ kind: "begun" });
+  line.hasGone();
+  expect(await later.find("it")).toEqual({ kind: "done", result });
 });
 
 test("that a worker died after its word is said with that result or with the next one, once", async () => {

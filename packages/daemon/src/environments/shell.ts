@@ -349,6 +349,8 @@ export class SpoolShell implements Shell {
   #leave(state: "gone" | "detached"): void {
     if (this.#state !== "open") return;
     this.#state = state;
+    // Its worker may have been ended between the two.
+    if (state === "gone" && this.#lastTold !== undefined) this.#spool.settle(this.#lastTold.id, this.#lastTold.ending);
     this.#unlisten();
     this.#retained.close();
     this.#texts.close();

@@ -26,7 +26,7 @@ export class Spool {
   readonly base: string;
   /** Commands that lasted long enough to get a limit file. */
   readonly #limited = new Set<string>();
-  /** Of commands that were given up: what there was no room for. */
+  /** How commands ended, where that could not be written down yet. */
   readonly #unwritten = new Map<string, string>();
 
   /** `prefix`: what the names of its files begin with, when it is one of several in the folder. */
@@ -79,8 +79,12 @@ export class Spool {
 
   /** Writes down that a command never began and never will. As long as that is not written the keeper may take it for one that runs. */
   endUnbegun(id: string, why?: LimitHit): void {
-    this.#unwritten.set(id, `${givenUpCode}${why === undefined ? "" : ` ${why}`}\n`);
-    this.writeAgain();
+    this.#write(id, { exitCode: givenUpCode, shellLost: why });
+  }
+
+  /** Writes down what its worker has said of a command, and cannot write any more. */
+  settle(id: string, ending: Ending): void {
+    this.#write(id, ending);
   }
 
   /** What there was no room for before. */
@@ -199,6 +203,11 @@ export class Spool {
   /** What a command's text is in that has a file of its own, without what names begin with. */
   textFile(id: string): string {
     return fileOf(id, "cmd");
+  }
+
+  #write(id: string, { exitCode, shellLost }: Ending): void {
+    this.#unwritten.set(id, `${exitCode}${shellLost === undefined ? "" : ` ${shellLost}`}\n`);
+    this.writeAgain();
   }
 
   #path(id: string, extension: Extension): string {

@@ -141,13 +141,17 @@ function environmentAt(folder: LocalFolder, state: EnvironmentState): Environmen
       kill: () => void kill().catch(() => undefined),
     },
   });
+  const { hasGone, ...abilities } = kept;
   return {
-    ...kept,
+    ...abilities,
     state,
     get isOpen() {
       return kept.isOpen;
     },
-    kill,
+    kill: async () => {
+      await kill();
+      hasGone();
+    },
     end: async () => {
       await kill().finally(() => kept.detach());
       await folder.remove();

@@ -10,8 +10,9 @@ import type { WalledFolder } from "./folder.ts";
 export function walledEnvironment(folder: WalledFolder, state: EnvironmentState, held: Held): Environment {
   const { gauge, letGo } = watchLimits(folder, state, held);
   const kept = keptBehindWalls(folder, state, { ...held, gauge, letGo });
+  const { hasGone, ...abilities } = kept;
   return {
-    ...kept,
+    ...abilities,
     state,
     get isOpen() {
       return kept.isOpen;
@@ -20,7 +21,10 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
       letGo();
       kept.detach();
     },
-    kill: () => folder.endProcesses(),
+    kill: async () => {
+      await folder.endProcesses();
+      hasGone();
+    },
     end: async () => {
       letGo();
       await folder.endProcesses().finally(() => kept.detach());
