@@ -25,6 +25,7 @@ test("what agents and people ran is told, and what was done to the record by han
   (await stage.model.nextRequest()).answer(says("done"));
   expect(await run.exit).toBe(0);
   const follower = stage.corral("audit", "--follow");
+  await follower.shows("jail (allow)");
   expect(await stage.corral("shell", "-c", "exit 4").exit).toBe(4);
   await follower.shows("$ exit 4\n");
   follower.process.kill("SIGINT");

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { randomInt } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@corral/client";
 import { callsTool, says } from "@corral/daemon/testing";
@@ -8,7 +9,8 @@ import { newId, type SessionId, type WireEvent } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { eventsUntil, setStage, type Stage } from "./story.ts";
 
-const slowCommand = "echo a >> c; sleep 3; echo b >> c; echo finished";
+/** Until there is a file `go`. */
+const slowCommand = "echo a >> c; until [ -e go ]; do sleep 0.05; done; echo b >> c; echo finished";
 
 describe("kill -9", () => {
   test("of the daemon while a command runs: the session finishes by itself with the true output, each line once", async () => {
@@ -20,6 +22,7 @@ describe("kill -9", () => {
 
     await daemon.kill();
     await stage.serve();
+    letFinish(stage, session);
 
     const next = await stage.model.nextRequest();
     expect(JSON.stringify(next.toolResults)).toContain("finished");
@@ -39,7 +42,10 @@ describe("kill -9", () => {
     (await stage.model.nextRequest()).answer(callsTool("shell", { command: slowCommand }));
     await commandRuns(stage, session);
 
-    for (const runner of daemon.runners()) process.kill(runner, "SIGKILL");
+    const killed = daemon.runners();
+    for (const runner of killed) process.kill(runner, "SIGKILL");
+    await expect.poll(() => daemon.runners().some((runner) => !killed.includes(runner))).toBe(true);
+    letFinish(stage, session);
 
     const next = await stage.model.nextRequest();
     expect(JSON.stringify(next.toolResults)).toContain("finished");
@@ -127,17 +133,19 @@ describe("kill -9", () => {
     server.process.kill("SIGSTOP");
     const session = await prompted(stage, "[[say: hello]]");
     await eventsUntil(client, "turn.dispatched", { session });
-    server.process.kill("SIGKILL");
+    // It is told before the request is sent, and another server would simply answer that.
+    await expect.poll(() => unreadAt(url)).toBeGreaterThan(requestBytes);
+    await killed(server);
     server = await modelServer(url);
     const asked = await eventsUntil(client, "activity.settled", { session });
     expect(asked.at(-1)?.data).toMatchObject({ outcome: "done" });
     expect(asked.filter(({ type }) => type === "turn.attempt-failed")).not.toEqual([]);
     expect(asked.filter(({ type }) => type === "turn.said").map(({ data }) => data)).toMatchObject([{ text: "hello" }]);
 
-    const slowly = "[[say in 16 pieces every 500: once upon a time]]";
+    const slowly = "[[say in 16 pieces every 60000: once upon a time]]";
     await client.sessions.admit(session, { id: newId("input"), text: slowly });
     await firstWords(client, session);
-    server.process.kill("SIGKILL");
+    await killed(server);
     const cut = await eventsUntil(client, "activity.settled", { session, nth: 2 });
     expect(cut.at(-1)?.data).toMatchObject({ outcome: "failed", error: { hint: expect.stringContaining("kept") } });
     const said = cut.findLast(({ type }) => type === "turn.said")?.data as { text: string; cut: boolean };
@@ -147,7 +155,7 @@ describe("kill -9", () => {
     await client.sessions.admit(session, { id: newId("input"), text: "go on" });
     const ended = await eventsUntil(client, "activity.settled", { session, nth: 3 });
     expect(ended.at(-1)?.data).toMatchObject({ outcome: "done" });
-    server.process.kill("SIGKILL");
+    await killed(server);
   });
 
   test("of the jail while a command runs and nobody watches: the call is unknown, and a person decides", async () => {
@@ -179,13 +187,41 @@ interface ModelServer {
   readonly url: string;
 }
 
-/** The scripted model in a process that can be killed; at the address of an earlier one, or at any. */
+/**
+ * The scripted model in a process that can be killed; at the address of an earlier one, or at any. Not at one that the system chooses:
+ * until it is needed again, that may be given to somebody else.
+ */
 async function modelServer(at?: string): Promise<ModelServer> {
   const program = join(import.meta.dirname, "../packages/daemon/src/testing/scripted-model/serve.ts");
-  const port = at === undefined ? "0" : new URL(at).port;
+  const port = at === undefined ? String(randomInt(10_000, 30_000)) : new URL(at).port;
   const child = spawn(process.execPath, [program, port], { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
-  return { process: child, ...(JSON.parse(line.toString()) as { url: string }) };
+  const ended = once(child, "exit").then(() => [undefined]);
+  const [line] = (await Promise.race([once(child.stdout, "data"), ended])) as [Buffer | undefined];
+  if (line !== undefined) return { process: child, ...(JSON.parse(line.toString()) as { url: string }) };
+  if (at === undefined) return modelServer();
+  throw new Error(`the model server did not come up at ${at}`);
+}
+
+async function killed({ process: child }: ModelServer): Promise<void> {
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+}
+
+/** No model request is shorter. */
+const requestBytes = 1_000;
+
+/** How many bytes the server there was sent and has not read yet: nobody else can tell of one that is stopped. */
+function unreadAt(url: string): number {
+  const place = `0100007F:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0")}`;
+  return readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local]) => local === place)
+    .reduce(
+      (sum, [, , , state, queues]) => sum + (state === "01" ? Number.parseInt(queues?.split(":")[1] ?? "0", 16) : 0),
+      0,
+    );
 }
 
 async function firstWords(client: Client, session: SessionId): Promise<void> {
@@ -205,11 +241,11 @@ async function prompted(stage: Stage, text: string): Promise<SessionId> {
 
 /** The command has begun: its first line is in the file. */
 async function commandRuns(stage: Stage, session: SessionId): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (workspaceFile(stage, session, "c") !== "a\n") {
-    if (Date.now() > deadline) throw new Error("the command did not begin");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await expect.poll(() => workspaceFile(stage, session, "c")).toBe("a\n");
+}
+
+function letFinish({ home }: Stage, session: SessionId): void {
+  writeFileSync(join(home, "workspaces", session, "go"), "");
 }
 
 function workspaceFile(stage: Stage, session: SessionId, name: string): string | undefined {

@@ -121,7 +121,7 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     await tell(50, 55);
     await expect.poll(below).toBe(0);
     await page.setViewportSize({ width: 400, height: 700 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(400);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(400);
   });
 
   test("sends again what may have been lost on the way, and it counts once", async () => {

@@ -173,11 +173,12 @@ function commandLine(child: ChildProcess): CommandLine {
   let stdout = "";
   let stderr = "";
   const waiting = new Set<() => void>();
-  child.stdout?.on("data", (piece) => {
-    stdout += String(piece);
+  // A letter may come in two pieces.
+  child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+    stdout += piece;
     for (const look of waiting) look();
   });
-  child.stderr?.on("data", (piece) => (stderr += String(piece)));
+  child.stderr?.setEncoding("utf8").on("data", (piece: string) => (stderr += piece));
   const closed = once(child, "close").then(([code]) => code as number | null);
   return {
     process: child,
