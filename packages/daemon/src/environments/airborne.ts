@@ -25,10 +25,9 @@ export class Airborne {
   #nextWord = performance.now() + wordMs;
   #why: StopReason | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
-  #writtenSince: number | undefined;
   stop: "none" | "asked" | "answered" = "none";
-  /** That it never begins is written, and not by the keeper. */
-  isGivenUp = false;
+  /** What the keeper will say and write down when the stop that was asked for is done. */
+  receipt = "";
   /** How it ended, by its worker's word. */
   told: Ending | undefined;
 
@@ -65,26 +64,16 @@ export class Airborne {
   }
 
   /** The first reason stays, however often it has to be asked. */
-  askToStop(why: StopReason): StopReason {
+  askToStop(why: StopReason, pass: string): StopReason {
     this.#why ??= why;
     this.stop = "asked";
-    this.#writtenSince = undefined;
+    this.receipt = `stopped ${pass}`;
     this.#stopDeadline = Math.min(this.#stopDeadline, performance.now() + stopDeadlineMs);
     return this.#why;
   }
 
-  keeperStopped(): void {
-    if (this.stop === "asked") this.stop = "answered";
-  }
-
-  /**
-   * The keeper writes down that it ended a command before it says `stopped`. Another process that holds the environment too may have heard
-   * that in our place; who counted what is written at once could have the word of this stop taken for that of the next one.
-   */
-  stopIsWritten(): void {
-    if (this.isGivenUp) return;
-    this.#writtenSince ??= performance.now();
-    if (performance.now() - this.#writtenSince >= wordMs) this.keeperStopped();
+  hear(words: ReadonlySet<string>): void {
+    if (this.stop === "asked" && words.has(this.receipt)) this.stop = "answered";
   }
 
   isSpoilt(): boolean {

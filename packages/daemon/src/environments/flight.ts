@@ -120,7 +120,7 @@ const passLength = 6;
 let passes = "";
 
 /** Drawn many at once: that takes as long as to draw one. */
-function newPass(): string {
+export function newPass(): string {
   if (passes === "") passes = randomBytes(192 * passLength).toString("base64url");
   const pass = passes.slice(0, passLength);
   passes = passes.slice(passLength);

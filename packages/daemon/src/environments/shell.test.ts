@@ -136,6 +136,34 @@ test("what a worker has said is known ever after, though its environment ends be
   expect(await later.find("it")).toEqual({ kind: "done", result });
 });
 
+test("a stop is done when the keeper said so of this one, or wrote it down for who did not hear it", async () => {
+  const shell = openShell(new Spool(folder));
+  const stop = async (id: string, answer: (receipt: string) => void) => {
+    const leaving = new AbortController();
+    const running = shell.run({ id, text: "true", timeoutMs: 60_000, signal: leaving.signal });
+    takeWord(id);
+    for (const end of ["out", "err"]) write(`${id}.${end}`, "");
+    leaving.abort();
+    // It has ended by itself meanwhile.
+    write(`${id}.rc`, "0\n");
+    writeSync(ends.done, "stopped\nstopped another\n");
+    await tick();
+    expect(await Promise.race([running, Promise.resolve("on its way")])).toBe("on its way");
+    answer(
+      /^stop main aborted (\S+)\n$/m.exec(
+        readFileSync(join(folder, "control"), "utf8")
+          .split(/(?<=\n)/)
+          .at(-1)!,
+      )![1]!,
+    );
+    return running;
+  };
+  const ended = { exitCode: 0, shellRespawned: true };
+  expect(await stop("heard", (receipt) => writeSync(ends.done, `stopped ${receipt}\n`))).toMatchObject(ended);
+  expect(await stop("read", (receipt) => write("stops", `stopped ${receipt}\nstopped another\n`))).toMatchObject(ended);
+  line.detach();
+});
+
 test("that a worker died after its word is said with that result or with the next one, once", async () => {
   const shell = openShell(new Spool(folder));
   const run = (id: string, words: (pass: string) => string) => {

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { Airborne, type StopReason } from "./airborne.ts";
 import { Channel } from "./channel.ts";
 import { CommandTexts, type WrittenText } from "./command-texts.ts";
-import { Flight } from "./flight.ts";
+import { Flight, newPass } from "./flight.ts";
 import { mainShell } from "./keeper/index.ts";
 import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import { freeAt, type Gauge, isFull } from "./limits/index.ts";
@@ -21,8 +21,8 @@ import { SpoolUnreadable } from "./spool-file.ts";
  *    before it writes that down, so that nobody waits for the disk. It adds a pass, which comes on `go` behind the command: that keeps stray words
  *    out, and is no wall against who reads `go` to lie about itself.
  * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
- * 3. After a stop nothing is sent before the keeper said `stopped`, so a stop never hits a later command. Where another process holds the
- *    environment too and hears that word, what the keeper wrote down counts after a while.
+ * 3. After a stop nothing is sent before the keeper said that this one is done, so a stop never hits a later command. Where another process
+ *    holds the environment too and hears that word, it is found written.
  * 4. `go` and `done` are held open both ways, so what is written waits for a worker that is being replaced. A worker may die with
  *    the word in its hand: what has not begun after a while is told again.
  * 5. Nothing throws out of a timer, a listener or an event. An environment whose spool was meddled with is ended, and what
@@ -184,7 +184,7 @@ export class SpoolShell implements Shell {
     const current = this.#current;
     if (current !== undefined) current.told ??= endingTold(said, current.flight);
     if (said.has("lost") || this.#isLostAfterWord(said)) this.#loseState();
-    if (said.has("stopped")) current?.keeperStopped();
+    current?.hear(said);
     if (this.#look() || current?.stop !== "none") return;
     if (said.has(current.flight.id)) this.#landUnlessBegun(current.flight);
   }
@@ -256,7 +256,7 @@ export class SpoolShell implements Shell {
   }
 
   #advance(current: Airborne): void {
-    if (current.stop === "asked" && isByStop(this.#spool.ending(current.flight.id))) current.stopIsWritten();
+    if (current.stop === "asked") current.hear(this.#spool.latestStops());
     const landed = this.#look();
     // A worker that cannot write down how the command before ended may wait there for ever.
     if (!landed && this.#lastTold !== undefined) this.#spool.checkEnding(this.#lastTold.id);
@@ -308,13 +308,13 @@ export class SpoolShell implements Shell {
     // A shell that does not take a command up in its time never will: it is replaced.
     const isStuck = current.stop === "none" && why !== "aborted";
     const begun = !this.#spool.giveUp(current.flight.id, ...(isStuck ? [why] : []));
-    current.isGivenUp ||= !begun;
     if (begun || isStuck) this.#stop(current, why);
     else this.#landOn(current.flight, neverBegun);
   }
 
   #stop(current: Airborne, why: StopReason): void {
-    this.#line.ask(`stop ${this.#name} ${current.askToStop(why)}`);
+    const pass = newPass();
+    this.#line.ask(`stop ${this.#name} ${current.askToStop(why, pass)} ${pass}`);
   }
 
   #landOn(flight: Flight, result: CommandResult): void {
@@ -360,10 +360,6 @@ export class SpoolShell implements Shell {
     this.#current = undefined;
     this.#takeOff();
   }
-}
-
-function isByStop(ending: Ending | undefined): boolean {
-  return ending?.shellLost !== undefined && ending.shellLost !== "respawned";
 }
 
 export interface ShellOptions {

@@ -163,6 +163,12 @@ export class Spool {
     return look(this.#fifo(name)) !== undefined;
   }
 
+  /** What the keeper has written down of the stops that it did last. */
+  latestStops(): ReadonlySet<string> {
+    const tail = (fd: number, { size }: Stats) => readRange(fd, Math.max(0, size - tailBytes), tailBytes);
+    return new Set(withRegularFile(`${this.base}stops`, tail)?.toString("latin1").split("\n"));
+  }
+
   /** What the keeper is asked is written here. */
   openControl(): number {
     try {
@@ -230,6 +236,7 @@ export interface Ending {
 const safeId = /^[A-Za-z0-9_-]{1,100}$/;
 const extensions = { stdout: "out", stderr: "err" } as const;
 const endingLimit = 32;
+const tailBytes = 1_024;
 
 /** What a shell says of a command ended by TERM. */
 export const givenUpCode = 143;

@@ -39,6 +39,16 @@ test.each(harmless)("the shell lives through %s", async (_, text) => {
   for (let i = 0; i < 2_000; i++) shell.forget("it");
 });
 
+test.each(["mkfifo", "mkdir", "ln -s /dev/full"])(
+  "a stop comes to its end whatever is in the way of its receipt: %s",
+  async (make) => {
+    const { shell } = await openJail();
+    const stopped = await shell.run({ id: "it", text: `${make} /run/corral/stops; sleep 1000`, timeoutMs: 300 });
+    expect(stopped).toMatchObject({ timedOut: true });
+    expect(await shell.run({ id: "next", text: "echo on", timeoutMs: 60_000 })).toMatchObject({ stdout: "on\n" });
+  },
+);
+
 const fatal: [string, string][] = [
   ["a FIFO where its end is written", "mkfifo /run/corral/$_corral_id.rc; sleep 1000"],
   ["a folder where its end is written", "mkdir /run/corral/$_corral_id.rc; sleep 1000"],

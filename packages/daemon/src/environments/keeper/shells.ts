@@ -56,7 +56,9 @@ stop_shell() {
   if [ -z "$others" ]; then end_everyone; else end_others $others; fi
   replace_worker "$1" "$stopped" "$2"
   [ -z "$hit" ] || give_reason "$at$hit.rc" "$2"
-  say "\${at}done" stopped
+  case $3 in '' | *[!A-Za-z0-9_-]*) return ;; esac
+  [ -p "\${at}stops" ] || echo "stopped $3" >>"\${at}stops"
+  say "\${at}done" "stopped $3"
 }
 
 # A worker that an agent has heed TERM in its own way may have written down how its command ended, and not why. Written over and not anew: at no moment

@@ -1,5 +1,5 @@
 /** Counted up when who speaks with keepers and workers from outside would no longer be understood by those that run. */
-export const keeperWords = 3;
+export const keeperWords = 4;
 
 /** Where the spool is, seen from inside a jail. */
 export const spoolInside = "/run/corral";
