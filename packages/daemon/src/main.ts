@@ -91,10 +91,11 @@ try {
     owner: jailOwner(),
     doctor: () => examineHere(home),
   });
+  // Whoever reads that it serves may end it at once.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
   process.stdout.write(
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());
   flushCompileCache();
   await daemon.stopped;
   process.exit(0);
