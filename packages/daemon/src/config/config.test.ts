@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +24,7 @@ import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openTestProjects, trustAll } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { type Config, type ConfigWorld, openConfig } from "./config.ts";
-import { userConfigFile } from "./user-file.ts";
+import { readUserFile, userConfigFile } from "./user-file.ts";
 
 let folder: string;
 let log: Log;
@@ -194,6 +195,18 @@ describe("a change of a file", () => {
     expect(await nextEvent(2)).toMatchObject({ type: "config.changed", data: { keys: ["turnLimit"] } });
     expect(entry(await config.view(), "turnLimit")).toMatchObject({ value: 5 });
     expect((await events()).length).toBe(2);
+  });
+
+  test("that was just emptied is looked at again when it has come to rest; one that is empty is not", async () => {
+    const text = '{ "turnLimit": 5 }';
+    write(userFile, "");
+    utimesSync(userFile, Date.now() / 1000 + 60, Date.now() / 1000 + 60);
+    const again = await readUserFile(userFile, async () => write(userFile, text));
+    expect(again.found).toEqual({ kind: "text", text });
+    write(userFile, "");
+    utimesSync(userFile, 0, 0);
+    const empty = await readUserFile(userFile, () => Promise.reject(new Error("it rests")));
+    expect(empty.found).toEqual({ kind: "text", text: "" });
   });
 
   test("while no daemon runs is found at the start; a broken one then starts with the last good", async () => {

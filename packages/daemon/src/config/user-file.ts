@@ -1,5 +1,6 @@
 import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { CorralError } from "@corral/protocol";
 import type { FoundFile } from "./layers.ts";
 
@@ -12,16 +13,22 @@ export function userConfigFile(variables: Readonly<Record<string, string | undef
 
 const largest = 1024 * 1024;
 
+/** How long one that was just emptied is given to be written: many programs do the one before the other. */
+const restMs = 50;
+
 /** The user's own file, so a link is followed: many keep their settings in a repository of their own. */
-export async function readUserFile(file: string): Promise<FoundFile> {
-  const found = await look(file);
+export async function readUserFile(file: string, rest: () => Promise<void> = () => delay(restMs)): Promise<FoundFile> {
+  const found = await look(file, rest);
   return { layer: "user", file, found };
 }
 
-async function look(file: string): Promise<FoundFile["found"]> {
+async function look(file: string, rest: () => Promise<void>): Promise<FoundFile["found"]> {
   try {
     const { size } = await plain(file);
     if (size > largest) return { kind: "unreadable", reason: `it has more than ${largest} bytes` };
+    const text = await readFile(file, "utf8");
+    if (text !== "" || Date.now() - (await stat(file)).mtimeMs >= restMs) return { kind: "text", text };
+    await rest();
     return { kind: "text", text: await readFile(file, "utf8") };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
