@@ -127,6 +127,6 @@ async function found({ home }: Stage, name: string): Promise<string> {
     (existsSync(workspaces) ? readdirSync(workspaces) : [])
       .map((each) => join(workspaces, each, name))
       .find((path) => existsSync(path));
-  await expect.poll(look, { timeout: 40_000 }).toBeDefined();
+  await expect.poll(look).toBeDefined();
   return look()!;
 }

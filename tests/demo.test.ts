@@ -6,8 +6,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { dist, wordsOf } from "./story.ts";
 
-const patience = { timeout: 120_000 };
-
 /** A folder for whatever is temporary, and the demo as one who has neither key nor home starts it. */
 function bareMachine() {
   const folder = mkdtempSync(join(tmpdir(), "corral-story-"));
@@ -44,12 +42,12 @@ const hidden = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwra
 function watched(child: ReturnType<typeof spawn>) {
   let text = "";
   const looks = new Set<() => void>();
-  const hear = (piece: unknown) => {
-    text += String(piece);
+  const hear = (piece: string) => {
+    text += piece;
     for (const look of looks) look();
   };
-  child.stdout?.on("data", hear);
-  child.stderr?.on("data", hear);
+  child.stdout?.setEncoding("utf8").on("data", hear);
+  child.stderr?.setEncoding("utf8").on("data", hear);
   const exit = once(child, "close").then(([code]) => code as number | null);
   return {
     text: () => text,
@@ -73,39 +71,35 @@ function processesOf(folder: string): readonly string[] {
 
 const nothing = { files: [], processes: [] };
 
-test(
-  "in a pipe the demo answers itself and shows diff and merge without colours; what is kept can be looked at, and goes, as it says",
-  patience,
-  async () => {
-    const machine = bareMachine();
-    const demo = machine.piped("--keep");
-    expect([await demo.exit, demo.text()]).toEqual([0, expect.stringContaining("is merged into main")]);
-    const steps = [
-      "FAIL  1900 should be common, is leap",
-      "edit leap.sh",
-      "ok    1900 common",
-      "Read-only file system",
-      "> Yes, add 2100",
-      "ok    2100 common",
-      "\n  +check 2100 common\n",
-      "is merged into main",
-      "It is all still there:",
-    ];
-    const at = steps.map((step) => demo.text().indexOf(step));
-    expect(at).toEqual(at.toSorted((one, other) => one - other));
-    expect(at).not.toContain(-1);
-    expect(demo.text()).not.toContain("\u001b");
-    expect(machine.left()).toEqual({ files: [expect.stringMatching(/^corral-demo-/)], processes: [] });
-    const told = demo.text().split("It is all still there:")[1] ?? "";
-    const [go, home, show, , , away] = Array.from(told.matchAll(/^ {2}(\S.*)$/gm), ([, line]) => line);
-    const looked = machine.typed(`${go} && git log --oneline && ${home} && ${show}; ${away}`);
-    expect([await looked.exit, looked.text()]).toEqual([0, expect.stringContaining("ok    2100 common")]);
-    expect(looked.text()).toContain("Tell leap years");
-    expect(machine.left()).toEqual(nothing);
-  },
-);
+test("in a pipe the demo answers itself and shows diff and merge without colours; what is kept can be looked at, and goes, as it says", async () => {
+  const machine = bareMachine();
+  const demo = machine.piped("--keep");
+  expect([await demo.exit, demo.text()]).toEqual([0, expect.stringContaining("is merged into main")]);
+  const steps = [
+    "FAIL  1900 should be common, is leap",
+    "edit leap.sh",
+    "ok    1900 common",
+    "Read-only file system",
+    "> Yes, add 2100",
+    "ok    2100 common",
+    "\n  +check 2100 common\n",
+    "is merged into main",
+    "It is all still there:",
+  ];
+  const at = steps.map((step) => demo.text().indexOf(step));
+  expect(at).toEqual(at.toSorted((one, other) => one - other));
+  expect(at).not.toContain(-1);
+  expect(demo.text()).not.toContain("\u001b");
+  expect(machine.left()).toEqual({ files: [expect.stringMatching(/^corral-demo-/)], processes: [] });
+  const told = demo.text().split("It is all still there:")[1] ?? "";
+  const [go, home, show, , , away] = Array.from(told.matchAll(/^ {2}(\S.*)$/gm), ([, line]) => line);
+  const looked = machine.typed(`${go} && git log --oneline && ${home} && ${show}; ${away}`);
+  expect([await looked.exit, looked.text()]).toEqual([0, expect.stringContaining("ok    2100 common")]);
+  expect(looked.text()).toContain("Tell leap years");
+  expect(machine.left()).toEqual(nothing);
+});
 
-test("at a narrow terminal the agent does as it is told, in colours", patience, async () => {
+test("at a narrow terminal the agent does as it is told, in colours", async () => {
   const machine = bareMachine();
   const demo = machine.sit(40);
   await demo.shows("> ");
@@ -119,7 +113,7 @@ test("at a narrow terminal the agent does as it is told, in colours", patience, 
   expect(machine.left()).toEqual(nothing);
 });
 
-test("Ctrl-C at the question and an interrupt before it end the demo, and leave nothing behind", patience, async () => {
+test("Ctrl-C at the question and an interrupt before it end the demo, and leave nothing behind", async () => {
   const machine = bareMachine();
   const asked = machine.sit(80);
   await asked.shows("No, leave the test alone");
@@ -133,19 +127,15 @@ test("Ctrl-C at the question and an interrupt before it end the demo, and leave 
   expect(machine.left()).toEqual(nothing);
 });
 
-test(
-  "where no jail can be opened the demo says why and what to do, begins nothing, and leaves nothing",
-  patience,
-  async () => {
-    const machine = bareMachine();
-    const demo = machine.jailless();
-    expect([await demo.exit, demo.text()]).toEqual([
-      1,
-      expect.stringMatching(
-        /error: No jail can be opened here \(bubblewrap: \/usr\/bin\/bwrap, which others than root could change\)\.\nhint: .*install.*bubblewrap.* Then try `corral demo` again/,
-      ),
-    ]);
-    expect(demo.text()).not.toContain("corral run");
-    expect(machine.left()).toEqual(nothing);
-  },
-);
+test("where no jail can be opened the demo says why and what to do, begins nothing, and leaves nothing", async () => {
+  const machine = bareMachine();
+  const demo = machine.jailless();
+  expect([await demo.exit, demo.text()]).toEqual([
+    1,
+    expect.stringMatching(
+      /error: No jail can be opened here \(bubblewrap: \/usr\/bin\/bwrap, which others than root could change\)\.\nhint: .*install.*bubblewrap.* Then try `corral demo` again/,
+    ),
+  ]);
+  expect(demo.text()).not.toContain("corral run");
+  expect(machine.left()).toEqual(nothing);
+});
