@@ -223,7 +223,14 @@ describe("who misbehaves", () => {
     const session = await newSession();
     const quick = connect(`?session=${session}`);
     const stuck = connect(`?session=${session}`);
+    await expect
+      .poll(() => [quick.told(), stuck.told()])
+      .toEqual([
+        ["subscribed", 2],
+        ["subscribed", 2],
+      ]);
     await expect.poll(gate.subscribers).toBe(2);
+    // Asked before it has heard of being let in, a socket would go on reading.
     stuck.socket.pause();
     const big = "x".repeat(1_000_000);
     let last = 2;
