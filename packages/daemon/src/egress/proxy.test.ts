@@ -293,7 +293,8 @@ describe("who takes too long", () => {
     idle.write(`CONNECT example.org${port} HTTP/1.1\r\n\r\n`);
     const half = stage.dial().end(`CONNECT example.org${port} HTTP/1.1\r\n\r\n`);
     await Promise.all([everything(idle), everything(half)]);
-    expect(ends.length).toBe(2);
+    // A way that its asker was cut off from before it was open is opened, and closed at once.
+    await expect.poll(() => ends.length).toBe(2);
     await Promise.all(ends);
   });
 
@@ -303,11 +304,12 @@ describe("who takes too long", () => {
     stage.list = [`example.org${port}`];
     const many = Array.from({ length: 300 }, () => stage.dial());
     await Promise.all(many.map((socket) => once(socket.resume(), "close")));
-    expect(
-      await stage.say(
-        `GET http://example.org${port}/ HTTP/1.1\r\nHost: example.org${port}\r\nConnection: close\r\n\r\n`,
-      ),
-    ).toContain("200");
+    // Who asks has as little time as they had, which may pass while this process is kept from the processor.
+    await expect
+      .poll(() =>
+        stage.say(`GET http://example.org${port}/ HTTP/1.1\r\nHost: example.org${port}\r\nConnection: close\r\n\r\n`),
+      )
+      .toContain("200");
   });
 });
 
