@@ -47,10 +47,10 @@ function processesOf({ depot }: Pick<GitJail, "depot">): readonly string[] {
 async function leftJail({ depot }: Pick<GitJail, "depot">, bind = "--bind"): Promise<void> {
   const system = ["--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"];
   const walls = ["--unshare-pid", "--tmpfs", "/", ...system, bind, depot, "/depot"];
-  const jail = ["/usr/bin/bwrap", ...walls, "--", "/usr/bin/sleep", "1000"];
-  const starter = spawn("/bin/sh", ["-c", '"$@" & exit', "sh", ...jail], { stdio: "ignore" });
-  await once(starter, "exit");
-  await expect.poll(() => processesOf({ depot })).not.toEqual([]);
+  const jail = ["/usr/bin/bwrap", ...walls, "--", "/usr/bin/sh", "-c", "echo here; exec sleep 1000"];
+  const starter = spawn("/bin/sh", ["-c", '"$@" & exit', "sh", ...jail], { stdio: ["ignore", "pipe", "ignore"] });
+  // Until the shell's other half has become bubblewrap it is no jail, whatever its words are.
+  await Promise.all([once(starter, "exit"), once(starter.stdout, "data")]);
 }
 
 test("git jails with a depot below the folder that nobody has are ended, and no others", async () => {
