@@ -8,7 +8,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -334,16 +333,13 @@ test("so are those of a branch that was being moved or dropped, and nobody else'
   expect(locksIn(repo)).toEqual([]);
   const tip = inRepo("rev-parse", branch).trim();
   await append(event("workspace.discarded", { folder: join(place, "discarded", `${session}-x`), branch, commit: tip }));
-  mkdirSync(join(place, "discarded", `${session}-x`), { recursive: true });
   inRepo("pack-refs", "--all");
+  mkdirSync(join(place, "discarded", `${session}-x`), { recursive: true });
+  renameSync(workspaceFolder(place, session), join(place, "discarded", `${session}-x`, "workspace"));
   for (const name of [`refs/heads/${branch}.lock`, "packed-refs.lock", "packed-refs.new"]) {
     mkdirSync(join(repo, ".git", name, ".."), { recursive: true });
     writeFileSync(join(repo, ".git", name), "");
   }
-  const soon = new Date(Date.now() + 50);
-  renameSync(workspaceFolder(place, session), join(place, "discarded", `${session}-x`, "workspace"));
-  for (const name of [`refs/heads/${branch}.lock`, "packed-refs.lock", "packed-refs.new"])
-    utimesSync(join(repo, ".git", name), soon, soon);
   writeFileSync(join(repo, ".git/refs/heads/main.lock"), "");
   await workspaces.mend();
   expect(inRepo("branch", "--list", "corral/*")).toBe("");
