@@ -95,7 +95,7 @@ export interface DaemonParts {
     readonly hidden: readonly string[];
     /** To be called when a runner process has ended. */
     readonly onEnded: () => void;
-  }): RunnerHost;
+  }): Promise<RunnerHost>;
   readonly drivers: EnvironmentDrivers;
   /** The store of this name, which is for one slice alone. */
   openStore(name: string): Promise<Store>;
@@ -452,7 +452,7 @@ async function openThinking(parts: DaemonParts, { home, log, config }: Ground) {
   const onModelDefect = complainingTo(parts.logger.child({ component: "models" }));
   const lookAtModels = () =>
     void models.look().catch((error: unknown) => onModelDefect("models could not be looked at", error));
-  const host = parts.openHost({
+  const host = await parts.openHost({
     size: config.values.runners,
     level: config.values["logs.level"],
     rehearsals: config.values["rehearsal.scripts"],

@@ -14,7 +14,7 @@ import { openLocalDriver } from "./environments/local/index.ts";
 import { keepLastWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
 import { openFolderStore } from "./storage/folder/index.ts";
-import { openProcessHost } from "./runner/process/index.ts";
+import { endLeftRunners, openProcessHost } from "./runner/process/index.ts";
 import { isBundled, version } from "./version.ts";
 
 /** What the user tells all agents. */
@@ -67,8 +67,9 @@ try {
         onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
       }),
     databaseTroubles,
-    openHost: ({ rehearsals, usualProvider, hidden, ...settings }) =>
-      openProcessHost({
+    async openHost({ rehearsals, usualProvider, hidden, ...settings }) {
+      await endLeftRunners(home);
+      return openProcessHost({
         entry: runnerEntry(),
         home,
         ...settings,
@@ -81,7 +82,8 @@ try {
         onDefect: (what) => logger.error({ component: "runner" }, what),
         onWords: (pid, words) => logger.warn({ component: "runner", runner: pid }, words),
         onLine: relay,
-      }),
+      });
+    },
     openStore: (name) => openFolderStore(join(home, "storage", name)),
     drivers: driversOf(
       openJailDriver({ home }),

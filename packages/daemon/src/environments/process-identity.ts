@@ -25,6 +25,11 @@ export function isEnding(identity: ProcessIdentity): boolean {
 /** PF_EXITING of the kernel. */
 const exiting = 0x4;
 
+/** Whether it stands still until somebody lets it go on, and so learns of nothing. */
+export function isStopped(identity: ProcessIdentity): boolean {
+  return isAlive(identity) && "Tt".includes(look(identity.pid)?.state ?? "");
+}
+
 /** Signals the process if it is still the same one; says whether it was. */
 export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false;

@@ -1,5 +1,4 @@
 import { endedRun, type RunEnd, type RunnerHost, type Running } from "../port.ts";
-import { endLeftRunners } from "./left-runners.ts";
 import { RunnerProcess, type RunnerProcessOptions } from "./runner-process.ts";
 
 export interface ProcessHostOptions extends RunnerProcessOptions {
@@ -13,14 +12,13 @@ export interface ProcessHostOptions extends RunnerProcessOptions {
  * Runs sessions in a few runner processes.
  *
  * 1. A runner holds nothing but what it was given: when it dies or hangs, its runs end as lost and nobody else notices.
- * 2. A runner ends by itself when its channel closes, so none outlives the daemon; one that could not notice is ended by the next.
+ * 2. A runner ends by itself when its channel closes, so none outlives the daemon; one that could not notice is ended by the next (`left-runners.ts`).
  * 3. Messages of one runner are handled in the order sent, so appends reach the log in order.
  * 4. Once the host is brought to rest, nothing is started any more: what is given to it ends at once.
  * 5. A session that is to have no company gets a runner to itself, which ends with its run.
  */
 export function openProcessHost(options: ProcessHostOptions): RunnerHost {
   let { level } = options;
-  endLeftRunners(options.home);
   /** Killed ones too, until they have ended. */
   const running = new Set<RunnerProcess>();
   const pool = Array.from({ length: options.size }, launch);

@@ -13,8 +13,8 @@ beforeEach(() => {
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
 });
 
-async function started(): Promise<ChildProcess & { readonly pid: number }> {
-  const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+async function started(program = "sleep 1000"): Promise<ChildProcess & { readonly pid: number }> {
+  const child = spawn("sh", ["-c", `exec ${program}`], { stdio: "ignore" });
   await once(child, "spawn");
   onTestFinished(() => void child.kill("SIGKILL"));
   return child as ChildProcess & { readonly pid: number };
@@ -35,8 +35,18 @@ test("a stopped runner whose daemon was killed is ended by the next, which forge
   noteRunner(home, runner.pid);
   runner.kill("SIGSTOP");
   killedDaemon(runner.pid);
-  endLeftRunners(home);
+  await endLeftRunners(home);
   expect(await once(runner, "exit")).toEqual([null, "SIGKILL"]);
+  expect(names()).toEqual([]);
+});
+
+test("one that is slow to learn of its daemon's end has the time to write down what people heard, and then ends by itself", async () => {
+  const words = join(home, "words");
+  const runner = await started(`sh -c 'sleep 0.3; echo heard >"${words}"'`);
+  noteRunner(home, runner.pid);
+  killedDaemon(runner.pid);
+  const [ended] = await Promise.all([once(runner, "exit"), endLeftRunners(home)]);
+  expect({ ended, words: readFileSync(words, "utf8") }).toEqual({ ended: [0, null], words: "heard\n" });
   expect(names()).toEqual([]);
 });
 
@@ -45,7 +55,7 @@ test("one whose daemon lives is left alone, and so is a stranger that has the nu
   noteRunner(home, ours.pid);
   noteRunner(home, stranger.pid);
   killedDaemon(stranger.pid, { startTime: "1" });
-  endLeftRunners(home);
+  await endLeftRunners(home);
   expect([identify(ours.pid), identify(stranger.pid)]).not.toContain(undefined);
   expect([ours, stranger].map(({ signalCode }) => signalCode)).toEqual([null, null]);
   expect(names()).toEqual([`${ours.pid}.json`]);
@@ -56,9 +66,9 @@ test("one that has ended is forgotten, and what is no such file keeps nobody fro
   const forget = noteRunner(home, runner.pid);
   writeFileSync(join(home, "runners", "half.json"), '{"runner":');
   forget();
-  endLeftRunners(home);
+  await endLeftRunners(home);
   expect(names()).toEqual([]);
-  endLeftRunners(join(home, "nowhere"));
+  await endLeftRunners(join(home, "nowhere"));
 });
 
 test("where nothing can be written a runner is not kept from running", async () => {

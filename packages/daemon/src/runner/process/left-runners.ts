@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { processIdentity } from "@corral/protocol";
+import { type ProcessIdentity, processIdentity } from "@corral/protocol";
 import * as z from "zod";
-import { identify, isAlive, signalProcess } from "../../environments/index.ts";
+import { identify, isAlive, isStopped, signalProcess } from "../../environments/index.ts";
 
 /**
  * Runners that are left when their daemon was killed. A runner ends by itself as soon as it learns of that; one that is stopped
@@ -24,15 +24,29 @@ export function noteRunner(home: string, pid: number): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** Ends those whose daemon is no more. When it returns none of them does anything any more. */
-export function endLeftRunners(home: string): void {
+/** Ends those whose daemon is no more. When it resolves none of them does anything any more. */
+export async function endLeftRunners(home: string): Promise<void> {
   for (const name of namesIn(folderOf(home))) {
     const file = join(folderOf(home), name);
     const noted = onFile.safeParse(contentOf(file)).data;
     if (noted !== undefined && isAlive(noted.daemon)) continue;
-    if (noted !== undefined) signalProcess(noted.runner, "SIGKILL");
+    if (noted !== undefined) await end(noted.runner);
     rmSync(file, { force: true });
   }
+}
+
+/** Looks, not time: while the machine is so busy that this process stands still, so does the runner. */
+const lookMs = 5;
+const mostLooks = 1_000;
+
+/**
+ * A runner that learns of its daemon's end writes down first what people have heard and nobody has recorded, which on a busy machine may
+ * take longer than the next daemon to come here. One that is stopped does not, and one that hangs is not waited for for ever.
+ */
+async function end(runner: ProcessIdentity): Promise<void> {
+  for (let looks = 0; looks < mostLooks && isAlive(runner) && !isStopped(runner); looks++)
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  signalProcess(runner, "SIGKILL");
 }
 
 function folderOf(home: string): string {
