@@ -89,7 +89,9 @@ export class InlineQuestions {
     const { screen } = this.#world;
     if (question === undefined || screen === undefined || this.#letGo !== undefined) return;
     this.#typed = "";
-    this.#unseen = setTimeout(() => this.#print(question), earlyMs);
+    // What is on its way when the time is up was pressed before, too: it is read first, however late this process comes to it.
+    const unseen = setTimeout(() => setImmediate(() => this.#unseen === unseen && this.#print(question)), earlyMs);
+    this.#unseen = unseen;
     this.#letGo = screen.takeKeys(
       (keys) => this.#keys(question, Buffer.from(keys).toString("utf8")),
       () => this.close(),
