@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -32,7 +32,7 @@ test("each event that passes a place has a point of its own", () => {
   expect(passed("desk.sending.turn.attempt-failed:1")).toEqual({ lines, signal: "SIGKILL" });
 });
 
-test("a file can name the point, and of several processes one alone dies of it", () => {
+test("a file can name the point, or one after the other, and of several processes one alone dies of each", () => {
   const folder = mkdtempSync(join(tmpdir(), "corral-fault-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "fault");
@@ -42,6 +42,10 @@ test("a file can name the point, and of several processes one alone dies of it",
   expect(passed(undefined, named)).toEqual({ lines: ["merge.moved", "merge.recorded"], signal: "SIGKILL" });
   expect(existsSync(file)).toBe(false);
   expect(passed(undefined, named).signal).toBeNull();
+  writeFileSync(file, "merge.recorded:1\nmerge.moved:2");
+  expect(passed(undefined, named)).toEqual({ lines: ["merge.moved"], signal: "SIGKILL" });
+  expect(passed(undefined, named)).toEqual({ lines: ["merge.moved", "merge.recorded"], signal: "SIGKILL" });
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test.each([undefined, "", "merge.moved", "merge.moved:3", "merge.other:1"])("with %s it goes on", (wish) => {
