@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { connectDaemon, findDaemon } from "./daemon.ts";
-import { isAlive } from "./recorded.ts";
+import { isAlive, recordedDaemon } from "./recorded.ts";
 import { dispatch } from "./dispatch.ts";
 import { startDaemon } from "./start.ts";
 import { Stage } from "./testing/stage.ts";
@@ -78,7 +78,7 @@ test.runIf(process.platform === "linux").each([["serve"], ["run", "a task"], ["s
 
 test("stop waits until the daemon is gone and can be repeated", async () => {
   await connectDaemon(stand.world, start);
-  const { pid } = (await findDaemon(home)) ?? { pid: 0 };
+  const { pid } = recordedDaemon(home)!;
   expect(isAlive(pid)).toBe(true);
   expect(await dispatch(["stop"], stand.world)).toBe(0);
   expect(isAlive(pid)).toBe(false);
@@ -90,7 +90,7 @@ test.runIf(process.platform === "linux")(
   "a daemon that does not answer is left alone by stop, with what to do, and ended by stop --now",
   async () => {
     await connectDaemon(stand.world, start);
-    const { pid } = (await findDaemon(home)) ?? { pid: 0 };
+    const { pid } = recordedDaemon(home)!;
     process.kill(pid, "SIGSTOP");
     const soon = AbortSignal.timeout.bind(AbortSignal);
     const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => soon(300));
