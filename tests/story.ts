@@ -164,7 +164,7 @@ async function stop(home: string): Promise<void> {
     // One that does not answer, or has not heard, is killed; one that answers otherwise, or breaks off, is about to end.
     .catch((error: unknown) => {
       const isUnheard = error instanceof CorralError && error.code === "request.timeout";
-      if (patience.aborted || isUnheard) process.kill(pid, "SIGKILL");
+      if ((patience.aborted || isUnheard) && isRunning(pid)) process.kill(pid, "SIGKILL");
     });
   while (isRunning(pid)) await delay(5);
 }

@@ -27,6 +27,8 @@ describe("more sessions than may be at work at once", () => {
       "(waiting for a free place: 1st in line, limit sessions.atOnce = 1; `corral config set sessions.atOnce 2` makes room)\n";
     const second = stage.corral("run", "count the beavers");
     await second.shows(waits);
+    // What it says on stderr is another stream, and may come later.
+    await expect.poll(() => second.stderr()).toMatch(/session ses_\w+\n/);
     const session = /session (ses_\w+)/.exec(second.stderr())?.[1] as SessionId;
     const third = stage.corral("run", "count the wolves");
     await third.shows("2nd in line");
