@@ -14,7 +14,8 @@ export interface StrayFolder {
 
 /**
  * Ends and removes what is left of environments not on record, in a folder that holds one for each. All are ended before the first
- * folder is removed: that is quick, and a removal may not be.
+ * folder is removed: that is quick, and a removal may not be. So the signal is for removing alone: however late a daemon that stops on
+ * a busy machine comes to it, nothing is left running.
  */
 export async function sweepStrays(
   parent: string,
@@ -28,7 +29,8 @@ export async function sweepStrays(
     const stray = folder(id.data);
     return stray.hasOpener() ? [] : [{ name, stray }];
   });
-  const ended = await Promise.all(strays.map(({ name, stray }) => attempt(name, sweep, () => stray.end())));
+  const { onFailure } = sweep;
+  const ended = await Promise.all(strays.map(({ name, stray }) => attempt(name, { onFailure }, () => stray.end())));
   const removable = strays.filter((_, index) => ended[index]).map(({ name }) => name);
   for (const name of [...removable, ...names.filter(isLeftover)])
     await attempt(name, sweep, () => remove(join(parent, name), sweep));
@@ -42,7 +44,11 @@ export interface Strays {
 }
 
 /** Says whether it succeeded. */
-async function attempt(name: string, { onFailure, signal }: Sweep, work: () => Promise<void>): Promise<boolean> {
+async function attempt(
+  name: string,
+  { onFailure, signal }: Omit<Sweep, "onRecord">,
+  work: () => Promise<void>,
+): Promise<boolean> {
   try {
     signal?.throwIfAborted();
     await work();

@@ -402,10 +402,11 @@ describe("the jail driver", () => {
     expect(existsSync(join(home, "environments", made))).toBe(true);
   });
 
-  test("an aborted sweep ends no more and removes no more", async () => {
+  test("an aborted sweep removes no more, and leaves nothing running", async () => {
     const { home, workspace } = newPlace();
     const { state } = await openElsewhere([], { home, workspace, text: "true" });
     expect(await sweep(openJailDriver({ home }), { signal: AbortSignal.abort() })).toEqual([]);
+    expect(isAlive(state.supervisor)).toBe(false);
     expect(existsSync(join(home, "environments", state.id))).toBe(true);
   });
 
