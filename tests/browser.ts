@@ -4,6 +4,9 @@ import { afterAll } from "vitest";
 
 const program = "/usr/bin/chromium";
 
+/** For whatever a browser does, its start too. */
+const patienceMs = 120_000;
+
 export const browserIsMissing = !existsSync(program);
 
 /** A browser as one person has it: a page, and nothing in common with others', though all are one process. Reaches nothing by itself. */
@@ -28,13 +31,13 @@ export function browsers(): () => Promise<Browser> {
   let launched: ReturnType<typeof chromium.launch> | undefined;
   afterAll(async () => (await launched)?.close());
   return async () => {
-    launched ??= chromium.launch({ executablePath: program, args });
+    launched ??= chromium.launch({ executablePath: program, args, timeout: patienceMs });
     return openIn(await (await launched).newContext({ viewport: { width: 1000, height: 760 } }));
   };
 }
 
 async function openIn(context: BrowserContext): Promise<Browser> {
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(patienceMs);
   const complaints: string[] = [];
   context.on("weberror", (error) => complaints.push(error.error().message));
   context.on("console", (message) => {
