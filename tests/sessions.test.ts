@@ -56,7 +56,7 @@ describe("a session from the command line", () => {
     second.answer(says("Two young otters."));
     await eventsUntil(stage.client(), "activity.settled", { session });
     expect((await corral(stage, "sessions")).out).toMatch(
-      new RegExp(`^${session}  parked \\(2\\) \\d+s +anthropic/\\S+  count the otters\n$`),
+      new RegExp(`^${session}  parked \\(2\\) \\d+[sm] +anthropic/\\S+  count the otters\n$`),
     );
     await attached.shows("Two young otters.\n(interrupted)\n");
 
@@ -79,7 +79,7 @@ describe("a session from the command line", () => {
     await corral(stage, "rename", session.slice(0, -2), "Otters", "and", "others");
     const shown = (await corral(stage, "show")).out;
     expect(shown).toMatch(/^Otters and others\n/);
-    expect(shown).toMatch(/\nparked \(1\) for \d+s: 1 input in the parked queue; /);
+    expect(shown).toMatch(/\nparked \(1\) for \d+[sm]: 1 input in the parked queue; /);
     const found = (await corral(stage, "sessions", "search", "young", "ott")).out;
     expect(found).toMatch(new RegExp(`^${session}  Otters and others\n  agent: Two young otters\\.\n$`));
     await corral(stage, "archive", "@last");

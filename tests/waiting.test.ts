@@ -38,7 +38,7 @@ describe("more sessions than may be at work at once", () => {
     expect(listed).toMatch(/waiting \(1st in line\) .*count the beavers\n/);
     expect(listed).toMatch(/waiting \(2nd in line\) .*count the wolves\n/);
     expect(await corral(stage, "show", session)).toMatch(
-      /\nwaiting \(1st in line\) for \d+s: waiting for a free place: 1st in line, limit sessions\.atOnce = 1; /,
+      /\nwaiting \(1st in line\) for \d+[sm]: waiting for a free place: 1st in line, limit sessions\.atOnce = 1; /,
     );
     expect(await corral(stage, "status")).toMatch(/ places +1 of 1 at work, \d of 2 environments, 2 in line\n/);
     const attached = stage.corral("attach", session);

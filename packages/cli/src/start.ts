@@ -38,7 +38,8 @@ export function daemonEnvironment(
 
 /** What a daemon exits with when another one has the home. */
 const homeTaken = 75;
-const patienceMs = 30_000;
+/** One that breaks is known by its end: this is for one that hangs, not for a machine that has much else to do. */
+const patienceMs = 120_000;
 
 export interface StartOptions {
   readonly entry?: string;
