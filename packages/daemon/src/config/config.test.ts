@@ -291,10 +291,16 @@ describe("a project's settings", () => {
       { actor: "person:test" },
     );
     await config.view(other);
+    const origin = { file: join(elsewhere, file), project: id };
+    // Whatever it says when it is seen for the first time is told; what has gone by then would not be.
+    write(join(elsewhere, file), '{ "turnLimit": 10 }');
+    expect(await nextEvent(2)).toMatchObject({ data: { origin } });
+    await trustAll(projects, id);
+    expect(await nextEvent(3)).toMatchObject({ data: { origin } });
     rmSync(join(elsewhere, file));
-    expect(await nextEvent(2)).toMatchObject({ data: { origin: { file: join(elsewhere, file), project: id } } });
+    expect(await nextEvent(4)).toMatchObject({ data: { origin } });
     await projects.writeSettings(other, "local", '{ "turnLimit": 8 }', { actor: "person:test" });
-    expect(await nextEvent(3)).toMatchObject({
+    expect(await nextEvent(5)).toMatchObject({
       data: { keys: ["turnLimit"], origin: { layer: "local", project: other } },
     });
   });
