@@ -3,7 +3,8 @@ import { get } from "node:http";
 import { engineSockets } from "../environments/index.ts";
 import { installing, versionOf } from "./programs.ts";
 
-const answerMs = 2_000;
+/** Many an engine is started by the question; on a busy machine that takes its time. */
+const answerMs = 15_000;
 
 /** A container engine that answers, found at the sockets where Docker and Podman listen; or why there is none. */
 export async function containerEngine(

@@ -8,11 +8,14 @@ export function versionOf(
 ): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const env = { ...process.env, PATH: path };
-  execFile(program, [flag], { timeout: 5_000, encoding: "utf8", env, cwd: "/" }, (error, stdout) =>
+  execFile(program, [flag], { timeout: longestMs, encoding: "utf8", env, cwd: "/" }, (error, stdout) =>
     resolve(error === null ? stdout.split("\n", 1)[0]?.trim() : undefined),
   );
   return promise;
 }
+
+/** For one that never says anything: who is only late, on a busy machine, is not to be told to be missing. */
+const longestMs = 30_000;
 
 export interface Asking {
   readonly flag?: "--version" | "-V";
