@@ -6,7 +6,8 @@ import { identify, leftInSession, signal } from "../process-identity.ts";
 import { fixFor, unavailable } from "./bubblewrap.ts";
 import { type Builders, doorsOpen, infoOptions, orderLine, type Orders, spoolLine } from "./builders.ts";
 
-const startDeadlineMs = 20_000;
+/** One that breaks is known by its end: this is for one that hangs, not for a machine that has much else to do. */
+const startDeadlineMs = 60_000;
 
 /**
  * Has a builder start bubblewrap, in a session of its own, with no environment and no descriptor but the ones that it needs,
@@ -88,7 +89,9 @@ function collect(stream: Readable): Collected {
 
 function ready(child: ChildProcess, complaint: Collected, deadlineMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => reject(unavailable("it did not start in time", fixFor(""))), deadlineMs);
+  const giveUp = () => reject(unavailable("it did not start in time", fixFor("")));
+  // What it has said by then is read first, however late this process comes to it.
+  const deadline = setTimeout(() => setImmediate(giveUp), deadlineMs);
   child.once("error", (cause) => reject(new CorralError("jail.unavailable", "bubblewrap did not start.", { cause })));
   child.once("close", () => {
     const reason = complaint.text.trim() || "bubblewrap ended without a word";

@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { beginLine, readyLine, type ShellCommand } from "../keeper/index.ts";
 import { identify } from "../process-identity.ts";
 
-const startDeadlineMs = 20_000;
+/** One that breaks is known by its end: this is for one that hangs, not for a machine that has much else to do. */
+const startDeadlineMs = 60_000;
 
 export interface LocalStart {
   readonly shell: ShellCommand;
