@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "./port.ts";
 import { egressInside, runtimeInside, scriptsInside } from "./keeper/index.ts";
 
@@ -58,32 +59,57 @@ exec $bridge`;
 /** Sees to it that a bridge runs in an environment, from one process at a time. It ends with this process. */
 export class BridgeKeeping {
   #running: Promise<Running | undefined> = Promise.resolve(undefined);
+  #first: Environment | undefined;
 
   /** Resolves when programs can use it; also when it cannot be had, for then they reach nothing, which is no harm. */
   async ready(environment: Environment): Promise<void> {
     this.#running = this.#running.then((running) =>
-      running?.environment === environment && running.isRunning ? running : startBridge(environment),
+      running?.environment === environment && running.isRunning ? running : this.#start(environment),
     );
     await this.#running;
   }
+
+  /** The bridge of a process that has ended, and left its environment to this one, has the port until its keeper has ended it. */
+  async #start(environment: Environment): Promise<Running | undefined> {
+    const isFirst = this.#first !== environment;
+    this.#first = environment;
+    for (let looks = isFirst ? mostLooks : 1; looks > 0; looks--) {
+      const running = await startBridge(environment);
+      if (running?.isPortTaken !== true) return running;
+      await delay(lookMs);
+    }
+    return undefined;
+  }
 }
+
+const lookMs = 50;
+const mostLooks = 40;
+const lastWordsMs = 10_000;
 
 interface Running {
   readonly environment: Environment;
   isRunning: boolean;
+  isPortTaken: boolean;
 }
 
 async function startBridge(environment: Environment): Promise<Running | undefined> {
   const program = await environment.spawn({ argv: ["/bin/sh", "-c", start], folder: "/" }).catch(() => undefined);
   if (program === undefined) return undefined;
-  const running: Running = { environment, isRunning: true };
+  const running: Running = { environment, isRunning: true, isPortTaken: false };
   const { promise: ready, resolve } = Promise.withResolvers<void>();
-  const ended = () => resolve(void (running.isRunning = false));
-  program.ended.then(ended, ended);
-  for (const stream of [program.stdout, program.stderr])
+  const outputs = [program.stdout, program.stderr];
+  for (const stream of outputs)
     stream.on("data", (chunk: Buffer) => {
+      if (chunk.includes("ddress already in use")) running.isPortTaken = true;
       if (chunk.includes("Listening on ")) resolve();
     });
+  const wordsRead = Promise.all(outputs.map((stream) => new Promise((close) => stream.once("close", close))));
+  const ended = async () => {
+    running.isRunning = false;
+    await Promise.race([wordsRead, delay(lastWordsMs, undefined, { ref: false })]);
+    resolve();
+  };
+  program.ended.then(ended, ended);
   await ready;
   return running;
 }
