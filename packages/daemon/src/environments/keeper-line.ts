@@ -103,7 +103,7 @@ export class KeeperLine {
     // Looking may open something, so nobody looks again once there is an answer.
     const stop = () => {
       clearTimeout(timer);
-      this.#listeners.delete(attempt);
+      this.#listeners.delete(hear);
     };
     const attempt = () => {
       try {
@@ -125,7 +125,15 @@ export class KeeperLine {
       else this.poke();
       attempt();
     };
-    this.#listeners.add(attempt);
+    const hear = () => {
+      attempt();
+      if (deadlineMs === Number.POSITIVE_INFINITY || !this.#listeners.has(hear)) return;
+      // What was said may come true a moment later.
+      clearTimeout(timer);
+      delay = firstLookMs;
+      timer = setTimeout(tick, soonMs);
+    };
+    this.#listeners.add(hear);
     this.#keepAwake(1);
     tick();
     return promise.finally(() => this.#keepAwake(-1));
@@ -159,6 +167,7 @@ interface Waiting {
 }
 
 const firstLookMs = 2;
+const soonMs = 1;
 
 export function gone(why: keyof typeof goneMessages, cause?: unknown): CorralError {
   return new CorralError("environment.gone", goneMessages[why], { retry: "never", cause });

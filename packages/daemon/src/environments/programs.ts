@@ -11,7 +11,8 @@ import { SpoolUnreadable } from "./spool-file.ts";
  * A program in an environment, with FIFOs in the spool as its pipes.
  *
  * 1. The keeper makes the FIFOs, and the program waits at its stdin until its owner has opened them all.
- * 2. Its owner holds `life`. It closes with the owner's process or when the environment is let go, and the keeper then ends the program.
+ * 2. Its owner holds `life`, from when somebody minds it. It closes with the owner's process or when the environment is let go, and the keeper then
+ *    ends the program.
  * 3. How it ended is on file before anybody is told; the files go when that was read.
  */
 export async function spawnProgram(line: KeeperLine, program: Program): Promise<Spawned> {
@@ -98,12 +99,15 @@ class RunningProgram implements Spawned {
   }
 }
 
-/** Undefined as long as they are not all there, with the program at the other end. */
+/**
+ * Undefined as long as they are not all there, with the program and who minds its owner at the other ends: to mind one who has gone already would take
+ * for ever. What is let go again does no harm: nobody reads before all are open, and `life` is opened behind the only other one that can fail so.
+ */
 function openPipes({ spool }: KeeperLine, id: string): Pipes | undefined {
   try {
     const [stdin, life, stdout, stderr] = spool.openFifos(
       [[id, "stdin"], constants.O_WRONLY],
-      [[id, "life"], constants.O_RDWR],
+      [[id, "life"], constants.O_WRONLY],
       [[id, "stdout"], constants.O_RDONLY],
       [[id, "stderr"], constants.O_RDONLY],
     );

@@ -19,6 +19,11 @@ start_program() {
   fi
   programs="$programs $name:$pid"
   command eval '{ exec 7<&- 8<&- 9<&-; go_first; mind_owner "$name"; } & minder=$!'
+  # One that nobody could mind is not begun with.
+  if [ -z "$minder" ]; then
+    end_tree "$pid"
+    return
+  fi
   minders="$minders $name:$minder"
   say words "made $name"
 }
