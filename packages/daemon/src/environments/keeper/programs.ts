@@ -55,6 +55,14 @@ end_tree() {
     find_trees $found
   done
   kill -s KILL $found
+  # Whoever asked is told when they have gone, and not when they were to go.
+  n=0
+  for each in $found; do
+    while [ $n -lt 200 ] && runs "$each"; do
+      n=$((n + 1))
+      nap
+    done
+  done
 }
 
 settle_program() {
