@@ -72,8 +72,8 @@ export class Airborne {
     return this.#why;
   }
 
-  hear(words: ReadonlySet<string>): void {
-    if (this.stop === "asked" && words.has(this.receipt)) this.stop = "answered";
+  hear(words: readonly string[]): void {
+    if (this.stop === "asked" && words.includes(this.receipt)) this.stop = "answered";
   }
 
   isSpoilt(): boolean {

@@ -9,7 +9,7 @@ export class Channel {
   readonly #go: number;
   readonly done: Hearing;
 
-  constructor(go: number, done: number, onWords: (words: ReadonlySet<string>) => void) {
+  constructor(go: number, done: number, onWords: (words: readonly string[]) => void) {
     this.#go = go;
     this.done = new Hearing(done, { onWords, onEnd: () => undefined });
   }

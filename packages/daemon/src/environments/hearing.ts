@@ -6,7 +6,7 @@ import { Socket } from "node:net";
  */
 export class Hearing {
   readonly #socket: Socket;
-  readonly #onWords: (words: ReadonlySet<string>) => void;
+  readonly #onWords: (words: readonly string[]) => void;
   readonly #patience = new Patience();
   #partialLine = "";
 
@@ -38,7 +38,7 @@ export class Hearing {
     if (this.#patience.isTriedBy(chunk.length)) this.#listenLater();
     const lines = (this.#partialLine + chunk.toString("latin1")).split("\n");
     this.#partialLine = (lines.pop() ?? "").slice(0, 256);
-    this.#onWords(new Set(lines));
+    this.#onWords(lines);
   }
 
   #listenLater(): void {
@@ -48,7 +48,8 @@ export class Hearing {
 }
 
 interface Listener {
-  readonly onWords: (words: ReadonlySet<string>) => void;
+  /** In the order in which they were said. */
+  readonly onWords: (words: readonly string[]) => void;
   /** It was closed, here or by the last one who could say something. */
   readonly onEnd: () => void;
 }

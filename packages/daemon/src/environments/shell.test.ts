@@ -193,6 +193,15 @@ test("that a worker died after its word is said also when that is heard after th
   line.detach();
 });
 
+test("that a worker died before its word, said by whomever, is not believed though both are heard at once", async () => {
+  const shell = openShell(new Spool(folder));
+  const running = shell.run({ id: "it", text: "true", timeoutMs: 60_000 });
+  for (const end of ["out", "err"]) write(`it.${end}`, "");
+  writeSync(ends.done, `lost it\nit 0 ${takeWord("it").pass}\n`);
+  expect(await running).toMatchObject({ exitCode: 0, shellRespawned: false });
+  line.detach();
+});
+
 test("a command that is over is told of again, also to who no longer wants it, and nothing is stopped for that", async () => {
   const shell = openShell(new Spool(folder));
   const again = { id: "it", text: "echo out", timeoutMs: 60_000 };
@@ -270,7 +279,7 @@ class WatchedSpool extends Spool {
 }
 
 function openShell(spool: Spool): SpoolShell {
-  line = new KeeperLine(spool, { signal: () => undefined, kill: () => void killed++ });
+  line = new KeeperLine(new Spool(folder), { signal: () => undefined, kill: () => void killed++ });
   return new SpoolShell(spool, line, { name: mainShell, outputBytes: 2 ** 20 });
 }
 

@@ -180,13 +180,14 @@ export class SpoolShell implements Shell {
     }
   }
 
-  #hear(said: ReadonlySet<string>): void {
+  #hear(said: readonly string[]): void {
     const current = this.#current;
-    if (current !== undefined) current.told ??= endingTold(said, current.flight);
-    if (said.has("lost") || this.#isLostAfterWord(said)) this.#loseState();
+    const heard = current === undefined ? undefined : endingTold(said, current.flight);
+    if (current !== undefined) current.told ??= heard?.ending;
+    if (said.includes("lost") || this.#isLostAfterWord(said, heard?.after ?? said)) this.#loseState();
     current?.hear(said);
     if (this.#look() || current?.stop !== "none") return;
-    if (said.has(current.flight.id)) this.#landUnlessBegun(current.flight);
+    if (said.includes(current.flight.id)) this.#landUnlessBegun(current.flight);
   }
 
   /**
@@ -202,10 +203,13 @@ export class SpoolShell implements Shell {
     this.#landOn(flight, { ...neverBegun, ...(hasNoRoom && { limit: "disk" }) });
   }
 
-  /** The worker said how a command ended and died before it had written that down. Otherwise what is written tells that it died. */
-  #isLostAfterWord(said: ReadonlySet<string>): boolean {
-    const told = [this.#lastTold?.id, this.#current?.told === undefined ? undefined : this.#current.flight.id];
-    return told.some((id) => id !== undefined && said.has(`lost ${id}`));
+  /**
+   * The worker said how a command ended and died before it had written that down. Otherwise what is written tells that it died. What was said of the
+   * current one before its worker's word is a stray one's, though both may be heard at once.
+   */
+  #isLostAfterWord(said: readonly string[], after: readonly string[]): boolean {
+    if (this.#lastTold !== undefined && said.includes(`lost ${this.#lastTold.id}`)) return true;
+    return this.#current?.told !== undefined && after.includes(`lost ${this.#current.flight.id}`);
   }
 
   /** The worker died outside of any command, maybe with the word of the next one in its hand. */

@@ -164,9 +164,9 @@ export class Spool {
   }
 
   /** What the keeper has written down of the stops that it did last. */
-  latestStops(): ReadonlySet<string> {
+  latestStops(): readonly string[] {
     const tail = (fd: number, { size }: Stats) => readRange(fd, Math.max(0, size - tailBytes), tailBytes);
-    return new Set(withRegularFile(`${this.base}stops`, tail)?.toString("latin1").split("\n"));
+    return withRegularFile(`${this.base}stops`, tail)?.toString("latin1").split("\n") ?? [];
   }
 
   /** What the keeper is asked is written here. */
@@ -256,12 +256,19 @@ function noFile(): SpoolUnreadable {
   return new SpoolUnreadable("The end of the command is no file.", { mayPass: false });
 }
 
-/** What the worker said on `done` of how this command ended; undefined when nothing was said, or by somebody who does not know the pass. */
-export function endingTold(said: ReadonlySet<string>, { id, pass }: { id: string; pass: string }): Ending | undefined {
-  for (const word of said) {
+/**
+ * What the worker said on `done` of how this command ended, and what was said after it; undefined when nothing was said, or by somebody who does not
+ * know the pass.
+ */
+export function endingTold(
+  said: readonly string[],
+  { id, pass }: { id: string; pass: string },
+): { readonly ending: Ending; readonly after: readonly string[] } | undefined {
+  for (const [index, word] of said.entries()) {
     const told =
       word.startsWith(`${id} `) && word.endsWith(` ${pass}`) ? word.slice(id.length + 1, -pass.length - 1) : "";
-    if (/^\d{1,3}$/.test(told)) return { exitCode: Number(told), shellLost: undefined };
+    if (/^\d{1,3}$/.test(told))
+      return { ending: { exitCode: Number(told), shellLost: undefined }, after: said.slice(index + 1) };
   }
   return undefined;
 }
