@@ -21,6 +21,8 @@ export class Flight {
   file = "";
   /** How often its worker was told. */
   timesTold = 0;
+  /** How often its worker said that it has gone on without it. */
+  timesAnswered = 0;
   /** What its worker is believed by. */
   readonly pass = newPass();
   /** Asked for while it waited; kept when it takes off. */

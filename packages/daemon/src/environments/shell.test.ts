@@ -18,6 +18,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { mainShell, wordMark, workerScript } from "./keeper/index.ts";
 import { KeeperLine } from "./keeper-line.ts";
 import { resultsIn } from "./output.ts";
+import { letTimePass } from "../testing/time.ts";
 import { SpoolShell } from "./shell.ts";
 import { Spool } from "./spool.ts";
 import { SpoolUnreadable } from "./spool-file.ts";
@@ -202,6 +203,22 @@ test("that a worker died before its word, said by whomever, is not believed thou
   line.detach();
 });
 
+test("a command for which there is no room ends when its worker has answered all that it was told, and not before", async () => {
+  const spool = new FullSpool(folder);
+  const shell = openShell(spool);
+  let ended: unknown;
+  const running = shell.run({ id: "it", text: "true", timeoutMs: 60_000 }).then((result) => (ended = result));
+  takeWord("it");
+  letTimePass(2_000);
+  await expect.poll(() => isTold("it")).toBe(true);
+  writeSync(ends.done, "it\n");
+  await spool.looked(spool.looks + 2);
+  expect(ended).toBeUndefined();
+  writeSync(ends.done, "it\n");
+  expect(await running).toMatchObject({ exitCode: 143, limit: "disk", shellRespawned: false });
+  line.detach();
+});
+
 test("a command that is over is told of again, also to who no longer wants it, and nothing is stopped for that", async () => {
   const shell = openShell(new Spool(folder));
   const again = { id: "it", text: "echo out", timeoutMs: 60_000 };
@@ -278,6 +295,15 @@ class WatchedSpool extends Spool {
   }
 }
 
+/** On a disk on which nothing can be made any more. */
+class FullSpool extends WatchedSpool {
+  override readonly folder = "/proc";
+
+  override giveUp(): boolean {
+    return false;
+  }
+}
+
 function openShell(spool: Spool): SpoolShell {
   line = new KeeperLine(new Spool(folder), { signal: () => undefined, kill: () => void killed++ });
   return new SpoolShell(spool, line, { name: mainShell, outputBytes: 2 ** 20 });
@@ -290,6 +316,15 @@ function takeWord(id: string): { file: string; pass: string } {
   const [mark, whose, file = ""] = first.split(" ");
   expect([mark, whose]).toEqual([wordMark, id]);
   return { file, pass };
+}
+
+/** Whether there is another word for the worker. */
+function isTold(id: string): boolean {
+  try {
+    return takeWord(id).pass !== "";
+  } catch {
+    return false;
+  }
 }
 
 function write(name: string, text: string): void {

@@ -183,7 +183,10 @@ export class SpoolShell implements Shell {
   #hear(said: readonly string[]): void {
     const current = this.#current;
     const heard = current === undefined ? undefined : endingTold(said, current.flight);
-    if (current !== undefined) current.told ??= heard?.ending;
+    if (current !== undefined) {
+      current.told ??= heard?.ending;
+      current.flight.timesAnswered += said.filter((word) => word === current.flight.id).length;
+    }
     if (said.includes("lost") || this.#isLostAfterWord(said, heard?.after ?? said)) this.#loseState();
     current?.hear(said);
     if (this.#look() || current?.stop !== "none") return;
@@ -192,14 +195,14 @@ export class SpoolShell implements Shell {
 
   /**
    * Its worker was told and has gone on without it: there was no room for its files, or it was given up by who could not write that down.
-   * Where not even the first file can be made it may begin yet if another word is on its way.
+   * Where not even the first file can be made it may begin yet as long as another word is on its way.
    */
   #landUnlessBegun(flight: Flight): void {
     const { id } = flight;
     const hasNoRoom = isFull(freeAt(this.#spool.folder));
     if (this.#spool.isUnbegun(id)) this.#spool.endUnbegun(id);
     else if (this.#spool.hasBegun(id) || !hasNoRoom) return;
-    else if (!this.#spool.giveUp(id) && (this.#spool.hasBegun(id) || flight.timesTold > 1)) return;
+    else if (!this.#spool.giveUp(id) && (this.#spool.hasBegun(id) || flight.timesAnswered < flight.timesTold)) return;
     this.#landOn(flight, { ...neverBegun, ...(hasNoRoom && { limit: "disk" }) });
   }
 
