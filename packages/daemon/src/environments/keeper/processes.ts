@@ -38,7 +38,8 @@ say() {
   command eval 'echo "$word" 7<&- 8<&- 9<&- 1<>"$where" &'
 }
 
-# Sets "up" to a clock in seconds; rounds are counted too, for a round may take long and a clock may be missing.
+# Sets "up" to a clock in seconds; rounds are counted too, for a round may take long and a clock may be missing. And after a few rounds only does the
+# clock count: on a machine that stood still everybody else has had no more time than the keeper.
 look_at_clock() {
   up=0
   read -r up rest </proc/uptime
@@ -59,7 +60,7 @@ end_everyone() {
   n=0
   look_at_clock
   started=$up
-  while [ $n -lt 80 ] && [ $((up - started)) -lt 3 ] && signal_everyone 0; do
+  while [ $n -lt 80 ] && { [ $n -lt 5 ] || [ $((up - started)) -lt 3 ]; } && signal_everyone 0; do
     n=$((n + 1))
     nap
     look_at_clock
@@ -99,7 +100,7 @@ end_others() {
   n=0
   look_at_clock
   started=$up
-  while [ $n -lt 60 ] && [ $((up - started)) -lt 2 ] && [ -n "$found" ]; do
+  while [ $n -lt 60 ] && { [ $n -lt 5 ] || [ $((up - started)) -lt 2 ]; } && [ -n "$found" ]; do
     n=$((n + 1))
     nap
     find_others "$@"
