@@ -15,14 +15,17 @@ start_timer() {
   timers="$timers $latest"
 }
 
-# Armed again, because the grace is over or a command has killed a timer, the time that has passed still counts.
+# Armed again, because the grace is over or a command has killed a timer, the time that has passed still counts. Whoever opened the environment has as
+# long to come as an opening may take, however short the grace.
 arm() {
+  patience=$grace
+  [ -n "$came" ] || [ "$grace" -ge 20 ] || patience=20
   stop_timers
   read -r now rest </proc/uptime
   now=\${now%%.*}
   [ -n "$alone" ] || since= away=$now
   alone=1 since=\${since:-$now}
-  start_timer $((grace - now + since)) "over $watches"
+  start_timer $((patience - now + since)) "over $watches"
   overseer=$latest
   for entry in $shells; do
     name=\${entry%:*}
@@ -56,10 +59,17 @@ stop_timers() {
 
 # The one of the grace goes on: when that is over, it is seen who is present.
 disarm() {
+  alone= came=1
+  if [ "$patience" != "$grace" ]; then
+    stop_timers
+    patience=$grace
+    oversee
+    return
+  fi
   for each in $timers; do
     [ "$each" = "$overseer" ] || kill "$each"
   done
-  timers=$overseer alone=
+  timers=$overseer
 }
 
 oversee() {

@@ -44,7 +44,7 @@ read -r word && [ "$word" = ${beginLine} ] || exit 1
 exec </dev/null
 command eval "$2" 2>/dev/null
 spool=${quoted(spool)} workspace=${quoted(workspace)} scripts=${quoted(scripts)}
-grace=$1 interrupted= target= partial= watches=0 alone= over= watcher= timers= overseer= shells= programs= minders= unwritten=
+grace=$1 interrupted= target= partial= watches=0 alone= came= patience= over= watcher= timers= overseer= shells= programs= minders= unwritten=
 
 : >control || exit 1
 [ -p ${keeperFifos.at(-1)} ] || mkfifo -m 600 ${keeperFifos.join(" ")}
