@@ -11,11 +11,10 @@ export function ending({ open, newPlace, subject }: Bench): void {
   test("its end leaves no process, can be repeated, and takes what an agent hid in the spool", async () => {
     const { environment, inside, run } = await open();
     await run(`cd ${inside.spool}; mkdir -p deep/er; touch deep/er/file; chmod 000 deep; setsid sleep 1000 &`);
+    // Its keeper may be busy with those that it starts for itself.
+    await expect.poll(() => processesIn(environment.state).length).toBeGreaterThan(2);
     const processes = processesIn(environment.state);
-    expect({ processes: processes.length > 2, spool: existsSync(inside.spoolOutside) }).toEqual({
-      processes: true,
-      spool: true,
-    });
+    expect(existsSync(inside.spoolOutside)).toBe(true);
     await environment.end();
     await environment.end();
     expect(isAlive(environment.state.supervisor)).toBe(false);
@@ -53,7 +52,7 @@ export function ending({ open, newPlace, subject }: Bench): void {
     expect(processes.length).toBeGreaterThan(rounds * 10);
     await expect.poll(() => descriptorsIn(home).named).toBe(before.named);
     // A pool of them comes and goes; one for each environment would be twice as many as rounds.
-    expect(descriptorsIn(home).all).toBeLessThan(before.all + rounds);
+    await expect.poll(() => descriptorsIn(home).all).toBeLessThan(before.all + rounds);
     expect(mountsIn(home)).toEqual([]);
     expect(processes.filter(isAlive)).toEqual([]);
     expect(opened.flatMap(({ cgroups }) => cgroups).filter((folder) => existsSync(folder))).toEqual([]);

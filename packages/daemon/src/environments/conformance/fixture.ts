@@ -8,7 +8,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
 import { defaultLimits, planOf } from "../plan.ts";
-import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../port.ts";
+import { letTimePass } from "../../testing/time.ts";
+import type { Environment, EnvironmentDriver, EnvironmentPlan, Shell } from "../port.ts";
 
 /** A driver as the suite needs it: opened on a home of its own, by this process or another one. */
 export interface DriverUnderTest {
@@ -118,6 +119,17 @@ export function command(text: string): { id: string; text: string; timeoutMs: nu
 
 export function runner(environment: Environment): Opened["run"] {
   return (text, id) => environment.shell.run({ ...command(text), ...(id === undefined ? {} : { id }) });
+}
+
+/** Its time, and that of all that runs by then and has no more, is over when it has said something, however long the machine takes for that. */
+export function runOutOfTime(shell: Pick<Shell, "run">, text: string): Promise<CommandResult> {
+  const late = command(text);
+  let isOver = false;
+  const onOutput = () => {
+    if (!isOver) letTimePass(late.timeoutMs);
+    isOver = true;
+  };
+  return shell.run({ ...late, onOutput });
 }
 
 export function result(expected: Partial<CommandResult>): CommandResult {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Bench, command, nap, result, tellFifo, textOf } from "./fixture.ts";
+import { type Bench, command, nap, result, runOutOfTime, tellFifo, textOf } from "./fixture.ts";
 
 export function shells({ open }: Bench): void {
   test("shells stand side by side, each with a state and ids of its own", async () => {
@@ -48,10 +48,9 @@ export function shells({ open }: Bench): void {
 
   test("a limit beside another shell is named, however many there are to be ended", async () => {
     const { environment } = await open();
-    environment.openShell("build");
-    const many = `n=0; while [ $n -lt 200 ]; do sleep ${nap}35 & n=$((n + 1)); done; wait`;
-    const text = `(sleep 0.2; ${many}) & sleep ${nap}34`;
-    const limited = await environment.shell.run({ ...command(text), timeoutMs: 2_000 });
+    await environment.openShell("build").run(command("true"));
+    const many = `n=0; while [ $n -lt 200 ]; do sleep ${nap}35 & n=$((n + 1)); done; echo; wait`;
+    const limited = await runOutOfTime(environment.shell, many);
     expect(limited).toMatchObject({ exitCode: 143, timedOut: true, limit: "time", shellRespawned: true });
   });
 
@@ -61,11 +60,14 @@ export function shells({ open }: Bench): void {
     const cat = await environment.spawn({ argv: ["cat"] });
     const begun = Promise.withResolvers<void>();
     const text = "kept=value; echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on; echo $kept";
-    const beside = build.run({ ...command(text), onOutput: () => begun.resolve() });
+    const beside = build.run({ ...command(text), timeoutMs: 600_000, onOutput: () => begun.resolve() });
     await begun.promise;
-    const stubborn = `setsid sh -c 'trap "" TERM; sleep ${nap}26; sleep ${nap}27' & (setsid sleep ${nap}28 &) ; wait; sleep ${nap}29`;
-    const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 300 });
-    expect(limited).toMatchObject({ timedOut: true, limit: "time", shellRespawned: true });
+    const stubborn = `setsid sh -c 'trap "" TERM; echo; sleep ${nap}26; sleep ${nap}27' & (setsid sleep ${nap}28 &) ; wait; sleep ${nap}29`;
+    expect(await runOutOfTime(environment.shell, stubborn)).toMatchObject({
+      timedOut: true,
+      limit: "time",
+      shellRespawned: true,
+    });
     await tellFifo(join(workspace, "go-on"));
     expect(await beside).toEqual(result({ stdout: "begun\nvalue\n" }));
     const probe = `grep -alE 'sleep.${nap}2[6-9]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
-import { type Bench, command, nap, result } from "./fixture.ts";
+import { type Bench, command, nap, result, runOutOfTime } from "./fixture.ts";
 
 export function stopping({ open }: Bench): void {
   test("a command whose shell does not take it up in time is given up, and the shell is replaced", async () => {
-    const { environment, run } = await open();
-    const pid = (await run("(sleep 0.2; kill -s STOP $$) & echo $$")).stdout.trim();
+    const { environment, run, inside } = await open();
+    // Stopped before its end is written down it would have more to do for this one.
+    const isOver = `until [ -s ${inside.spool}/$_corral_id.rc ]; do sleep 0.01; done`;
+    const pid = (await run(`(${isOver}; kill -s STOP $$) & echo $$`)).stdout.trim();
     const isStopped = `until grep -q 'State:.T' /proc/${pid}/status; do sleep 0.01; done`;
     await environment.openShell("beside").run(command(isStopped));
     const stuck = environment.shell.run({ ...command("echo never"), timeoutMs: 500 });
@@ -14,9 +16,13 @@ export function stopping({ open }: Bench): void {
 
   test("a time limit ends a tree that left its session and ignores TERM; the shell goes on", async () => {
     const { environment, run } = await open();
-    const stubborn = `echo out; setsid sh -c 'trap "" TERM; sleep ${nap}21; sleep ${nap}22' & setsid sleep ${nap}23 & wait`;
-    const limited = await environment.shell.run({ ...command(stubborn), timeoutMs: 1_000 });
-    expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
+    const stubborn = `setsid sh -c 'trap "" TERM; echo out; sleep ${nap}21; sleep ${nap}22' & setsid sleep ${nap}23 & wait`;
+    expect(await runOutOfTime(environment.shell, stubborn)).toMatchObject({
+      stdout: "out\n",
+      timedOut: true,
+      limit: "time",
+      shellRespawned: true,
+    });
     // The probe finds what is there; processes that end while it looks are none of its business.
     const probe = `grep -alE 'sleep.${nap}2[1-4]' /proc/[0-9]*/cmdline 2>/dev/null | wc -l`;
     expect((await run(probe)).stdout.trim()).toBe("0");
@@ -27,8 +33,8 @@ export function stopping({ open }: Bench): void {
 
   test("a time limit is named also where the shell heeds TERM in its own way and tells how its command ended", async () => {
     const { environment, run } = await open();
-    const limited = environment.shell.run({ ...command("trap : TERM; echo out; sleep 1000"), timeoutMs: 1_000 });
-    expect(await limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
+    const limited = await runOutOfTime(environment.shell, "trap : TERM; echo out; sleep 1000");
+    expect(limited).toMatchObject({ stdout: "out\n", timedOut: true, limit: "time", shellRespawned: true });
     expect((await run("echo on")).stdout).toBe("on\n");
   });
 
