@@ -1,11 +1,21 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EnvironmentState, newId } from "@corral/protocol";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { planOf } from "../plan.ts";
 import type { Environment } from "../port.ts";
+import { commandOf } from "../process-identity.ts";
 import { makeOwnFolder } from "../walled/folder.ts";
 import { jailOwner } from "../walled/index.ts";
 import { openJailDriver } from "./jail.ts";
@@ -48,7 +58,11 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
   test.each([0, 1])("ends at once, and never begins, where %i of its files can be made", async (left) => {
     const { environment, disk, workspace, home } = await openOnSmallDisk();
     const { shell } = environment;
+    const spool = join(home, "environments", environment.state.id, "spool");
     await shell.run({ id: "first", text: "kept=value", timeoutMs: 60_000 });
+    await isWrittenDown(spool, "first");
+    // Where its limit would be written, which takes a file, too, once it has waited for a while.
+    for (const id of ["it", "another"]) mkdirSync(join(spool, `${id}.limit`));
     const fillers = useUpFiles(disk, left);
     expect(await shell.run({ id: "it", text: ran("true"), timeoutMs: 600_000 })).toMatchObject(noRoom);
     expect(await shell.run({ id: "another", text: ran("true"), timeoutMs: 600_000 })).toMatchObject(noRoom);
@@ -56,7 +70,7 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
     const next = await shell.run({ id: "next", text: "echo $kept; exit 3", timeoutMs: 60_000 });
     expect(next).toMatchObject({ exitCode: 3, stdout: "value\n", timedOut: false });
     expect(existsSync(join(workspace, "ran"))).toBe(false);
-    const begun = readdirSync(join(home, "environments", environment.state.id, "spool")).includes("it.out");
+    const begun = readdirSync(spool).includes("it.out");
     expect({ begun, found: (await shell.find("it")).kind }).toEqual(
       left === 0 ? { begun: false, found: "absent" } : { begun: true, found: "done" },
     );
@@ -83,9 +97,11 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
 
   test("is told of when it was given up before, by who had no room to write that down", async () => {
     const { environment, disk, home } = await openOnSmallDisk();
+    const spool = join(home, "environments", environment.state.id, "spool");
     await environment.shell.run({ id: "first", text: "true", timeoutMs: 60_000 });
+    await isWrittenDown(spool, "first");
     environment.detach();
-    writeFileSync(join(home, "environments", environment.state.id, "spool/it.out"), "");
+    writeFileSync(join(spool, "it.out"), "");
     const { shell } = await reopened(home, environment.state);
     const fillers = useUpFiles(disk, 0);
     expect(await shell.run({ id: "it", text: "true", timeoutMs: 600_000 })).toMatchObject(noRoom);
@@ -124,7 +140,7 @@ describe.skipIf(!isRoot)("a command for which there is no room (needs root, for 
     expect(await aborted).toMatchObject({ exitCode: 143 });
     process.kill(stopped, "SIGCONT");
     rmSync(large);
-    const later = await shell.run({ id: "later", text: "exit 3", timeoutMs: 5_000 });
+    const later = await shell.run({ id: "later", text: "exit 3", timeoutMs: 50_000 });
     expect(later).toMatchObject({ exitCode: 3, timedOut: false });
   });
 });
@@ -134,6 +150,11 @@ async function reopened(home: string, state: EnvironmentState): Promise<Environm
   if (found.kind !== "open") throw new Error("it did not live on");
   onTestFinished(() => found.environment.detach());
   return found.environment;
+}
+
+/** A worker says how a command ended before it makes the file for that. */
+async function isWrittenDown(spool: string, id: string): Promise<void> {
+  await vi.waitFor(() => expect(readFileSync(join(spool, `${id}.rc`), "utf8")).toBe("0\n"), patience);
 }
 
 /** All but so many; the files that did it. */
@@ -158,7 +179,7 @@ function workerOf(keeper: number): number {
     .split(" ")
     .filter(Boolean)
     .map(Number);
-  return children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("worker.sh"))!;
+  return children.find((pid) => commandOf(pid).some((word) => word.endsWith("worker.sh")))!;
 }
 
 async function openOnSmallDisk() {
