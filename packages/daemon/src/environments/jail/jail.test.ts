@@ -2,6 +2,7 @@ import { type CommandResult, newId, type ProcessIdentity } from "@corral/protoco
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  appendFileSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -42,12 +43,13 @@ test("nothing that a stopped command would do next is done, in whatever order it
   // Something beside it, so that its processes are named one by one: in the order of their numbers' letters, so that 100 comes before 99.
   await environment.openShell("beside").run({ id: "beside", text: "true", timeoutMs: 60_000 });
   await run("while sh -c 'test $$ -lt 85'; do :; done; mkfifo gate");
-  const parents = "for i in 1 2 3 4 5 6; do sh -c 'read x <gate; sleep 1000; : >survived' & done";
-  const burn = "while sh -c 'test $$ -lt 99'; do :; done; for i in 1 2 3 4 5 6; do echo >gate; done";
+  const parents = "for i in 1 2 3 4 5 6; do sh -c 'read x <&7; sleep 1000; : >survived' & done";
+  const burn = "while sh -c 'test $$ -lt 99'; do :; done; for i in 1 2 3 4 5 6; do echo >&7; done";
   const crowd =
     "for i in $(seq 150); do sleep 1000 & done; until [ $(pgrep -c sleep) -gt 155 ]; do :; done; echo there; wait";
   const leaving = new AbortController();
-  const text = [parents, burn, crowd].join("; ");
+  // Held open, the gate is there for each of them, whoever comes when.
+  const text = `{ ${[parents, burn, crowd].join("; ")}; } 7<>gate`;
   const running = { id: "crowd", text, timeoutMs: 60_000, signal: leaving.signal, onOutput: () => leaving.abort() };
   expect(await environment.shell.run(running)).toMatchObject({ stdout: "there\n", exitCode: 143 });
   expect(existsSync(join(workspace, "survived"))).toBe(false);
@@ -142,9 +144,9 @@ describe("the jail's walls", () => {
   test("no descriptor and no path of the host is handed on", async () => {
     const { run, home } = await openJail();
     const open = (await run("ls -l /proc/[0-9]*/fd | grep -o -e '[0-9]* -> .*' | sort -u")).stdout;
-    // The probe's own programs read locales, and the keeper looks after its watch, whenever they do.
+    // Programs load libraries and locales, and the keeper looks after its watch and the time, whenever they do.
     const known =
-      /^\d+ -> (\/dev\/null|\/(etc|run)\/corral\/[\w.]+|\/proc\/\d+\/(fd|stat)|\/usr\/lib\/.*|pipe:\[\d+\])$/;
+      /^\d+ -> (\/dev\/null|\/(etc|run)\/corral\/[\w.]+|\/proc\/(uptime|\d+\/(fd|stat|oom_score_adj))|\/etc\/ld\.so\.cache|\/usr\/lib\/.*|pipe:\[\d+\])$/;
     expect(
       open
         .trim()
@@ -180,12 +182,10 @@ describe("the jail's walls", () => {
       let text = "";
       terminal.watch((bytes) => (text += bytes.toString()));
       terminal.write(Buffer.from("echo be''gun; sleep 1000\r"));
-      await expect.poll(() => text, { timeout: 20_000 }).toContain("begun");
-      await expect
-        .poll(async () => (await run("cat /proc/[0-9]*/cmdline")).stdout, { timeout: 20_000 })
-        .toContain("sleep\u00001000");
+      await expect.poll(() => text).toContain("begun");
+      await expect.poll(async () => (await run("cat /proc/[0-9]*/cmdline")).stdout).toContain("sleep\u00001000");
       terminal.write(Buffer.from("\x03echo af''ter\r"));
-      await expect.poll(() => text, { timeout: 20_000 }).toContain("after");
+      await expect.poll(() => text).toContain("after");
       await terminal.close();
     },
   );
@@ -258,14 +258,14 @@ describe("a jail left alone", () => {
     const { stdout } = await run("sleep 1000 >/run/corral/here & echo $!; exec 9<>/run/corral/here");
     environment.detach();
     expect(Number(stdout)).toBeGreaterThan(1);
-    await expect.poll(() => isAlive(environment.state.supervisor), { timeout: 60_000 }).toBe(false);
+    await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
   }, 90_000);
 
   test("goes on past its grace while its daemon is there, and ends who pretends to be it", async () => {
     const { run } = await openJail({}, newPlace(), { graceSeconds: 1 });
     await run("sleep 1000 >/run/corral/here & pretender=$!; sleep 1000 & other=$!");
     const isOver = async () => (await run("kill -0 $pretender 2>/dev/null; echo $?; kill -0 $other; echo $?")).stdout;
-    await expect.poll(isOver, { timeout: 60_000 }).toBe("1\n0\n");
+    await expect.poll(isOver).toBe("1\n0\n");
   }, 90_000);
 
   test.each(["ended", "stopped"])(
@@ -292,12 +292,15 @@ describe("a jail left alone", () => {
     const { environment, driver } = await openJail({}, place, { graceSeconds });
     const ticked = Promise.withResolvers<void>();
     const text = "echo out; sleep 1000";
-    const running = environment.shell.run({ id: "long", text, timeoutMs: 3000, onOutput: () => ticked.resolve() });
+    const running = environment.shell.run({ id: "long", text, timeoutMs: 60_000, onOutput: () => ticked.resolve() });
     await ticked.promise;
+    const spool = join(place.home, "environments", environment.state.id, "spool");
+    expect(readFileSync(join(spool, "long.limit"), "utf8")).toBe("60\n");
+    // Sooner over for the jail than for who runs it, who would end it, too.
+    writeFileSync(join(spool, "long.limit"), "2\n");
     environment.detach();
     await expect(running).rejects.toMatchObject({ code: "environment.gone" });
-    const spool = join(place.home, "environments", environment.state.id, "spool");
-    await expect.poll(() => existsSync(join(spool, "long.rc"))).toBe(true);
+    await expect.poll(() => readFileSync(join(spool, "long.rc"), "utf8")).toMatch(/\n$/);
     const reopened = await driver.reopen(environment.state);
     // Idle since, one with a short grace may have ended itself.
     const results = reopened.kind === "open" ? reopened.environment.shell : reopened.results;
@@ -312,16 +315,26 @@ describe("a jail left alone", () => {
   });
 
   test("stays when somebody comes back in time", async () => {
-    const { environment, driver } = await openJail({}, newPlace(), { graceSeconds: 3 });
+    const { home, environment, driver } = await openJail();
+    const { id, supervisor } = environment.state;
+    const control = join(home, "environments", id, "spool/control");
+    const watchSays = async (what: RegExp) => {
+      await expect.poll(() => readFileSync(control, "utf8")).toMatch(what);
+    };
+    await watchSays(/^back 1\n$/);
     environment.detach();
+    await watchSays(/left 1\n$/);
     const reopened = await driver.reopen(environment.state);
     if (reopened.kind !== "open") throw new Error("it did not live on");
-    const { stdout } = await reopened.environment.shell.run({
-      id: "later",
-      text: "sleep 4; echo here",
-      timeoutMs: 60_000,
-    });
-    expect(stdout).toBe("here\n");
+    await watchSays(/back 1\n$/);
+    // As its timer does when the grace is over.
+    appendFileSync(control, "over 1\n");
+    process.kill(supervisor.pid, "SIGUSR1");
+    // The second is started when the keeper has done all that it had to do at the end of the first.
+    for (let times = 0; times < 2; times++) {
+      const program = await reopened.environment.spawn({ argv: ["true"] });
+      expect(await program.ended).toEqual({ exitCode: 0 });
+    }
     reopened.environment.detach();
   });
 });
@@ -507,9 +520,7 @@ describe.skipIf(!isRoot)("a jail opened by an ordinary user (needs root, to beco
     const { home, workspace } = newPlace(ordinary);
     const builder = Number(await firstLine([], dieWhenToldScript, { home, workspace }, ordinary));
     // Who has nobody to tell of its inner half ends, and the inner half waits for it.
-    await expect
-      .poll(() => sessionOf(builder).map(({ pid }) => commandOf(pid)[1]), { timeout: 20_000 })
-      .toEqual(["--args"]);
+    await expect.poll(() => sessionOf(builder).map(({ pid }) => commandOf(pid)[1])).toEqual(["--args"]);
     cleanUps.push(() => Promise.all(sessionOf(builder).map(endProcess)).then(() => undefined));
     const stranger = spawn("setsid", ["sleep", "1000"], { stdio: "ignore" });
     cleanUps.push(() => void stranger.kill("SIGKILL"));
