@@ -81,7 +81,9 @@ describe("memory", () => {
 
   test("counts for all programs together", async () => {
     const { run } = await openJail({ memoryBytes: 200 * mebibyte });
-    const hold = "(head -c 60000000 /dev/zero; sleep 3) | tail >/dev/null &";
+    // They hold it until one of them is ended for it.
+    const hold =
+      "(head -c 60000000 /dev/zero; until [ -e over ]; do sleep 0.1; done) | { tail >/dev/null; : >over; } &";
     expect(await run(`${hold.repeat(6)} wait`)).toMatchObject({ limit: "memory" });
     expect(await run("echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
   }, 60_000);
@@ -170,7 +172,9 @@ describe("the disk", () => {
   });
 
   test("is not taken by files without number", async () => {
-    const make = (count: number) => `n=0; while [ $n -lt ${count} ]; do : >many$n; n=$((n + 1)); done; echo made`;
+    // With rests, in which it can be seen.
+    const make = (count: number) =>
+      `n=0; while [ $n -lt ${count} ]; do : >many$n; n=$((n + 1)); case $n in *000) sleep 0.2 ;; esac; done; echo made`;
     // In memory an empty file takes nothing.
     const [small, large] = await Promise.all([openJail({ diskBytes: 16 * mebibyte }, onDisk), openJail({}, onDisk)]);
     expect(await small.run(make(30_000))).toMatchObject({ stdout: "", limit: "disk" });

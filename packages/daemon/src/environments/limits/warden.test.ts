@@ -12,7 +12,7 @@ const plenty: Free = { bytes: 2 ** 40, ofBytes: 2 ** 41, files: 1e6, ofFiles: 2e
 const limits = { ...defaultLimits, diskBytes: 1_000_000 };
 
 /** A process that writes that much at a time, again and again for some seconds, into one file. */
-async function writer(bytes: number): Promise<Ward> {
+async function writer(bytes: number, onWritten = (): void => undefined): Promise<Ward> {
   // A file system in memory counts as none.
   const folder = mkdtempSync("/var/tmp/corral-writer-");
   const file = join(folder, "file");
@@ -23,10 +23,7 @@ async function writer(bytes: number): Promise<Ward> {
     await once(child, "close");
     rmSync(folder, { recursive: true, force: true });
   });
-  await once(
-    child.stdout.on("data", () => undefined),
-    "data",
-  );
+  await once(child.stdout.on("data", onWritten), "data");
   const supervisor = identify(child.pid!)!;
   return new Ward({ supervisor, limits, folders: [folder], isMemoryWatched: false });
 }
@@ -43,10 +40,17 @@ function looks(...seen: [Free, ...Free[]]): { free: () => Free; done: Promise<vo
 }
 
 test("when the disk runs out, who has written most is stopped, and nobody else", async () => {
-  const [small, large] = [await writer(10_000), await writer(5_000_000)];
+  const writes = [0, 0];
+  let isSeen = () => false;
+  const counted = (index: 0 | 1) => () => {
+    if (isSeen()) writes[index]! += 1;
+  };
+  const [small, large] = [await writer(10_000, counted(0)), await writer(5_000_000, counted(1))];
+  isSeen = () => small.written !== undefined && large.written !== undefined;
   const { promise, resolve } = Promise.withResolvers<[Ward, LimitHit]>();
-  // From one look to the next both must have come to write, on a busy machine, too.
-  const warden = new Warden({ free: () => scarce, measure: nothing, everyMs: 500 });
+  // It runs out at the first look, and then when both have come to write since.
+  const free = () => (!isSeen() || writes.every((count) => count > 1) ? scarce : plenty);
+  const warden = new Warden({ free, measure: nothing, everyMs: 20 });
   for (const each of [small, large]) warden.watch(each, "command", (limit) => resolve([each, limit]));
   expect(await promise).toEqual([large, "disk"]);
 });
