@@ -10,7 +10,7 @@ import {
   type ProjectId,
   type ShellId,
 } from "@corral/protocol";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { defaultLimits, driversOf } from "../environments/index.ts";
 import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, type Projection } from "../log/index.ts";
@@ -263,7 +263,9 @@ describe("a person's shell", () => {
       seat.write(Buffer.from(`echo is-''${word}; clear\recho now-''${word}\r`));
       await expect.poll(() => readFileSync(file, "utf8"), patience).toContain(`now-${word}\n`);
     }
-    expect(readFileSync(file, "utf8")).toBe(await terminals.read(id, opened.id));
+    // The prompt comes after what was printed.
+    const isWhole = async () => expect(readFileSync(file, "utf8")).toBe(await terminals.read(id, opened.id));
+    await vi.waitFor(isWhole, patience);
     await at.again();
     const { shells, artifacts, log } = at.current();
     await expect.poll(() => readFileSync(file, "utf8"), patience).toContain("now-two\n");

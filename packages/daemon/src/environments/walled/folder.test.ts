@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { defaultLimits } from "../plan.ts";
-import { endProcess, identify, isAlive } from "../process-identity.ts";
+import { commandOf, endProcess, identify, isAlive } from "../process-identity.ts";
 import { WalledFolder } from "./folder.ts";
 
 test("what is left in the session of who built a jail ends with it, and no stranger there", async () => {
@@ -22,6 +22,8 @@ test("what is left in the session of who built a jail ends with it, and no stran
     .split(/\s+/)
     .map((pid) => identify(Number(pid))!) as [ProcessIdentity, ProcessIdentity];
   onTestFinished(() => Promise.all([stranger, own].map(endProcess)).then(() => undefined));
+  // Until it has become what it is to be, it is called as its leader is.
+  await expect.poll(() => commandOf(own.pid)).toContain("env_one");
   folder.make({ limits: defaultLimits, cgroups: [], builder: identify(leader.pid!) });
   const ended = once(leader, "exit");
   await folder.endProcesses();
