@@ -23,6 +23,7 @@ export class Airborne {
   #delay = firstTickMs;
   #ticked = false;
   #nextWord = performance.now() + wordMs;
+  #wordsAgain = 0;
   #why: StopReason | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
   stop: "none" | "asked" | "answered" = "none";
@@ -52,11 +53,16 @@ export class Airborne {
     this.#delay = Math.min(slowestTickMs, this.#delay * 1.25);
   }
 
-  /** Now and then, should worker or keeper have missed one. */
-  isDueForAnotherWord(): boolean {
-    if (this.stop !== "none" || performance.now() < this.#nextWord) return false;
+  /**
+   * Whom to tell again, now and then, should one have missed a word: the keeper every time, the worker less and less often. It may only be slow, and
+   * must not be told more than it can answer.
+   */
+  anotherWordIsFor(): "nobody" | "keeper" | "both" {
+    if (this.stop !== "none" || performance.now() < this.#nextWord) return "nobody";
     this.#nextWord = performance.now() + wordMs;
-    return true;
+    this.#wordsAgain += 1;
+    const isPowerOfTwo = (this.#wordsAgain & (this.#wordsAgain - 1)) === 0;
+    return isPowerOfTwo ? "both" : "keeper";
   }
 
   isOverdue(): boolean {

@@ -276,8 +276,14 @@ export class SpoolShell implements Shell {
       this.#giveUpOrStop(current, "time");
     else if (current.stop === "none" && this.#spool.outputBytes(current.flight.id) > this.#outputBytes)
       this.#stop(current, "output");
-    else if (current.isDueForAnotherWord()) this.#tellAgain(current.flight);
+    else this.#tellWhoMissedIt(current);
     current.flight.follow();
+  }
+
+  #tellWhoMissedIt(current: Airborne): void {
+    const whom = current.anotherWordIsFor();
+    if (whom === "both") this.#tellAgain(current.flight);
+    else if (whom === "keeper") this.#line.poke();
   }
 
   #tellAgain(flight: Flight): void {
