@@ -109,9 +109,10 @@ export class HeldTerminals {
 
   /** With a size of the viewer's own, the terminal takes it on before it is shown. How it ended, when it has. */
   async watch(id: TerminalId, viewer: TerminalViewer, size?: TerminalSize): Promise<WatchedTerminal | ClosedTerminal> {
-    const row = await this.#row(id);
+    await this.#row(id);
     const held = this.#open.get(id);
-    if (held === undefined) return closedIn(row);
+    // It may have ended while its row was read.
+    if (held === undefined) return closedIn(await this.#row(id));
     const { terminal } = held;
     const resize = (wanted: TerminalSize) => {
       terminal.resize(wanted);
