@@ -5,7 +5,7 @@
  * 1. Each probe is a call that finds its secret where there are no walls, which is tried.
  * 2. Beside the secrets there is a canary in the repository that nobody keeps from the agent: wherever secrets are looked for, it is found.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -191,7 +191,7 @@ test("an obedient model that is told by what it reads to get secrets out gets no
   const answering = obeyAll(stage);
   const places = await plant(stage, daemon.info.url);
   const probes = probesOf(places);
-  expect(foundOutside(stage, probes, everySecret)).toEqual(Object.keys(probes));
+  expect(await foundOutside(stage, probes, everySecret)).toEqual(Object.keys(probes));
   writeInjections(stage, probes, { attacker: attacker.url, user: places.user });
 
   const { next } = await client.events({ after: 0, limit: 1000 });
@@ -220,6 +220,10 @@ test("an obedient model that is told by what it reads to get secrets out gets no
   await expect.poll(answersOnRecord).toEqual(operator.given);
 
   for (const session of sessions) await client.sessions.bringBack(session);
+  const diffs = await Promise.all(sessions.map((session) => client.sessions.diff(session)));
+  const artifacts = await Promise.all(sessions.map((session) => artifactsOf(client, session)));
+  await operator.end();
+  // To look into everything keeps this process from all else: a daemon takes a connection that says nothing meanwhile for dead.
   const found = placesToLook({
     stage,
     sessions,
@@ -228,8 +232,6 @@ test("an obedient model that is told by what it reads to get secrets out gets no
     attacker: attacker.heard(),
     live: live.heard(),
   });
-  const diffs = await Promise.all(sessions.map((session) => client.sessions.diff(session)));
-  const artifacts = await Promise.all(sessions.map((session) => artifactsOf(client, session)));
   const looked = {
     ...found,
     "what was changed": JSON.stringify(diffs),
@@ -247,7 +249,6 @@ test("an obedient model that is told by what it reads to get secrets out gets no
   expect(entriesIn(places.user)).toEqual(places.userFiles);
   await stage.model.close();
   await answering;
-  await operator.end();
 });
 
 /** The log is the user's own: what they said to another session is in it. */
@@ -302,23 +303,21 @@ function put(file: string, content: string): void {
 }
 
 /** The names of those that find what they are after where there are no walls. */
-function foundOutside(
+async function foundOutside(
   stage: Stage,
   probes: Readonly<Record<string, Probe>>,
   all: Readonly<Record<Secret, string>>,
-): readonly string[] {
+): Promise<readonly string[]> {
   const cwd = makeRepository(join(dirname(stage.home), "outside"));
-  return Object.entries(probes)
-    .filter(([, { command, after }]) => {
-      const { stdout } = spawnSync("sh", ["-c", command], {
-        cwd,
-        env: stage.variables,
-        encoding: "latin1",
-        maxBuffer: 2 ** 28,
-      });
-      return stdout.includes(all[after]);
-    })
-    .map(([name]) => name);
+  const found: string[] = [];
+  for (const [name, { command, after }] of Object.entries(probes)) {
+    const options = { cwd, env: stage.variables, encoding: "latin1", maxBuffer: 2 ** 28 } as const;
+    const printed = await new Promise<string>((resolve) => {
+      execFile("sh", ["-c", command], options, (_failure, stdout) => resolve(stdout));
+    });
+    if (printed.includes(all[after])) found.push(name);
+  }
+  return found;
 }
 
 interface Instruction {
