@@ -33,7 +33,7 @@ export class Engine {
 
   /** Who answers; throws when nobody does. */
   async ping(): Promise<EngineFacts["name"]> {
-    const { headers } = await this.#send("GET", "/_ping", { withinMs: 2_000 });
+    const { headers } = await this.#send("GET", "/_ping", { withinMs: 15_000 });
     return headers["libpod-api-version"] === undefined ? "Docker" : "Podman";
   }
 
