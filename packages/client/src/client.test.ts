@@ -137,6 +137,17 @@ test("a problem document is thrown as the error it was made of", async () => {
   });
 });
 
+test("a request that the daemon has not heard whole is sent again as it was, a few times", async () => {
+  const tooSlow = json(408, new CorralError("request.timeout", "Too slow", { retry: "now" }).toProblem());
+  const { client, asked } = await serve(tooSlow, tooSlow, json(200, project), tooSlow, tooSlow, tooSlow);
+  expect(await client.projects.register({ path: "/repo" })).toEqual(project);
+  expect(asked.map(({ method, body }) => [method, body])).toEqual(
+    Array.from({ length: 3 }, () => ["POST", '{"path":"/repo"}']),
+  );
+  await expect(client.projects.register({ path: "/repo" })).rejects.toMatchObject({ code: "request.timeout" });
+  expect(asked).toHaveLength(6);
+});
+
 test("nobody there, or somebody else, is an unreachable daemon", async () => {
   const { client, server } = await serve(json(200, { hello: "world" }), (_request, response) =>
     response.writeHead(500).end("<html>"),

@@ -106,9 +106,13 @@ export class Transport {
       ...(signal === undefined ? {} : { signal }),
       redirect: "error",
     };
-    const response = await this.#reach(url + path, request, signal);
-    if (response.ok) return response;
-    throw await refusal(response, url);
+    for (let attempt = 1; ; attempt++) {
+      const response = await this.#reach(url + path, request, signal);
+      if (response.ok) return response;
+      const error = await refusal(response, url);
+      // Of a request that was not heard whole nothing was done. Whoever's process stood still meanwhile should not notice.
+      if (error.code !== "request.timeout" || attempt === mostAttempts) throw error;
+    }
   }
 
   /** What lets one in, as a header; a browser's cookie needs none. */
@@ -130,6 +134,8 @@ export class Transport {
     }
   }
 }
+
+const mostAttempts = 3;
 
 function callOf<R extends Route>(route: R, asked: Asked<R>): Call {
   const { path = {}, query = {}, body = {}, signal, key, open } = asked as Parts & Sending;

@@ -25,8 +25,15 @@ export function sendProblem(reply: FastifyReply, document: Problem): FastifyRepl
 export function refusalOf({ code }: { code?: string }): string {
   if (code === "HPE_HEADER_OVERFLOW")
     return rawProblem(new CorralError("request.headers-too-large", "Too many headers"));
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return rawProblem(new CorralError("request.timeout", "Too slow"));
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return rawProblem(tooSlow());
   return rawProblem(new CorralError("request.invalid", "That was no HTTP request"));
+}
+
+function tooSlow(): CorralError {
+  return new CorralError("request.timeout", "The request did not come in time, and nothing of it was done", {
+    retry: "now",
+    hint: "Ask again; the machine, or who asked, may be busy",
+  });
 }
 
 function rawProblem(error: CorralError): string {
