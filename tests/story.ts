@@ -4,6 +4,7 @@ import { type Dirent, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Client, createClient, type FollowOptions } from "@corral/client";
 import { makeRepository, type ScriptedModel, startScriptedModel } from "@corral/daemon/testing";
@@ -173,12 +174,13 @@ function commandLine(child: ChildProcess): CommandLine {
   let stdout = "";
   let stderr = "";
   const waiting = new Set<() => void>();
-  // A letter may come in two pieces.
-  child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
-    stdout += piece;
+  // A letter may come in two pieces. Whoever wants the bytes themselves listens as well.
+  const [outLetters, errLetters] = [new StringDecoder(), new StringDecoder()];
+  child.stdout?.on("data", (piece: Buffer) => {
+    stdout += outLetters.write(piece);
     for (const look of waiting) look();
   });
-  child.stderr?.setEncoding("utf8").on("data", (piece: string) => (stderr += piece));
+  child.stderr?.on("data", (piece: Buffer) => (stderr += errLetters.write(piece)));
   const closed = once(child, "close").then(([code]) => code as number | null);
   return {
     process: child,
