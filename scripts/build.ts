@@ -62,7 +62,7 @@ async function writePackage(folder: string, version: string, inputs: readonly st
   };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
   await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), thirdPartyNotices(root, inputs));
-  for (const file of ["README.md", "LICENSE"]) await copyFile(join(root, file), join(folder, file));
+  for (const file of ["README.md", "MANUAL.md", "LICENSE"]) await copyFile(join(root, file), join(folder, file));
   await chmod(join(folder, "cli.js"), 0o755);
 }
 
