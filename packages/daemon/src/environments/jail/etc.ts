@@ -44,15 +44,18 @@ export function etcVersion(): string {
   return [...seen, ...mountedEtc()].join("\n");
 }
 
-/** Links stay links, and lead nowhere but inside the jail. */
-export function copyEtc(into: string): void {
+/**
+ * Links stay links, and lead nowhere but inside the jail. Programs may be installed meanwhile: what goes while it is copied is left out, and the
+ * version that this is a copy of is none that a later jail asks for.
+ */
+export function copyEtc(into: string, etc = "/etc"): void {
   makeOpen(into);
   for (const name of mountedEtc()) makeOpenBelow(into, name);
   for (const name of copied) {
-    const source = join("/etc", name);
+    const source = join(etc, name);
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
     makeOpenBelow(into, dirname(name));
-    copyShown(source, join(into, name));
+    unlessGone(() => copyShown(source, join(into, name)));
   }
 }
 
@@ -65,9 +68,20 @@ function copyShown(source: string, into: string): void {
     chmodSync(into, 0o644);
   } else if (found.isDirectory() && (found.mode & 0o005) === 0o005) {
     makeOpen(into);
-    for (const name of readdirSync(source)) copyShown(join(source, name), join(into, name));
+    for (const name of readdirSync(source)) unlessGone(() => copyShown(join(source, name), join(into, name)));
   }
 }
+
+/** Or is something else by now. */
+function unlessGone(copy: () => void): void {
+  try {
+    copy();
+  } catch (error) {
+    if (!gone.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}
+
+const gone: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EINVAL"]);
 
 function makeOpenBelow(folder: string, path: string): void {
   if (path === ".") return;
