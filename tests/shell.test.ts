@@ -41,8 +41,14 @@ async function outOfTime(stage: Stage, command: string, seconds = 0.5): ReturnTy
   return ended.line.stdout === "" && seconds < 30 ? outOfTime(stage, command, 4 * seconds) : ended;
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await delay(20);
+/** Until the command of a shell has made this file in its folder. */
+async function hasMade(stage: Stage, run: CommandLine, file: string): Promise<void> {
+  const over = run.exit.then((code) => {
+    throw new Error(`it ended with ${code} before it made ${file}:\n${run.stdout()}\n${run.stderr()}`);
+  });
+  over.catch(() => undefined);
+  const isMade = async () => (await stage.client().shells.list()).some(({ path }) => existsSync(join(path, file)));
+  while (!(await Promise.race([isMade(), over]))) await delay(20);
 }
 
 async function supervisors(stage: Stage): Promise<readonly number[]> {
@@ -73,15 +79,15 @@ describe("corral shell", () => {
       code: 1,
     });
     const run = stage.corral("shell", "--json", "-c", "touch begun; sleep 1000");
-    await until(async () => (await stage.client().shells.list()).some(({ path }) => existsSync(join(path, "begun"))));
-    const [supervisor = 0] = await supervisors(stage);
-    process.kill(supervisor, "SIGKILL");
+    await hasMade(stage, run, "begun");
+    const [supervisor] = await supervisors(stage);
+    process.kill(supervisor!, "SIGKILL");
     expect({ code: await run.exit, line: JSON.parse(run.stdout()) }).toEqual({
       code: 1,
       line: { ...nothing, error: { title: expect.stringContaining("ended in the middle of it") } },
     });
     const left = stage.corral("shell", "--json", "-c", "trap '' INT TERM; touch deaf; while :; do sleep 1; done");
-    await until(async () => (await stage.client().shells.list()).some(({ path }) => existsSync(join(path, "deaf"))));
+    await hasMade(stage, left, "deaf");
     for (const signal of ["SIGINT", "SIGTERM"] as const) left.process.kill(signal);
     expect({ code: await left.exit, line: JSON.parse(left.stdout()) }).toEqual({
       code: 143,
