@@ -97,6 +97,18 @@ export function describeTerminals(name: string, subject: TerminalsUnderTest, { l
       expect(stdout.trim()).toBe("0");
     });
 
+    test("closed, it leaves nothing on the disk", async () => {
+      const { environment } = await open();
+      const look = (id: string) => environment.shell.run({ id, text: ownFolders, timeoutMs: 20_000 });
+      const before = (await look("before")).stdout;
+      const terminal = await environment.openTerminal("one", size);
+      const viewer = watch(terminal);
+      terminal.write(Buffer.from("echo be''gun\r"));
+      await viewer.shows("begun");
+      await terminal.close();
+      expect((await look("after")).stdout).toBe(before);
+    });
+
     test("nothing in it is reached by the end of a command in another shell", async () => {
       const { environment } = await open();
       const terminal = await environment.openTerminal("one", size);
@@ -175,6 +187,9 @@ export function describeTerminals(name: string, subject: TerminalsUnderTest, { l
 const nap = 1_000_000 + process.pid;
 
 const countSleepers = `n=0; for p in /proc/[0-9]*; do [ "$(tr '\\0' ' ' <"$p/cmdline" 2>/dev/null)" = "sleep ${nap} " ] && n=$((n + 1)); done; echo $n`;
+
+/** What terminals may have made for themselves. */
+const ownFolders = "ls -d /tmp/corral-* 2>/dev/null | grep -E '^/tmp/corral-[0-9a-f]{24}'; true";
 
 function watch(terminal: Terminal) {
   let text = "";

@@ -19,7 +19,7 @@ export function openTerminals(parts: TerminalParts): Pick<Environment, "openTerm
     async openTerminal(name, size) {
       const site = siteOf(parts, name);
       const lasting = await TmuxTerminal.open(site, size);
-      return lasting ?? PlainTerminal.open({ spawn: site.spawn, folder: `${site.folder}p` }, size);
+      return lasting ?? PlainTerminal.open(site.spawn, size);
     },
     joinTerminal: (name) => TmuxTerminal.join(siteOf(parts, name)),
   };

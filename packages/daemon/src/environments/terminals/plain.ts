@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Program, Spawned } from "../port.ts";
 import { EscapeFilter, withoutEscapes } from "./escapes.ts";
 import type { Terminal, TerminalEnd, TerminalSize, Viewer } from "./port.ts";
@@ -15,19 +16,19 @@ export class PlainTerminal implements Terminal {
   readonly lasting = false;
   readonly ended: Promise<TerminalEnd>;
   readonly #spawn: Spawn;
-  readonly #folder: string;
   readonly #spawned: Spawned;
+  /** What its pty is called there. */
+  readonly #tty: Promise<string>;
   readonly #viewers = new Set<Viewer>();
   readonly #filter = new EscapeFilter();
   #past = "";
   #size: TerminalSize;
 
-  private constructor(spawn: Spawn, folder: string, spawned: Spawned, size: TerminalSize) {
+  private constructor(spawn: Spawn, spawned: Spawned, size: TerminalSize) {
     this.#spawn = spawn;
-    this.#folder = folder;
     this.#spawned = spawned;
     this.#size = size;
-    spawned.stderr.resume();
+    this.#tty = ttyIn(spawned.stderr);
     spawned.stdout.on("data", (piece: Buffer) => this.#tell(piece));
     const heard = new Promise<void>((resolve) => spawned.stdout.once("close", () => resolve()));
     this.ended = spawned.ended
@@ -39,10 +40,10 @@ export class PlainTerminal implements Terminal {
     this.ended.catch(() => undefined);
   }
 
-  static async open({ spawn, folder }: { spawn: Spawn; folder: string }, size: TerminalSize): Promise<PlainTerminal> {
-    const argv = ["sh", "-c", ptyScript, "sh", folder, String(size.columns), String(size.rows)] as const;
+  static async open(spawn: Spawn, size: TerminalSize): Promise<PlainTerminal> {
+    const argv = ["sh", "-c", ptyScript, "sh", String(size.columns), String(size.rows)] as const;
     const spawned = await spawn({ argv, variables: { TERM: "xterm-256color" } });
-    return new PlainTerminal(spawn, folder, spawned, size);
+    return new PlainTerminal(spawn, spawned, size);
   }
 
   get size(): TerminalSize {
@@ -55,15 +56,8 @@ export class PlainTerminal implements Terminal {
 
   resize(size: TerminalSize): void {
     this.#size = size;
-    const { columns, rows } = size;
-    this.#spawn({ argv: ["sh", "-c", resizeScript, "sh", this.#folder, String(columns), String(rows)] }).then(
-      ({ stdout, stderr }) => {
-        stdout.resume();
-        stderr.resume();
-      },
-      // It has gone, or has no room for a process: then it keeps its size.
-      () => undefined,
-    );
+    // It has gone, or has no room for a process: then it keeps its size.
+    this.#resizeTo(size).catch(() => undefined);
   }
 
   watch(viewer: Viewer): () => void {
@@ -79,6 +73,13 @@ export class PlainTerminal implements Terminal {
   async close(): Promise<void> {
     this.#spawned.kill();
     await this.ended.catch(() => undefined);
+  }
+
+  async #resizeTo({ columns, rows }: TerminalSize): Promise<void> {
+    const argv = ["stty", "-F", await this.#tty, "cols", String(columns), "rows", String(rows)] as const;
+    const { stdout, stderr } = await this.#spawn({ argv });
+    stdout.resume();
+    stderr.resume();
   }
 
   #tell(piece: Buffer): void {
@@ -101,18 +102,27 @@ function textOf(passed: string): string {
   return withoutEscapes(passed.replaceAll("\r\n", "\n"));
 }
 
-/** The shell on the pty tells which one it is, so that its size can be changed. */
+/** Never resolves where none is told. */
+function ttyIn(told: Readable): Promise<string> {
+  let text = "";
+  return new Promise((resolve) => {
+    told.on("data", (piece: Buffer) => {
+      // What is told at once: whatever a program says there later is nobody's business.
+      if (text.length < 4_096) text += piece.toString("latin1");
+      const tty = /^(\/dev\/\S+)\n/m.exec(text)?.[1];
+      if (tty !== undefined) resolve(tty);
+    });
+  });
+}
+
+/** The shell on the pty tells beside it which one it is, so that its size can be changed; on the disk there is nothing of it. */
 const ptyScript = `
-umask 077
-mkdir "$1" || exit 125
-export CORRAL_PTY="$1" CORRAL_COLUMNS="$2" CORRAL_ROWS="$3"
-inner='tty >"$CORRAL_PTY/tty"; stty cols "$CORRAL_COLUMNS" rows "$CORRAL_ROWS"; at=$CORRAL_PTY; unset CORRAL_PTY CORRAL_COLUMNS CORRAL_ROWS; "\${SHELL:-/bin/sh}" -i; code=$?; rm -rf "$at"; exit $code'
+export CORRAL_COLUMNS="$1" CORRAL_ROWS="$2"
+exec 7>&2
+inner='tty >&7; exec 7>&-; stty cols "$CORRAL_COLUMNS" rows "$CORRAL_ROWS"; unset CORRAL_COLUMNS CORRAL_ROWS; exec "\${SHELL:-/bin/sh}" -i'
 if command -v script >/dev/null && script -qefc true /dev/null </dev/null >/dev/null 2>&1; then
   SHELL=/bin/sh exec env CORRAL_SHELL="\${SHELL:-}" script -qefc "SHELL=\\$CORRAL_SHELL; unset CORRAL_SHELL; $inner" /dev/null
 fi
 python=$(command -v python3) || { echo 'There is neither tmux nor script nor python3 here, so there is no terminal.'; exit 127; }
 exec "$python" -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(["sh", "-c", sys.argv[1]])) & 255)' "$inner"
 `;
-
-const resizeScript =
-  'n=0; until [ -s "$1/tty" ]; do n=$((n + 1)); [ $n -lt 100 ] || exit 1; sleep 0.03; done; exec stty -F "$(cat "$1/tty")" cols "$2" rows "$3"';
