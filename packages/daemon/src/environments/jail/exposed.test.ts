@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,10 +49,11 @@ describe.skipIf(process.getuid?.() !== 0 || !existsSync("/usr/bin/perl"))(
       expect(outcomes(made)).toEqual({ made: [], ran: [] });
       expect(opened.no).toBeGreaterThan(0);
       expect(readdirSync(join(place.home, "environments")).filter((name) => name.startsWith("env_"))).toEqual([]);
-      // Bubblewrap alone does both, as root.
+      // Bubblewrap alone does both, as root, unless it follows no links at all.
+      const by = followsLinks() ? [0] : [];
       const isDone = () => Object.values(outcomes(made)).every(({ length }) => length > 0);
-      for (let n = 0; n < 1000 && !isDone(); n++) mountByPath(workspace);
-      expect(outcomes(made)).toEqual({ made: [0], ran: [0] });
+      for (let n = 0; n < (by.length > 0 ? 1000 : 50) && !isDone(); n++) mountByPath(workspace);
+      expect(outcomes(made)).toEqual({ made: by, ran: by });
     });
 
     test("is one that another jail is open on, or on a folder above it", async () => {
@@ -161,6 +163,26 @@ while (getppid() != 1) {
 function outcomes(made: string): { made: number[]; ran: number[] } {
   const owners = (paths: string[]) => paths.flatMap((path) => lstatSync(path, { throwIfNoEntry: false })?.uid ?? []);
   return { made: owners([made]), ran: owners(["workspace", "other"].map((name) => join(open, "owners", name, "ran"))) };
+}
+
+/** Whether this machine's bubblewrap makes what a link leads to, out of the jail that it builds, as those before 0.12 do (CVE-2026-87766). */
+function followsLinks(): boolean {
+  const folder = mkdtempSync(join(open, "links-"));
+  const made = join(open, "made-by-link");
+  symlinkSync(`/oldroot${made}`, join(folder, "link"));
+  spawnSync("bwrap", [
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    "--bind",
+    folder,
+    "/at",
+    "--ro-bind",
+    "/etc/passwd",
+    "/at/link",
+    "true",
+  ]);
+  return existsSync(made);
 }
 
 /** Where the bubblewrap that builds a jail is told to mount something in the workspace. */
