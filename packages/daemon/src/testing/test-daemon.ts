@@ -132,7 +132,13 @@ export async function startTestDaemon(
   const defects: string[] = [];
   const jail = openJailDriver({ home });
   const open = jail.open.bind(jail);
-  if (options.mayOpen !== undefined) jail.open = (plan) => options.mayOpen!.then(() => open(plan));
+  const openings: ReturnType<typeof open>[] = [];
+  jail.open = async (plan) => {
+    await options.mayOpen;
+    const opening = open(plan);
+    openings.push(opening);
+    return opening;
+  };
   const drivers = driversOf(jail);
   const registry = openRegistry([...builtInTools, ...(options.tools ?? [])]);
   const host = openInlineHost({
@@ -223,6 +229,10 @@ export async function startTestDaemon(
       await artifacts.close();
       questions.close();
       await endEnvironments(log, drivers);
+      // One that was being opened for nobody any more is on no record, and has nothing to be found by when its home is gone.
+      await Promise.all(
+        openings.map((opening) => opening.then((environment) => environment.end()).catch(() => undefined)),
+      );
       await log.close();
       rmSync(folder, { recursive: true, force: true });
     },
