@@ -118,7 +118,7 @@ export function signalOf(world: World, signal: AbortSignal | undefined): AbortSi
   return signal === undefined ? world.signal : AbortSignal.any([signal, world.signal]);
 }
 
-/** Everything that `find` finds, then what is ignored is taken out here. Also sorted here. */
+/** Everything that `find` finds, then what is ignored is taken out here, but for what was named itself. Also sorted here. */
 async function eachFileWithoutRipgrep(
   world: World,
   folder: string,
@@ -126,13 +126,13 @@ async function eachFileWithoutRipgrep(
 ): Promise<{ readonly complete: boolean }> {
   const found: string[] = [];
   const end = await runProgram(world.spawn, {
-    argv: ["find", rootOf(folder), "-name", ".git", "-prune", "-o", "-type", "f", "-print0"],
+    argv: ["find", "-H", rootOf(folder), "-name", ".git", "-prune", "-o", "-type", "f", "-print0"],
     onOutput: nulSeparated((name) => found.push(toldPath(name)) < maxFound),
     timeoutMs: walk.timeoutMs ?? defaultTimeoutMs,
     signal: signalOf(world, walk.signal),
   });
   const isIgnored = ignoredBy(await ignoreFiles(world, folder, found));
-  const kept = found.filter((path) => !isIgnored(path, folder)).toSorted(byPath);
+  const kept = found.filter((path) => path === folder || !isIgnored(path, folder)).toSorted(byPath);
   const enough = kept.some((path) => !walk.onPath(path));
   return { complete: end.kind === "ended" && !enough };
 }

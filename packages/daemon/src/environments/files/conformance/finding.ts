@@ -66,6 +66,19 @@ export function finding(open: OpenFixture): void {
       expect(await found("**", "node_modules")).toEqual(["node_modules/x/e.js"]);
     });
 
+    test("finds what is named itself, behind a link and though it is ignored, too", async () => {
+      const { files, run } = await open();
+      await run(`${tree}; ln -s src/lib linked`);
+      const found = async (start: string) => (await files.glob("**", { in: start })).items;
+      expect(await found("linked")).toEqual(["linked/b.ts"]);
+      expect(await found("link.ts")).toEqual(["link.ts"]);
+      expect(await found("build/f.js")).toEqual(["build/f.js"]);
+      expect(await found("src/c.js")).toEqual(["src/c.js"]);
+      expect((await files.search({ pattern: "Needle", in: "linked" })).items).toEqual([
+        { path: "linked/b.ts", line: 2, text: "the Needle 42 in src/lib/b.ts" },
+      ]);
+    });
+
     test("is bounded, and knows what is missing", async () => {
       const { files, run } = await open();
       await run(tree);
