@@ -52,7 +52,10 @@ export function unchangedTest({ base }: Pick<Place, "base">, state: EnvironmentS
   if (base === undefined) return `(${inside} && command test -z "$(command find . ! -type d 2>&1)")`;
   const tips = `command git for-each-ref --format='%(objectname)' refs/heads refs/stash | command sort -u`;
   const clean = `command test -z "$(command git status --porcelain 2>&1)"`;
-  return `(${inside} && ${clean} && command test "$(${tips})" = ${quoted(base)})`;
+  // HEAD may be on no branch, or where somebody else's is.
+  const own = `command git rev-list -n 1 HEAD --not ${quoted(base)} --remotes 2>&1`;
+  const away = base === "" ? "! command git rev-parse -q --verify HEAD" : `command test -z "$(${own})"`;
+  return `(${inside} && ${clean} && ${away} && command test "$(${tips})" = ${quoted(base)})`;
 }
 
 /** The files and what was noted of them. */

@@ -325,7 +325,7 @@ describe("a shell's files", () => {
   test("a copy does not touch the repository, and goes with the shell when nothing was changed in it", async () => {
     const at = await place();
     const { id } = await at.shells.open(wish({ projectId: at.project }), by);
-    await run(at, id, "cat README.md");
+    await run(at, id, "cat README.md; git checkout -q --detach");
     expect(await at.shells.close(id, by)).toEqual({ id });
     expect(await at.shells.close(id, by)).toEqual({ id });
     expect(workspaces(at.home)).toEqual([]);
@@ -339,6 +339,7 @@ describe("a shell's files", () => {
     ["a new file", "touch new"],
     ["a commit", "git commit --quiet --allow-empty -m more"],
     ["a commit on another branch", "git checkout -q -b other; git commit -q --allow-empty -m more; git checkout -q -"],
+    ["a commit on no branch", "git checkout -q --detach; git commit -q --allow-empty -m more"],
   ])("a copy with %s stays, and the repository is as it was", async (_, text) => {
     const at = await place();
     const before = readFileSync(join(at.repository, "README.md"), "utf8");
