@@ -2,7 +2,7 @@
 export function programs(sh: string): string {
   return `become_program() {
   go_first
-  cd "$workspace"
+  cd "$workspace" || exit 126
   unset OLDPWD
   exec ${sh} "$spool/$1.program"
 }

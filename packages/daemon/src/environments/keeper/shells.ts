@@ -18,8 +18,9 @@ become_worker() {
   exec ${sh} "$scripts/worker.sh" "$1" "$2"
 }
 
-# $2: what it says before it does anything.
+# $2: what it says before it does anything. Where the folder that it is to work on has gone, it would do harm in another one.
 start_worker() {
+  [ -d "$workspace" ] || leave
   locate "$1"
   pid= first=$2
   # Who leaves no room for the worker has to go; the ended count until they are collected.

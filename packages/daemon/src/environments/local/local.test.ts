@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId, type ProcessIdentity } from "@corral/protocol";
@@ -63,6 +63,25 @@ test("what cannot be kept is refused, and nothing is left of it", async () => {
   ] as const)
     await expect(driver.open(plan(more))).rejects.toMatchObject({ code: "environment.unkept" });
   expect(existsSync(join(home, "environments"))).toBe(false);
+});
+
+test("a folder that is none is refused, and nothing is left of it", async () => {
+  const { home, workspace, driver, plan } = place();
+  writeFileSync(join(home, "file"), "");
+  for (const none of [join(workspace, "missing"), join(home, "file"), join(home, "file/below")])
+    await expect(driver.open(plan({ workspace: none }))).rejects.toMatchObject({
+      code: "workspace.unsuitable",
+      message: `There is no folder ${none}.`,
+    });
+  expect(existsSync(join(home, "environments"))).toBe(false);
+});
+
+test("whose folder is gone when its shell is to be started again ends, and runs nothing elsewhere", async () => {
+  const { workspace, environment, run } = await open();
+  const ended = await environment.shell.run({ id: "last", text: `rmdir "$PWD"; kill -9 $$`, timeoutMs: 60_000 });
+  expect(ended).toMatchObject({ exitCode: 137, shellRespawned: true });
+  await expect(run("pwd")).rejects.toMatchObject({ code: "environment.gone" });
+  expect(existsSync(workspace)).toBe(false);
 });
 
 test("commands run in the real folder, with the operator's variables and without the secrets among them", async () => {

@@ -1,4 +1,5 @@
 import { CorralError, environmentId, type EnvironmentState } from "@corral/protocol";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { envOfSystem, keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper/index.ts";
 import { keptEnvironment } from "../kept.ts";
@@ -55,6 +56,7 @@ class LocalDriver implements EnvironmentDriver {
 
   async open(plan: EnvironmentPlan): Promise<Environment> {
     refuseWhatNobodyKeeps(plan);
+    mustBeFolder(plan.workspace);
     const folder = this.#folder(plan.id);
     const { spool, scripts } = folder;
     const { id, network, access, workspace } = plan;
@@ -127,6 +129,16 @@ function refuseWhatNobodyKeeps({ network, access, siblings }: EnvironmentPlan): 
   throw new CorralError("environment.unkept", `A local environment cannot ${unkept.join(" or ")}.`, {
     hint: "Ask for a jail.",
   });
+}
+
+function mustBeFolder(workspace: string): void {
+  let cause: unknown;
+  try {
+    if (statSync(workspace).isDirectory()) return;
+  } catch (error) {
+    cause = error;
+  }
+  throw new CorralError("workspace.unsuitable", `There is no folder ${workspace}.`, { hint: "Check the path.", cause });
 }
 
 function environmentAt(folder: LocalFolder, state: EnvironmentState): Environment {
