@@ -192,15 +192,30 @@ test.each([
 });
 
 test.each([
+  { access: "read" },
+  { limits: { pids: 50 } },
+  { workspace: 5 },
+  { session: 5 },
+  { variables: { A: 1 } },
+  { variables: { "A=B": "c" } },
+])("a shell with %j is refused, and nothing is opened", async (options) => {
+  await expect(openShell(options as never)).rejects.toMatchObject({ code: "request.invalid" });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([
   ["true", { id: "../../up" }],
   ["true", { id: "a".repeat(101) }],
   ["true", { timeoutMs: -1 }],
   ["true", { timeoutMs: Number.NaN }],
+  ["true", { timeout: 1000 }],
+  ["true", { signal: {} }],
+  ["true", { onOutput: "stdout" }],
   [undefined, {}],
 ])("the command %j with %j is refused, and the shell goes on", async (text, options) => {
   const shell = await openShell();
   await shell.run("kept=value");
-  await expect(shell.run(text as never, options)).rejects.toMatchObject({ code: "request.invalid" });
+  await expect(shell.run(text as never, options as never)).rejects.toMatchObject({ code: "request.invalid" });
   expect((await shell.run("echo $kept")).stdout).toBe("value\n");
 });
 

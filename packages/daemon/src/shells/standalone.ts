@@ -82,6 +82,7 @@ export async function findOrOpenShell(
   folder: string,
   options: ShellOptions,
 ): Promise<OpenShell> {
+  checked(optionsGiven, options);
   const { session = newId("session"), workspace } = options;
   // Whatever folder the program is in later, it is this one.
   const wish = workspace === undefined ? options : { ...options, workspace: resolve(workspace) };
@@ -206,7 +207,9 @@ function shellAt(
     environment: { kind, network, access },
     workspace,
     isNew,
-    async run(text, { id, timeoutMs = 3_600_000, ...rest } = {}) {
+    async run(text, options = {}) {
+      checked(runGiven, options);
+      const { id, timeoutMs = 3_600_000, ...rest } = options;
       const command = checked(commandGiven, { id: id ?? newId("command"), text, timeoutMs });
       if (isLeft) throw new CorralError("environment.gone", "The shell was let go.", { hint: "Open it again." });
       const listening = listen(rest.onOutput);
@@ -259,6 +262,21 @@ function givenIn(environment: NonNullable<ShellOptions["environment"]>): z.infer
 const environmentGiven = z.strictObject({
   ...environmentAsked.shape,
   limits: z.strictObject(environmentLimits.shape).partial().optional(),
+});
+
+/** Strictly as well: what stands in the wrong place is no wall either. */
+const optionsGiven = z.strictObject({
+  environment: z.unknown().optional(),
+  session: z.string().optional(),
+  workspace: z.string().optional(),
+  variables: z.record(z.string().regex(/^[^=\0]+$/), z.string().regex(/^[^\0]*$/)).optional(),
+});
+
+const runGiven = z.strictObject({
+  id: z.unknown().optional(),
+  timeoutMs: z.unknown().optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+  onOutput: z.custom((given) => typeof given === "function").optional(),
 });
 
 const commandGiven = z.object({
