@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";
@@ -16,7 +16,9 @@ export type { OpenShell, RunOptions, ShellOptions } from "./shells/index.ts";
  * Throws `jail.unavailable` with the fix where no jail can be had: there is never less than was asked for.
  */
 export async function openShell(options: ShellOptions & { readonly folder?: string } = {}): Promise<OpenShell> {
-  const { folder = join(homeFolder(process.env), "shells"), ...wish } = options;
+  const { folder: given = join(homeFolder(process.env), "shells"), ...wish } = options;
+  // Keepers are in another folder than the program.
+  const folder = resolve(given);
   const drivers = driversOf(
     openJailDriver({ home: folder }),
     openContainerDriver({ home: folder, findEngine: engineFinder(process.env) }),
