@@ -28,6 +28,25 @@ test("without walls, somebody who swaps folders and links does get there", async
   rmSync(outside, { recursive: true });
 });
 
+test.each([
+  ["rg", false],
+  ["find", false],
+  ["xargs", true],
+])("what was found until %s was killed is not told as all there is", async (killed, globs) => {
+  const { spawn, close } = await openFolder((place) => {
+    const folder = toolsIn(place);
+    rmSync(join(folder, killed), { force: true });
+    writeFileSync(join(folder, killed), "#!/bin/sh\nkill -9 $$\n", { mode: 0o755 });
+    return folder;
+  });
+  const files = openFiles({ spawn });
+  await files.write("file", "text");
+  expect(await files.glob("**")).toEqual({ items: globs ? ["file"] : [], complete: globs });
+  expect(await files.search({ pattern: "text" })).toEqual({ items: [], complete: false });
+  await files.close();
+  await close();
+});
+
 /** No walls: processes of this machine, in a folder of their own. */
 async function openFolder(pathOf: (place: string) => string): ReturnType<FilesUnderTest["open"]> {
   const place = mkdtempSync(join(tmpdir(), "corral-files-"));

@@ -5,7 +5,7 @@ import { ignoredBy } from "./ignore.ts";
 import { pathGlobOf } from "./glob.ts";
 import { inside } from "./path.ts";
 import type { FileStat, Files, Listed, ListOptions } from "./port.ts";
-import { runProgram } from "./program.ts";
+import { isWhole, runProgram } from "./program.ts";
 
 /** What finding and searching need: programs, and the files that say what git ignores. */
 export interface World {
@@ -105,7 +105,7 @@ export async function eachFile(world: World, folder: string, walk: Walk): Promis
     signal: signalOf(world, walk.signal),
   });
   if (end.kind === "ended" && end.exitCode === 127) return eachFileWithoutRipgrep(world, folder, walk);
-  return { complete: end.kind === "ended" };
+  return { complete: isWhole(end) };
 }
 
 export async function mustBeThere(world: World, folder: string): Promise<void> {
@@ -134,7 +134,7 @@ async function eachFileWithoutRipgrep(
   const isIgnored = ignoredBy(await ignoreFiles(world, folder, found));
   const kept = found.filter((path) => path === folder || !isIgnored(path, folder)).toSorted(byPath);
   const enough = kept.some((path) => !walk.onPath(path));
-  return { complete: end.kind === "ended" && !enough };
+  return { complete: isWhole(end) && !enough };
 }
 
 const maxFound = 500_000;

@@ -20,6 +20,11 @@ export interface ProgramEnd {
   readonly gone: Promise<unknown>;
 }
 
+/** Whether it came to an end of its own. One that was ended by others, with all of its environment's processes, has not seen everything. */
+export function isWhole({ kind, exitCode }: Pick<ProgramEnd, "kind" | "exitCode">): boolean {
+  return kind === "ended" && exitCode <= 128;
+}
+
 /** Runs a program inside to its end, or until enough was seen, the time is up or the signal aborted. */
 export async function runProgram(
   spawn: Spawn,

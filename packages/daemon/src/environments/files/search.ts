@@ -15,7 +15,7 @@ import {
 import { pathGlobOf } from "./glob.ts";
 import type { Listed, Search, SearchMatch } from "./port.ts";
 import { posixPattern } from "./posix-pattern.ts";
-import { type ProgramEnd, runProgram } from "./program.ts";
+import { isWhole, type ProgramEnd, runProgram } from "./program.ts";
 
 /** Lines that match, by ripgrep where it is and by grep where not. */
 export async function searchLines(world: World, search: Search): Promise<Listed<SearchMatch>> {
@@ -24,7 +24,7 @@ export async function searchLines(world: World, search: Search): Promise<Listed<
   const end = await withRipgrep(world, search, hunt);
   if (end.kind === "ended" && end.exitCode === 127) return withGrep(world, search, hunt);
   if (end.kind === "ended" && end.stderr !== "") throw invalid(search, end.stderr);
-  return hunt.result(end.kind === "ended");
+  return hunt.result(isWhole(end));
 }
 
 interface Progress {
@@ -96,7 +96,8 @@ async function withGrep(world: World, search: Search, hunt: Progress): Promise<L
     input: Buffer.from(paths.map((path) => `${path}\0`).join("")),
     onOutput: readMatches("\0", hunt),
   });
-  return hunt.result(complete && end.kind === "ended");
+  // Its script never fails by itself.
+  return hunt.result(complete && isWhole(end) && end.exitCode === 0);
 }
 
 type GrepRun = Pick<Parameters<typeof runProgram>[1], "argv" | "input" | "onOutput">;
