@@ -1,6 +1,7 @@
 import { newTraceId } from "@corral/protocol/trace";
 import { homeFolder } from "./home.ts";
 import { dispatch } from "./dispatch.ts";
+import { folderHere } from "./here.ts";
 import { screenOf } from "./screen.ts";
 import { outputTo } from "./terminal.ts";
 
@@ -20,7 +21,9 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const command = dispatch(process.argv.slice(2), {
   home: homeFolder(process.env, process.platform),
-  cwd: process.cwd(),
+  get cwd() {
+    return folderHere(() => process.cwd());
+  },
   traceId: newTraceId(),
   variables: process.env,
   get stdin() {

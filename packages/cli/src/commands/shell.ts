@@ -261,8 +261,9 @@ async function open(client: Client, wish: Wish, world: World): Promise<ShellView
 }
 
 /** Outside of a repository there is nothing to copy, and whoever asked for nothing in particular gets an empty folder. */
-async function projectHere(client: Client, workspace: ShellWorkspace | undefined, { cwd, err }: World) {
+async function projectHere(client: Client, workspace: ShellWorkspace | undefined, world: World) {
   if (workspace === "scratch") return undefined;
+  const { cwd, err } = world;
   try {
     return await client.projects.register({ path: cwd });
   } catch (error) {
