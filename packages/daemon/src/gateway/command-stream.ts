@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CommandNews, CommandView } from "@corral/protocol";
 import type { OutputRange } from "../shells/index.ts";
 import { usualLimits } from "./feed.ts";
@@ -108,8 +109,9 @@ function begunAtEnd(bytes: Buffer): number {
   return 0;
 }
 
-/** False when the client has gone. */
+/** False when the client has gone. Whatever the client takes, all others have their turn first, and so has whoever holds the command to its limits. */
 async function hasRoom(response: ServerResponse, gone: AbortSignal): Promise<boolean> {
+  await nextTurn();
   if (gone.aborted) return false;
   if (!response.writableNeedDrain) return true;
   const { promise, resolve } = Promise.withResolvers<void>();
