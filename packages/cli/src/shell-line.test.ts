@@ -1,6 +1,6 @@
 import type { Client } from "@corral/client";
 import type { CommandView, ShellView, StartCommand } from "@corral/protocol";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ended, ShellLine } from "./shell-line.ts";
 import { testWorld } from "./testing/world.ts";
 
@@ -101,6 +101,27 @@ test("a command whose output nobody takes any more is ended without what it has 
   };
   const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
   expect(await line.run("yes", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
+});
+
+test("output that goes on arriving when a command was told to end is cut short, and that is said", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { world, pressCtrlC } = testWorld("");
+  const shells = {
+    start: async () => undefined,
+    interrupt: async () => ({ kind: "nothing-running" }),
+    follow: (_shell: unknown, _id: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("left")));
+        pressCtrlC();
+        vi.advanceTimersByTime(6_000);
+      }),
+    look: async () => endedWith(143),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  const outcome = await line.run("yes", { live: true });
+  expect(outcome).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
+  expect(ended(outcome, { goesOn: true })).toBe("[the rest of its output is left out]\n");
 });
 
 function endedWith(exitCode: number): CommandView {

@@ -30,7 +30,8 @@ export interface Ended {
  *
  * 1. A command has one id from here on, so sending it again after a broken connection runs nothing twice.
  * 2. Ctrl-C ends what runs; pressed again, it leaves that alone and goes. It is never lost on a command that is about to start.
- * 3. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does. Where nobody reads any more, output is not waited for.
+ * 3. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does. Where nobody reads any more, output is not waited for, and
+ *    for who has told a command to end not for long.
  */
 export class ShellLine {
   readonly #client: Client;
@@ -54,9 +55,11 @@ export class ShellLine {
 
   async run(text: string, { live }: { live: boolean }): Promise<Ended> {
     if (this.#isEnding) return { result: undefined, notice: undefined, interrupted: true };
-    const running = (this.#running = {
+    const running: Running = (this.#running = {
       leaving: new AbortController(),
       unread: new AbortController(),
+      isCutShort: false,
+      patience: undefined,
       pressed: 0,
     });
     const forget = this.#world.onInterrupt(() => this.press());
@@ -66,12 +69,16 @@ export class ShellLine {
       // What was pressed before may have come to a shell in which nothing ran yet.
       if (running.pressed > 0) this.#interrupt(running);
       const view = await (live ? this.#followWhileRead(id, running) : this.#wait(id, running.leaving.signal));
-      return outcomeOf(view, running.pressed > 0);
+      const outcome = outcomeOf(view, running.pressed > 0);
+      return running.isCutShort
+        ? { ...outcome, notice: outcome.notice ?? "the rest of its output is left out" }
+        : outcome;
     } catch (error) {
       if (!running.leaving.signal.aborted) throw error;
       return { result: undefined, notice: `left ${id} running in ${this.#shell.id}`, interrupted: true, isLeft: true };
     } finally {
       forget();
+      clearTimeout(running.patience);
       this.#running = undefined;
     }
   }
@@ -130,6 +137,7 @@ export class ShellLine {
     running.pressed += 1;
     if (running.pressed > 1) return running.leaving.abort();
     this.#interrupt(running);
+    running.patience = setTimeout(() => this.#cutShort(running), outputPatienceMs);
   }
 
   /** Takes no more lines and ends what runs. Told again, as some programs do at once, it is the same. */
@@ -139,6 +147,11 @@ export class ShellLine {
     this.#isEnding = true;
     this.#lines?.close();
     this.press();
+  }
+
+  #cutShort(running: Running): void {
+    running.isCutShort = true;
+    running.unread.abort();
   }
 
   #interrupt(running: Running): void {
@@ -201,6 +214,9 @@ export class ShellLine {
   }
 }
 
+/** How long output may go on arriving for who has told the command to end, which is over by then. */
+const outputPatienceMs = 5_000;
+
 /** The exit code after Ctrl-C. */
 export const interrupted = 130;
 
@@ -208,6 +224,8 @@ interface Running {
   readonly leaving: AbortController;
   /** Nobody takes its output any more. */
   readonly unread: AbortController;
+  isCutShort: boolean;
+  patience: NodeJS.Timeout | undefined;
   pressed: number;
 }
 
