@@ -35,13 +35,16 @@ test("Ctrl-C pressed before a command has started ends it when it has", async ()
   const { world, pressCtrlC } = testWorld("");
   const over = Promise.withResolvers<void>();
   let hasStarted = false;
+  const meant = new Set<string | undefined>();
   const shells = {
-    async start() {
+    async start(_shell: unknown, { id }: StartCommand) {
+      meant.add(id);
       pressCtrlC();
       await new Promise(setImmediate);
       hasStarted = true;
     },
-    async interrupt() {
+    async interrupt(_shell: unknown, { command }: { command?: string }) {
+      meant.add(command);
       if (hasStarted) over.resolve();
       return { kind: hasStarted ? "interrupted" : "nothing-running" };
     },
@@ -49,6 +52,8 @@ test("Ctrl-C pressed before a command has started ends it when it has", async ()
   };
   const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
   expect(await line.run("sleep 1000", { live: true })).toMatchObject({ interrupted: true, result: { exitCode: 143 } });
+  // No other one in the same shell.
+  expect([...meant]).toEqual([expect.stringMatching(/^cmd_/)]);
 });
 
 test("who presses again leaves a command, which goes on only where its shell does", async () => {

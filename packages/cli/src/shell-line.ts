@@ -55,7 +55,9 @@ export class ShellLine {
 
   async run(text: string, { live }: { live: boolean }): Promise<Ended> {
     if (this.#isEnding) return { result: undefined, notice: undefined, interrupted: true };
+    const id = newId("command");
     const running: Running = (this.#running = {
+      id,
       leaving: new AbortController(),
       unread: new AbortController(),
       isCutShort: false,
@@ -63,7 +65,6 @@ export class ShellLine {
       pressed: 0,
     });
     const forget = this.#world.onInterrupt(() => this.press());
-    const id = newId("command");
     try {
       await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
       // What was pressed before may have come to a shell in which nothing ran yet.
@@ -155,8 +156,10 @@ export class ShellLine {
   }
 
   #interrupt(running: Running): void {
-    this.#client.shells.interrupt(this.#shell.id, { signal: running.leaving.signal }).catch((error: unknown) => {
-      if (running.leaving.signal.aborted) return;
+    const { id: command, leaving } = running;
+    // In a shell that was left open others may have commands of their own.
+    this.#client.shells.interrupt(this.#shell.id, { command, signal: leaving.signal }).catch((error: unknown) => {
+      if (leaving.signal.aborted) return;
       this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
     });
   }
@@ -221,6 +224,7 @@ const outputPatienceMs = 5_000;
 export const interrupted = 130;
 
 interface Running {
+  readonly id: CommandId;
   readonly leaving: AbortController;
   /** Nobody takes its output any more. */
   readonly unread: AbortController;

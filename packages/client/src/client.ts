@@ -238,7 +238,8 @@ export interface Client {
     look(id: ShellId, command: CommandId, waiting?: Waiting & { readonly waitSeconds?: number }): Promise<CommandView>;
     /** Until it has ended; a broken connection is taken up again. */
     follow(id: ShellId, command: CommandId, following?: FollowCommand): Promise<CommandView>;
-    interrupt(id: ShellId, sending?: Sending): Promise<ShellInterruptAnswer>;
+    /** Without a command: all that runs or waits in it. */
+    interrupt(id: ShellId, sending?: Sending & { readonly command?: CommandId }): Promise<ShellInterruptAnswer>;
     close(id: ShellId, waiting?: Waiting): Promise<ClosedShell>;
   };
   /** What agents may do without asking, and why. */
@@ -432,7 +433,8 @@ export function createClient({
           query: { wait: waitSeconds },
         }),
       follow: (shell, command, following = {}) => followCommand(transport, { shell, command }, following),
-      interrupt: (id, sending) => ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id } }),
+      interrupt: (id, { command, ...sending } = {}) =>
+        ask("POST /api/shells/{id}/interrupt", { ...sending, path: { id }, body: { command } }),
       close: (id, waiting) => ask("DELETE /api/shells/{id}", { ...waiting, path: { id } }),
     },
     audit: {

@@ -1147,7 +1147,7 @@ export interface Api {
   "POST /api/shells/{id}/interrupt": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
-    body: Record<string, never>;
+    body: { command?: `cmd_${string}` | undefined };
     answer: { kind: "interrupted" | "nothing-running" };
   };
   /** Terminals that are open */

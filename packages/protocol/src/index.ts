@@ -379,6 +379,7 @@ export {
   type OpenShellWish,
   openShellWish,
   type ShellInterruptAnswer,
+  interruptShell,
   shellInterruptAnswer,
   type ShellList,
   shellList,

@@ -86,6 +86,9 @@ export const commandNews = z.discriminatedUnion("kind", [
 ]);
 export type CommandNews = z.infer<typeof commandNews>;
 
+/** Without a command: all that runs or waits in it. */
+export const interruptShell = z.object({ command: commandId.optional() });
+
 export const shellInterruptAnswer = z.object({ kind: z.enum(["interrupted", "nothing-running"]) });
 export type ShellInterruptAnswer = z.infer<typeof shellInterruptAnswer>;
 

@@ -6,6 +6,7 @@ import {
   commandView,
   covers,
   type EnvironmentKind,
+  interruptShell,
   openShellWish,
   shellId,
   shellInterruptAnswer,
@@ -121,8 +122,8 @@ export const shellRoutes: Routes = (app, parts) => {
 
   app.post(
     "/api/shells/:id/interrupt",
-    { schema: { tags, params: shellParams, body: z.object({}), response: { 200: shellInterruptAnswer } } },
-    async (request) => shells.interrupt((await knownShell(parts, request)).id, request.by),
+    { schema: { tags, params: shellParams, body: interruptShell, response: { 200: shellInterruptAnswer } } },
+    async (request) => shells.interrupt((await knownShell(parts, request)).id, request.by, request.body.command),
   );
 };
 

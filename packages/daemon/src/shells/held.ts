@@ -195,12 +195,14 @@ export class HeldShell {
     return (await environment?.shell.readWhole(id, stream, { from, bytes }))?.bytes ?? Buffer.alloc(0);
   }
 
-  interrupt(by: By): boolean {
-    for (const running of this.#running.values()) {
+  /** Without a command all of them. Says whether there was one. */
+  interrupt(by: By, command?: CommandId): boolean {
+    const meant = [...this.#running].filter(([id]) => command === undefined || id === command);
+    for (const [, running] of meant) {
       running.interruptedBy ??= by.actor;
       running.abort.abort();
     }
-    return this.#running.size > 0;
+    return meant.length > 0;
   }
 
   /** Whether a command succeeds in the shell as it is; false when nothing of it is open. */

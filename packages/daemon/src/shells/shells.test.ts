@@ -193,6 +193,24 @@ describe("a person's shell", () => {
     expect(await run(at, id, "echo on")).toMatchObject({ result: { stdout: "on\n" } });
   });
 
+  test("has one command interrupted and not the others", async () => {
+    const at = await place();
+    const { id, path } = await at.shells.open(wish(), by);
+    const command = (text: string) => ({ id: newId("command"), text, timeoutMs: 60_000 });
+    const [first, second] = [command("mkfifo go; echo begun; read x <go; echo on"), command("echo never")];
+    await at.shells.start(id, first, by);
+    await at.shells.start(id, second, by);
+    const running = at.shells.follow(id, first.id, () => undefined);
+    expect(await at.shells.interrupt(id, by, second.id)).toEqual({ kind: "interrupted" });
+    expect(await at.shells.follow(id, second.id, () => undefined)).toMatchObject({
+      result: { exitCode: 143, stdout: "" },
+    });
+    expect(await at.shells.interrupt(id, by, second.id)).toEqual({ kind: "nothing-running" });
+    while (!existsSync(join(path, "go"))) await new Promise(setImmediate);
+    writeFileSync(join(path, "go"), "\n");
+    expect(await running).toMatchObject({ result: { exitCode: 0, stdout: "begun\non\n" } });
+  });
+
   test("let go in the middle of a command is taken up again, and the end is true and recorded once", async () => {
     const at = await place();
     const { id, path } = await at.shells.open(wish(), by);

@@ -34,8 +34,8 @@ export interface Shells {
   follow(id: ShellId, command: CommandId, onOutput: OnOutput): Promise<CommandView>;
   /** Bytes that a command has written so far, from a place on; none when they are no longer kept. */
   read(id: ShellId, command: CommandId, range: OutputRange): Promise<Buffer>;
-  /** Ends what runs in it; the shell stays. */
-  interrupt(id: ShellId, by: By): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
+  /** Ends a command, or all that runs and waits in it; the shell stays. */
+  interrupt(id: ShellId, by: By, command?: CommandId): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
   readonly terminals: Terminals<ShellId>;
   /** Ends it, and removes its files unless something in them would be lost. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
@@ -108,7 +108,9 @@ export function openShells({
     follow: async (id, command, onOutput) => (await hold(id, { closedToo: true })).follow(command, onOutput),
     read: async (id, command, { stream, from, limit }) =>
       (await hold(id, { closedToo: true })).read(command, stream, from, limit),
-    interrupt: async (id, by) => ({ kind: (await hold(id)).interrupt(by) ? "interrupted" : "nothing-running" }),
+    interrupt: async (id, by, command) => ({
+      kind: (await hold(id)).interrupt(by, command) ? "interrupted" : "nothing-running",
+    }),
     terminals: terminalsOf<ShellId>(
       async (id) => (await hold(id, { closedToo: true })).terminals,
       async (id, size, by, terminal = newId("terminal")) => (await hold(id)).openTerminal(terminal, size, by),
