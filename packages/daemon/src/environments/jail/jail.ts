@@ -164,6 +164,7 @@ class JailDriver implements EnvironmentDriver {
   #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
     const means = this.#findMeans();
     return raiseJail(ownBuilders, {
+      home: this.#home,
       bubblewrap,
       plan,
       folder,

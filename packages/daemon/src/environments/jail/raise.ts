@@ -1,5 +1,6 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { fstatSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { homedir } from "node:os";
 import type { EnvironmentPlan } from "../port.ts";
 import {
   type Bind,
@@ -11,6 +12,7 @@ import {
   type WorkspaceOwner,
 } from "../walled/index.ts";
 import { type Builders, seccompFd } from "./builders.ts";
+import { concealedIn } from "./concealed.ts";
 import { mountedEtc } from "./etc.ts";
 import { type InsideMounts, mountInside } from "./inside-mounts.ts";
 import { startJail } from "./start.ts";
@@ -51,6 +53,8 @@ export async function raiseJail(builders: Builders, raising: Raising): Promise<P
 }
 
 export interface Raising {
+  /** The folder of all of Corral's state. */
+  readonly home: string;
   readonly bubblewrap: string;
   readonly plan: EnvironmentPlan;
   readonly folder: WalledFolder;
@@ -104,13 +108,14 @@ async function close({ shield, missing, siblings }: Opened): Promise<void> {
   shield.close();
 }
 
-function wallsAround({ plan, folder, user }: Raising, prepared: Prepared, opened: Opened): string[] {
+function wallsAround({ home, plan, folder, user }: Raising, prepared: Prepared, opened: Opened): string[] {
   const { shield, siblings } = opened;
   const binds = shield.isExposed ? [shield.binds[0]!, ...siblings] : opened.binds;
   return walls(plan, {
     user,
     made: prepared.made,
     systemFolders: prepared.systemFolders,
+    concealed: concealedIn(prepared.systemFolders, { home, people: [homedir(), plan.workspace] }),
     mountedEtc: mountedEtc(),
     spool: folder.spool,
     runtime: process.execPath,

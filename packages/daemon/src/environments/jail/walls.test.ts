@@ -77,6 +77,30 @@ describe("files of the machine", () => {
     await expectRefused(jail, "cat ~/mine");
   });
 
+  test.skipIf(!isRoot)(
+    "a home, a project and Corral's state are not there either where they lie below /usr (needs root, to put them there)",
+    async () => {
+      const below = mkdtempSync("/usr/local/corral-people-");
+      ends.push(() => rmSync(below, { recursive: true, force: true }));
+      const [ann, state] = [join(below, "ann"), join(below, "state")];
+      for (const folder of [join(ann, "project"), join(ann, "objects"), state]) mkdirSync(folder, { recursive: true });
+      for (const path of ["tool", "ann/key", "ann/objects/object", "state/log"]) writeFileSync(join(below, path), path);
+      for (const folder of [below, state]) chmodSync(folder, 0o755);
+      place.give(ann);
+      const secrets = [join(ann, "key"), join(state, "log")];
+      const open = { workspace: join(ann, "project"), readable: [join(ann, "objects")] };
+      const concealing = await place.open(open, { home: state });
+      for (const path of secrets) await expectRefused(concealing, `cat ${path}`);
+      await expectRefused(concealing, `echo x >${ann}/x`);
+      expect((await concealing.run(`cat ${below}/tool ${ann}/objects/object; ls ${ann} ${state}`)).stdout).toBe(
+        `toolann/objects/object${ann}:\nobjects\n\n${state}:\n`,
+      );
+      expect(await concealing.run("echo mine >file && cat file")).toMatchObject({ stdout: "mine\n", exitCode: 0 });
+      // Of what nobody has said that it is anybody's, a jail sees what its user may read.
+      expect((await jail.run(`cat ${secrets.join(" ")}`)).stdout).toBe("ann/keystate/log");
+    },
+  );
+
   test("of /etc there is what programs need, and nothing that tells of the machine or its users", async () => {
     const needed = new Set(
       (

@@ -17,6 +17,7 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
     ...system(site, plan.network),
     ...scratch(site.user),
     ...outermost(plan.readable).flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
+    ...site.concealed.map((path) => ["--remount-ro", path]),
     ...(Object.keys(plan.siblings).length > 0 ? [openFolder(siblingsInside)] : []),
     ...site.binds.map(bind),
     ["--bind", site.spool, spoolInside],
@@ -36,6 +37,8 @@ export interface Site {
   readonly user: JailUser;
   /** Of /bin, /sbin, /lib…: what each one is on this machine. */
   readonly systemFolders: readonly SystemFolder[];
+  /** Folders of people's, and of Corral's own, that lie in those of the system. */
+  readonly concealed: readonly string[];
   /** Folders in /etc that are mounted one by one. */
   readonly mountedEtc: readonly string[];
   /** Host folder with the files made for jails. */
@@ -93,13 +96,14 @@ function privileges(user: JailUser): Option[] {
   }
 }
 
-function system({ systemFolders, mountedEtc, made }: Site, network: Network): Option[] {
+function system({ systemFolders, concealed, mountedEtc, made }: Site, network: Network): Option[] {
   return [
     ...["/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
     ...systemFolders.map(({ path, linkTo }) =>
       linkTo === undefined ? ["--ro-bind", path, path] : ["--symlink", linkTo, path],
     ),
+    ...concealed.map(cover),
     ["--proc", "/proc"],
     ["--dev", "/dev"],
     ["--ro-bind", `${made}/etc`, "/etc"],
