@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 /** Git itself follows alternates of alternates no deeper than this. */
@@ -13,6 +13,23 @@ export async function alternatesOf(objects: string, depth = 0): Promise<string[]
   );
   return [...new Set(found.flat())];
 }
+
+/**
+ * Those of them in which nothing but objects is. Whoever made the repo says where it borrows from, and a jail can read all that is there: what
+ * holds anything else may be somebody's keys.
+ */
+export async function readableAlternates(objects: string): Promise<string[]> {
+  const borrowed = await alternatesOf(objects);
+  const isReadable = await Promise.all(borrowed.map(holdsObjectsAlone));
+  return borrowed.filter((_, index) => isReadable[index]);
+}
+
+export async function holdsObjectsAlone(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => [""]);
+  return names.every((name) => ofGit.test(name));
+}
+
+const ofGit = /^([0-9a-f]{2}|pack|info|maintenance\.lock|(tmp_obj|incoming)[\w-]*)$/;
 
 async function readLines(path: string): Promise<string[]> {
   try {

@@ -4,7 +4,7 @@ import { chown, copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { git, type GitAnswer, insideGitJail, runJailed } from "../git/index.ts";
-import { alternatesOf } from "./alternates.ts";
+import { alternatesOf, readableAlternates } from "./alternates.ts";
 import { lookOver } from "./hazards.ts";
 import { layOut } from "./layout.ts";
 import type { Source } from "./source.ts";
@@ -117,10 +117,12 @@ export async function commitWorktree(
   return { commit, skipped };
 }
 
-/** Objects that could not be read at their place inside are copied. */
+/** Objects that could not be read at their place inside are copied, and those that lie among other things. */
 export async function detachFrom(folder: string, hidden: readonly string[], options: Copying = {}): Promise<void> {
   const objects = join(folder, ".git/objects");
-  if (!(await alternatesOf(objects)).some((path) => hidden.some((place) => isWithin(path, place)))) return;
+  const borrowed = await alternatesOf(objects);
+  const isHidden = borrowed.some((path) => hidden.some((place) => isWithin(path, place)));
+  if (!isHidden && (await readableAlternates(objects)).length === borrowed.length) return;
   succeeded(await git(folder, ["repack", "--quiet", "-a", "-d"], options));
   await rm(join(objects, "info/alternates"));
 }

@@ -1,6 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { holdsObjectsAlone } from "./alternates.ts";
 import type { Owner } from "./copy.ts";
 import type { Workspace } from "./prepare.ts";
 import { inspect } from "./source.ts";
@@ -26,7 +27,7 @@ export async function openInPlace(
   const { worktree: path, head, remotes, variables } = source;
   const objects = join(source.commonFolder, "objects");
   // A linked worktree has its objects elsewhere.
-  const readable = objects.startsWith(`${path}/`) ? [] : [objects];
+  const readable = !objects.startsWith(`${path}/`) && (await holdsObjectsAlone(objects)) ? [objects] : [];
   return {
     path,
     branch,

@@ -113,6 +113,26 @@ test("what the repo itself borrows from is readable, too", async () => {
   expect(inCopy("show", "HEAD:file.txt")).toBe("content");
 });
 
+test("a folder with anything but objects is not readable, whoever says that the repo borrows from it, and what it gives is copied", async () => {
+  const keys = join(place, "keys");
+  mkdirSync(keys);
+  writeFileSync(join(keys, "id_ed25519"), "secret");
+  const base = commit({ "file.txt": "content" });
+  writeFileSync(join(repo, ".git/objects/info/alternates"), `${keys}\n`);
+  expect(await prepare()).toMatchObject({ base, readable: [] });
+  expect(inCopy("show", "HEAD:file.txt")).toBe("content");
+  inCopy("fsck", "--strict");
+  rmSync(join(repo, ".git/objects/info/alternates"));
+  expect(await prepare({ destination: join(place, "copies/two") })).toMatchObject({
+    readable: [join(repo, ".git/objects")],
+  });
+  const empty = join(place, "empty");
+  execFileSync("git", ["init", "--quiet", empty]);
+  rmSync(join(empty, ".git/objects"), { recursive: true });
+  symlinkSync(keys, join(empty, ".git/objects"));
+  expect(await prepare({ repo: empty, destination: join(place, "copies/three") })).toMatchObject({ readable: [] });
+});
+
 test("objects at a place that shows something else inside are copied, not borrowed", async () => {
   commit({ "file.txt": "main" });
   git("worktree", "add", "--quiet", "--detach", join(place, "tree"));

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { git } from "../git/index.ts";
-import { alternatesOf } from "./alternates.ts";
+import { readableAlternates } from "./alternates.ts";
 import { borrow, checkOut, commitWorktree, detachFrom, give, type Owner } from "./copy.ts";
 import { copyExtras } from "./extras.ts";
 import { keepFor } from "./keep.ts";
@@ -74,7 +74,7 @@ export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> 
   const [source] = await Promise.all([inspect(wish.repo, { signal: wish.signal }), clear(beside)]);
   const kept = keepBorrowed(source, wish);
   const filled = await fill(source, beside, wish);
-  const readable = await alternatesOf(join(beside, ".git/objects"));
+  const readable = await readableAlternates(join(beside, ".git/objects"));
   const { destination: path, branch } = wish;
   const { head, remotes, variables } = source;
   const workspace = { path, branch, head, readable, variables, remotes, ...filled };

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "
 import { join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
-import { alternatesOf } from "./alternates.ts";
+import { alternatesOf, readableAlternates } from "./alternates.ts";
 import { borrow, checkOut, type Owner } from "./copy.ts";
 import { inspect, notesOf, type Source, type SourceNotes } from "./source.ts";
 import { emptyTrash, setOut } from "./trash.ts";
@@ -65,7 +65,9 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
     await setOut(making);
     borrow(source, making);
     // What cannot be borrowed inside would have to be copied whole, each time.
-    if ((await alternatesOf(join(making, ".git/objects"))).some(isHidden)) return setOut(making);
+    const borrowed = await alternatesOf(join(making, ".git/objects"));
+    const readable = await readableAlternates(join(making, ".git/objects"));
+    if (borrowed.some(isHidden) || readable.length < borrowed.length) return setOut(making);
     await checkOut(making, { to: source.head, owner }, background);
     const notes = await notesOf(source.worktree, source.head, background);
     await writeFile(join(making, record), JSON.stringify({ head: source.head, notes, owner: owner?.uid ?? null }));
