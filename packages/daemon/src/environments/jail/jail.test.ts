@@ -115,6 +115,16 @@ describe("the jail's walls", () => {
     expect(new Set(names.filter((name) => name !== "OLDPWD"))).toEqual(given);
   });
 
+  test("no variable brings an option for bubblewrap along", async () => {
+    const { home, workspace } = newPlace();
+    const variables = { GIVEN: "yes\0--ro-bind\0/\0/home/agent" };
+    await expect(openJail({ variables }, { home, workspace })).rejects.toMatchObject({ code: "request.invalid" });
+    expect(readdirSync(join(home, "environments")).filter((name) => name.startsWith("env_"))).toEqual([]);
+    const spelt = { GIVEN: variables.GIVEN.replaceAll("\0", " ") };
+    const { run } = await openJail({ variables: spelt }, { home, workspace });
+    expect((await run('echo "$GIVEN"; ls /home/agent')).stdout).toBe(`${spelt.GIVEN}\n`);
+  });
+
   test("a server on the machine's loopback cannot be reached, nor anything else", async () => {
     const { run } = await openJail();
     const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");

@@ -26,7 +26,7 @@ export async function startJail(builders: Builders, start: JailStart): Promise<P
     // It goes through the doors and loads meanwhile.
     const walls = start.walls();
     seccomp.end(walls.seccomp);
-    line.end([...infoOptions, ...walls.options].map((each) => `${each}\0`).join(""));
+    line.end(optionWords([...infoOptions, ...walls.options]));
     // It builds meanwhile; nothing of the agent runs before the word to begin.
     start.tighten();
     // The keeper, who would make them itself, comes last: whoever makes them now would take the processor from those who are needed first.
@@ -73,6 +73,13 @@ export interface Walls {
   readonly spool: string;
   /** Resolves when what is covered is there, or cannot be. */
   readonly covered: Promise<void>;
+}
+
+/** A zero byte ends each of them, so one within a path or a variable would begin an option of its own. */
+function optionWords(options: readonly string[]): string {
+  if (options.some((each) => each.includes("\0")))
+    throw new CorralError("request.invalid", "A path or a variable of a jail has a zero byte in it.");
+  return options.map((each) => `${each}\0`).join("");
 }
 
 interface Collected {
