@@ -10,6 +10,7 @@ import type { Environment, EnvironmentDriver } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
 import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "../walled/index.ts";
+import { runUnshielded } from "./testing/place.ts";
 
 const mebibyte = 2 ** 20;
 const onDisk = "/var/tmp";
@@ -169,6 +170,18 @@ describe("the disk", () => {
     const { run } = await openJail({ diskBytes: 20 * mebibyte });
     expect(await run("head -c 40000000 /dev/zero >huge")).toMatchObject({ exitCode: 153, limit: "disk" });
     expect((await run("stat -c %s huge")).stdout).toBe(`${20 * mebibyte}\n`);
+  });
+
+  test("is not taken by what is set aside without being written", async () => {
+    const take = "n=0; while [ $n -lt 20 ]; do fallocate -l 10M part$n || exit 1; n=$((n + 1)); done";
+    const { run, workspace } = await openJail({ diskBytes: 20 * mebibyte }, onDisk);
+    expect(await run(take)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("not supported") as string });
+    // A file may be made to have no room, too, and who asks a library for some gets it written.
+    expect(await run("head -c 8192 /dev/zero >holes && fallocate --punch-hole -l 4096 holes")).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await run("fallocate --posix -l 4096 part0 && stat -c %s part0")).toMatchObject({ stdout: "4096\n" });
+    expect(runUnshielded(workspace, `${take}; rm part*`).exitCode).toBe(0);
   });
 
   test("is not taken by files without number", async () => {

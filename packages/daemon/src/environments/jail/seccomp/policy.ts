@@ -32,7 +32,7 @@ export type Condition =
 
 export type Errno = keyof typeof errnos;
 
-export const errnos = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EAFNOSUPPORT: 97 } as const;
+export const errnos = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const newNamespaces = 0x7e02_0000;
@@ -47,6 +47,9 @@ const personalities = {
   harmless: 0x0008 | 0x0002_0000 | 0x0004_0000,
   asks: 0xffff_ffff,
 };
+
+/** Ways of `fallocate` that take no room: PUNCH_HOLE with KEEP_SIZE, COLLAPSE_RANGE. */
+const givingRoom = [0x03, 0x08];
 
 const always: readonly Refusal[] = [
   { calls: ["clone"], when: [{ argument: 0, anyOf: newNamespaces }], answer: "EPERM" },
@@ -102,6 +105,9 @@ const always: readonly Refusal[] = [
   },
   // Its mode is in memory; whoever calls it can do without.
   { calls: ["openat2"], answer: "ENOSYS" },
+
+  // It takes the disk at once, and the kernel does not count it as written by anybody; who calls it writes where a file system does not have it.
+  { calls: ["fallocate"], when: [{ argument: 1, notIn: givingRoom }], answer: "EOPNOTSUPP" },
 
   // What hardly a kernel has any more.
   { calls: ["_sysctl", "sysfs", "ustat", "uselib", "nfsservctl", "lookup_dcookie"], answer: "ENOSYS" },

@@ -158,6 +158,11 @@ const cases: [SystemCall, number[], Outcome][] = [
   ["openat", [3, 0, 0o20_200_001, 0o4755], "EPERM"],
   ["openat", [3, 0, 0, 0o7777], "allowed"],
   ["openat2", [3, 0, 0, 24], "ENOSYS"],
+  ["fallocate", [3, 0, 0, 4096], "EOPNOTSUPP"],
+  ["fallocate", [3, 1, 0, 4096], "EOPNOTSUPP"],
+  ["fallocate", [3, 0x10, 0, 4096], "EOPNOTSUPP"],
+  ["fallocate", [3, 0x03, 0, 4096], "allowed"],
+  ["fallocate", [3, 0x08, 0, 4096], "allowed"],
 ];
 
 describe("the numbers", () => {

@@ -23,6 +23,7 @@ const numbers = {
   delete_module: [176, 106],
   epoll_ctl_old: [214],
   epoll_wait_old: [215],
+  fallocate: [285, 47],
   fanotify_init: [300, 262],
   fchmod: [91, 52],
   fchmodat: [268, 53],
