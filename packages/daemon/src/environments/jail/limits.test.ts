@@ -172,6 +172,13 @@ describe("the disk", () => {
     expect((await run("stat -c %s huge")).stdout).toBe(`${20 * mebibyte}\n`);
   });
 
+  test("is not taken by open files that have no name any more", async () => {
+    const hold = `for fd in 3 4 5 6 7 8; do eval "exec $fd>part"; rm part; head -c 15000000 /dev/zero >&$fd; sleep 0.3; done; sleep 3; echo held`;
+    const [small, large] = await Promise.all([openJail({ diskBytes: 40 * mebibyte }), openJail({})]);
+    expect(await small.run(hold)).toMatchObject({ stdout: "", limit: "disk", timedOut: false });
+    expect(await large.run(hold)).toMatchObject({ stdout: "held\n", exitCode: 0 });
+  }, 60_000);
+
   test("is not taken by what is set aside without being written", async () => {
     const take = "n=0; while [ $n -lt 20 ]; do fallocate -l 10M part$n || exit 1; n=$((n + 1)); done";
     const { run, workspace } = await openJail({ diskBytes: 20 * mebibyte }, onDisk);

@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from "@corral/protocol";
 import { readdirSync, readFileSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { isAlive } from "../process-identity.ts";
 
 /** The processes of an environment: its first one and all that came of it, those that were orphaned too. */
@@ -20,6 +21,25 @@ export function holdMore(pids: readonly number[], bytes: number): boolean {
 export function writtenBy(pids: readonly number[]): number {
   return sum(pids, (pid) => Math.max(0, counter(pid, "write_bytes") - counter(pid, "cancelled_write_bytes")));
 }
+
+/**
+ * What they hold open on the disk of a folder that has no name any more: whoever goes through folders does not find it. Each file counts once.
+ */
+export async function namelessOf(pids: readonly number[], folder: string): Promise<number> {
+  const device = (await stat(folder).catch(() => undefined))?.dev;
+  const found = new Map<number, number>();
+  let looked = 0;
+  for (const pid of pids)
+    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      if (looked++ > mostDescriptors) break;
+      const open = await stat(`/proc/${pid}/fd/${fd}`).catch(() => undefined);
+      if (open?.isFile() === true && open.nlink === 0 && open.dev === device) found.set(open.ino, open.blocks * 512);
+    }
+  return [...found.values()].reduce((total, bytes) => total + bytes, 0);
+}
+
+/** It takes a second to look at so many. */
+const mostDescriptors = 20_000;
 
 const pageBytes = 4096;
 

@@ -1,7 +1,7 @@
 import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
 import { statfsSync } from "node:fs";
 import { isAlive } from "../process-identity.ts";
-import { holdMore, processesOf, writtenBy } from "./processes.ts";
+import { holdMore, namelessOf, processesOf, writtenBy } from "./processes.ts";
 
 /**
  * Looks after what no mechanism of the kernel keeps, as long as this process has environments open: the disk, and memory
@@ -93,9 +93,11 @@ export class Warden {
     const { diskBytes, workspaceBytes = Infinity } = ward.limits;
     if (ward.gone < Math.min(diskBytes, workspaceBytes) / 8) return;
     ward.gone = 0;
-    const written = writtenBy(processesOf(ward.supervisor));
-    const held = await this.#options.measure(ward.folders);
-    if (held === undefined) return;
+    const processes = processesOf(ward.supervisor);
+    const written = writtenBy(processes);
+    const named = await this.#options.measure(ward.folders);
+    if (named === undefined) return;
+    const held = named + (await namelessOf(processes, ward.folders[0]));
     ward.atFirst ??= Math.max(0, held - written);
     const hasGrown = held > (ward.held ?? ward.atFirst);
     ward.held = held;
