@@ -22,7 +22,7 @@ function plant(name: string): string {
 describe("bubblewrap", () => {
   test("that others could have changed is told of, and not run", async () => {
     const trace = plant("bwrap");
-    expect(await bubblewrap([folder])).toMatchObject({
+    expect(await bubblewrap({ among: [folder] })).toMatchObject({
       state: "failed",
       found: `${join(folder, "bwrap")}, which others than root could change`,
       fix: expect.stringContaining("apt install bubblewrap"),
@@ -42,7 +42,30 @@ describe("bubblewrap", () => {
   });
 
   test("that is not there is missed", async () => {
-    expect(await bubblewrap([folder])).toMatchObject({ state: "failed", found: "none" });
+    expect(await bubblewrap({ among: [folder] })).toMatchObject({ state: "failed", found: "none" });
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)("the version of bubblewrap (needs root, to have one that is trusted)", () => {
+  const says = (version: string, works = false) => {
+    writeFileSync(join(folder, "bwrap"), `#!/bin/sh\necho bubblewrap ${version}\n`, { mode: 0o755 });
+    return bubblewrap({ among: [folder], works });
+  };
+
+  test("is told where it is too old to open a jail", async () => {
+    expect(await says("0.7.0")).toMatchObject({
+      state: "failed",
+      found: `bubblewrap 0.7.0 at ${join(folder, "bwrap")}, older than 0.8`,
+      fix: expect.stringMatching(/^Update it to 0\.8 or newer/),
+    });
+  });
+
+  test.each(["0.8.0", "0.11.0", "1.0"])("%s will do", async (version) => {
+    expect(await says(version)).toMatchObject({ state: "ok", found: expect.stringContaining(version) });
+  });
+
+  test("does not matter where a jail opens all the same", async () => {
+    expect(await says("0.7.0", true)).toMatchObject({ state: "ok" });
   });
 });
 

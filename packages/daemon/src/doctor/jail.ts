@@ -22,7 +22,7 @@ export async function jails(probe: Probe, isRoot: boolean): Promise<Finding[]> {
   if (process.platform !== "linux") return [works];
   const kept = tried.ok ? limits(tried.limits ?? []) : [];
   const stands = [
-    await bubblewrap(),
+    await bubblewrap({ works: tried.ok }),
     ...(isRoot ? [utilLinux()] : []),
     userNamespaces(isRoot, tried.ok),
     appArmor(isRoot, tried.ok),
@@ -37,15 +37,28 @@ const openNetwork: Finding = {
   why: "they would reach the machine's own (D-Bus, X11); what needs them has them where the network is off or allow",
 };
 
-/** The one that jails are built with; others are not even asked. */
-export async function bubblewrap(among = systemPlaces): Promise<Finding> {
+/** The one that jails are built with; others are not even asked. `works`: a jail was opened with it. */
+export async function bubblewrap({ among = systemPlaces, works = false } = {}): Promise<Finding> {
   const about = { name: "bubblewrap", why: "builds the walls of a jail; without it none is opened" };
   const program = findSystemProgram("bwrap", among);
   const version = program === undefined ? undefined : await versionOf(program);
+  if (version !== undefined && isTooOld(version) && !works) {
+    const fix = `Update it to ${oldest.join(".")} or newer: ${installing("bubblewrap")}, on a newer release of the system`;
+    return { ...about, state: "failed", found: `${version} at ${program}, older than ${oldest.join(".")}`, fix };
+  }
   if (version !== undefined) return { ...about, state: "ok", found: `${version} at ${program}` };
   const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));
   const found = distrusted === undefined ? "none" : `${program ?? distrusted}, which ${isBroken(program)}`;
   return { ...about, state: "failed", found, fix: installing("bubblewrap") };
+}
+
+/** The first that can keep a jail from user namespaces of its own. */
+const oldest = [0, 8] as const;
+
+function isTooOld(said: string): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(said)?.map(Number) ?? [];
+  if (major === undefined || minor === undefined) return false;
+  return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
 }
 
 function isBroken(program: string | undefined): string {
