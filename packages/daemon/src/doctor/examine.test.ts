@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { examine, type Patient } from "./examine.ts";
-import { node } from "./machine.ts";
+import { disk, node } from "./machine.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -52,6 +52,18 @@ describe("the home", () => {
     writeFileSync(home, "");
     expect(await finding("home", { home })).toMatchObject({ state: "failed", found: `${home} is no folder` });
   });
+});
+
+test("a disk that has no room for another file is full, however many bytes are free", () => {
+  const seen = { bavail: 2 ** 24, bsize: 4096, files: 1000 };
+  const states = [1000, 40, 0].map((ffree) => disk(folder, () => ({ ...seen, ffree })));
+  expect(states.map(({ state, found }) => [state, found])).toEqual([
+    ["ok", "64.0 GB free"],
+    ["warning", "64.0 GB free, and room for 40 files more"],
+    ["failed", "64.0 GB free, and room for 0 files more"],
+  ]);
+  // Some file systems make room for files as they are made.
+  expect(disk(folder, () => ({ ...seen, files: 0, ffree: 0 }))).toMatchObject({ state: "ok", found: "64.0 GB free" });
 });
 
 describe("the database", () => {

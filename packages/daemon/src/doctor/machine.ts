@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Finding } from "@corral/protocol";
 
@@ -71,18 +71,23 @@ function isWritable(folder: string): boolean {
   }
 }
 
-export function disk(folder: string): Finding {
-  const { bavail, bsize } = statfsSync(nearest(folder));
+/** Some file systems have room for so many files, and so full they take nothing more; where none is counted there is no such end. */
+export function disk(folder: string, look: (path: string) => DiskSeen = statfsSync): Finding {
+  const { bavail, bsize, files, ffree } = look(nearest(folder));
   const free = (bavail * bsize) / gigabyte;
-  const state = free < 0.1 ? "failed" : free < 2 ? "warning" : "ok";
+  const areFilesScarce = files > 0 && ffree < files / 20;
+  const isFull = free < 0.1 || (files > 0 && ffree === 0);
+  const state = isFull ? "failed" : free < 2 || areFilesScarce ? "warning" : "ok";
   return {
     name: "disk",
     state,
-    found: `${free.toFixed(1)} GB free`,
+    found: `${free.toFixed(1)} GB free${areFilesScarce ? `, and room for ${ffree} files more` : ""}`,
     why: "holds the log and a copy of the repository for each session",
     ...(state !== "ok" && { fix: "Make room, or set CORRAL_HOME to a folder on a larger disk" }),
   };
 }
+
+type DiskSeen = Pick<StatsFs, "bavail" | "bsize" | "files" | "ffree">;
 
 /** A number below /proc/sys; undefined where the kernel has no such setting. */
 export function kernelSetting(name: string): number | undefined {
