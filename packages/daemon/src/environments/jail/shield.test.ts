@@ -1,5 +1,5 @@
 import { newId, refusalIn } from "@corral/protocol";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -307,32 +307,38 @@ describe.skipIf(isRoot)("a jail beside another one in the same workspace", () =>
 });
 
 describe("a workspace that is the user's own folder", () => {
-  test.skipIf(!isRoot)(
-    "is worked on as its owner, with what is there protected and the rest left alone (needs root)",
-    async () => {
-      const folder = newFolder({ uid: 1234, gid: 1234 });
-      initRepo(folder);
-      for (const name of [".vscode", ".git/modules", ".git/worktrees"]) mkdirSync(join(folder, name));
-      writeFileSync(join(folder, ".vscode/tasks.json"), "{}");
-      execFileSync("chown", ["-R", "1234:1234", folder]);
-      const before = tree(folder);
-      const { environment, run } = await place.open({ workspace: folder });
-      const tries = [
-        "echo x >.vscode/tasks.json",
-        "echo x >.git/config",
-        "echo x >.git/commondir",
-        "echo x >.git/modules/x",
-        "echo x >.git/worktrees/x",
-        "echo x >.git/refs/heads/x",
-        "git -c user.name=a -c user.email=a commit --quiet --allow-empty -m x 2>/dev/null",
-      ];
-      expect((await run(script(tries.map((text) => ({ path: text, text }))))).stdout).toBe("");
-      expect(readdirSync(folder).toSorted()).toEqual([".git", ".vscode"]);
-      expect(await run("id -u; echo mine >file; rm file")).toMatchObject({ stdout: "1234\n", exitCode: 0 });
-      await environment.end();
-      expect(tree(folder)).toEqual(before);
-    },
-  );
+  test("is worked on as its owner, with what is there protected and the rest left alone", async () => {
+    const owner = isRoot ? { uid: 1234, gid: 1234 } : { uid: process.getuid!(), gid: process.getgid!() };
+    const folder = newFolder(owner);
+    initRepo(folder);
+    for (const name of [".vscode", ".git/modules", ".git/worktrees"]) mkdirSync(join(folder, name));
+    writeFileSync(join(folder, ".vscode/tasks.json"), "{}");
+    execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, folder]);
+    const before = tree(folder);
+    const { environment, run } = await place.open({ workspace: folder });
+    const attacks = [
+      "git -c user.name=a -c user.email=a commit --quiet --allow-empty -m x 2>/dev/null",
+      "echo x >.vscode/tasks.json",
+      "echo x >.git/refs/heads/x",
+      "echo x >.git/modules/x",
+      "echo x >.git/worktrees/x",
+      "echo x >.git/commondir",
+      "echo x >.git/config",
+      "mv .vscode .gone",
+      "mv .git .away",
+    ];
+    const tries = script(attacks.map((text) => ({ path: text, text })));
+    expect((await run(tries)).stdout).toBe("");
+    expect(readdirSync(folder).toSorted()).toEqual([".git", ".vscode"]);
+    const uid = isRoot ? "1234" : "1000";
+    expect(await run("id -u; echo mine >file; rm file")).toMatchObject({ stdout: `${uid}\n`, exitCode: 0 });
+    await environment.end();
+    expect(tree(folder)).toEqual(before);
+    // The owner can do all of it, once they come to the folder.
+    chmodSync(join(folder, ".."), 0o755);
+    const outside = spawnSync("/bin/sh", ["-c", tries], { cwd: folder, encoding: "utf8", ...owner });
+    expect(outside.stdout.trim().split("\n")).toEqual(attacks);
+  });
 
   test.skipIf(!isRoot)("is refused when it belongs to root, with the advice to take a copy (needs root)", async () => {
     const folder = newFolder({ uid: 0, gid: 0 });
