@@ -63,13 +63,20 @@ function openNamespaces(first: ProcessIdentity): number[] {
   throw new CorralError("environment.gone", "The jail ended while it was opened.", { retry: "now" });
 }
 
-/** In the words of fstab. All names in it are Corral's own. */
+/** In the words of fstab. */
 function tableOf({ binds, covered }: InsideMounts): string {
   const lines = [
-    ...binds.map(({ inside, access }) => `${inside} ${inside} none bind${access === "read" ? ",ro" : ""} 0 0`),
-    ...covered.map((path) => `tmpfs ${path} tmpfs nosuid,nodev,mode=0555,size=4096 0 0`),
+    ...binds.map(({ inside, access }) => {
+      const path = escaped(inside);
+      return `${path} ${path} none bind${access === "read" ? ",ro" : ""} 0 0`;
+    }),
+    ...covered.map((path) => `tmpfs ${escaped(path)} tmpfs nosuid,nodev,mode=0555,size=4096 0 0`),
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function escaped(path: string): string {
+  return path.replaceAll(/[\s\\#]/g, (char) => `\\${char.codePointAt(0)!.toString(8).padStart(3, "0")}`);
 }
 
 /** How it ended does not matter: what is mounted is looked at afterwards. */

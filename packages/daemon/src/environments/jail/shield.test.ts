@@ -307,8 +307,9 @@ describe.skipIf(isRoot)("a jail beside another one in the same workspace", () =>
 });
 
 describe("a workspace that is the user's own folder", () => {
+  const owner = isRoot ? { uid: 1234, gid: 1234 } : { uid: process.getuid!(), gid: process.getgid!() };
+
   test("is worked on as its owner, with what is there protected and the rest left alone", async () => {
-    const owner = isRoot ? { uid: 1234, gid: 1234 } : { uid: process.getuid!(), gid: process.getgid!() };
     const folder = newFolder(owner);
     initRepo(folder);
     for (const name of [".vscode", ".git/modules", ".git/worktrees"]) mkdirSync(join(folder, name));
@@ -338,6 +339,38 @@ describe("a workspace that is the user's own folder", () => {
     chmodSync(join(folder, ".."), 0o755);
     const outside = spawnSync("/bin/sh", ["-c", tries], { cwd: folder, encoding: "utf8", ...owner });
     expect(outside.stdout.trim().split("\n")).toEqual(attacks);
+  });
+
+  test("has submodules in which git obeys nobody else, though a status of the whole asks there", async () => {
+    const [folder, library] = [newFolder(owner), join(place.home, "library")];
+    for (const each of [folder, library]) {
+      mkdirSync(each, { recursive: true });
+      initRepo(each);
+    }
+    const add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "libs/a b"];
+    // Git trusts nobody else's on the way, whatever it is told of the whole.
+    execFileSync("chown", ["-R", String(process.getuid!()), folder, library]);
+    execFileSync("git", add, { cwd: folder, env: trusting(folder) });
+    execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, folder]);
+    const mark = join(folder, "ran");
+    const commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    const own = `git init -q . && ${commit} && git config core.fsmonitor 'touch ${mark}; false'`;
+    const plant = `cd 'libs/a b' && rm .git && ${own}`;
+    const moves = ["mv libs other", "mv 'libs/a b' libs/c", "echo gitdir: /workspace/x >'libs/a b/.git'"];
+    const status = () => spawnSync("git", ["status"], { cwd: folder, env: { PATH: process.env["PATH"] }, ...owner });
+    // Where others come to it, root's is shielded in another way.
+    for (const mode of [0o700, 0o755]) {
+      chmodSync(join(folder, ".."), mode);
+      const { environment, run } = await place.open({ workspace: folder });
+      expect((await run(script([plant, ...moves].map((text) => ({ path: "through", text }))))).stdout).toBe("");
+      expect(await run("cd 'libs/a b' && echo mine >file && rm file && git status --short")).toMatchObject({
+        exitCode: 0,
+      });
+      await environment.end();
+    }
+    expect({ ...status(), ran: existsSync(mark) }).toMatchObject({ status: 0, ran: false });
+    spawnSync("/bin/sh", ["-c", plant], { cwd: folder, ...owner });
+    expect({ ...status(), ran: existsSync(mark) }).toMatchObject({ ran: true });
   });
 
   test.skipIf(!isRoot)("is refused when it belongs to root, with the advice to take a copy (needs root)", async () => {

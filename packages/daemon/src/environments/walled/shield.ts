@@ -3,6 +3,7 @@ import { closeSync, fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { workspaceInside } from "../keeper/index.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
+import { modulesOf } from "./modules.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
 import { isShutAway } from "./shut-away.ts";
 import {
@@ -112,11 +113,31 @@ export class Shield {
     return [
       git,
       ...(isOpen ? this.#surveyGit({ fd: git.entry.fd, path: ".git" }) : []),
+      ...(isUsers && git.entry?.kind === "folder" ? this.#surveyModules(workspace, git.entry) : []),
       ...namesIn(protectedNames).map((name) => this.#point(workspace, name, { otherwise, linkMayStay: true })),
       ...namesIn(protectedWhenThere).map((name) =>
         this.#point(workspace, name, { otherwise: "leave", linkMayStay: true }),
       ),
     ];
+  }
+
+  /**
+   * The `.git` of a submodule names the folder that git obeys there, and a `git status` at the top asks in each of them. A file goes where its
+   * folder is moved, so each on the way is bound over itself.
+   */
+  #surveyModules(workspace: Place, git: Entry): Point[] {
+    const points = new Map<string, Point>();
+    for (const path of modulesOf(`/proc/self/fd/${git.fd}`)) {
+      let place = workspace;
+      for (const name of [...path.split("/"), ".git"]) {
+        const rule = { otherwise: "leave", access: name === ".git" ? "read" : "write", linkMayStay: true } as const;
+        const point: Point = points.get(pathOf({ place, name })) ?? this.#point(place, name, rule);
+        points.set(pathOf(point), point);
+        if (point.entry?.kind !== "folder") break;
+        place = { fd: point.entry.fd, path: pathOf(point) };
+      }
+    }
+    return [...points.values()];
   }
 
   #surveyGit(git: Place): Point[] {
@@ -273,7 +294,7 @@ function isContent(otherwise: Rule["otherwise"]): otherwise is { readonly conten
   return typeof otherwise === "object";
 }
 
-function pathOf({ place, name }: Point): string {
+function pathOf({ place, name }: Pick<Point, "place" | "name">): string {
   return place.path === "" ? name : `${place.path}/${name}`;
 }
 
