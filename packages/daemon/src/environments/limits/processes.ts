@@ -22,6 +22,11 @@ export function writtenBy(pids: readonly number[]): number {
   return sum(pids, (pid) => Math.max(0, counter(pid, "write_bytes") - counter(pid, "cancelled_write_bytes")));
 }
 
+/** Whether one of them does not let its own user see what it writes, as a program that may be run and not read. */
+export function isHiding(pids: readonly number[]): boolean {
+  return pids.some((pid) => look(pid, "io") === "" && look(pid, "stat") !== "");
+}
+
 /**
  * What they hold open on the disk of a folder that has no name any more: whoever goes through folders does not find it. Each file counts once.
  */

@@ -1,7 +1,7 @@
 import type { LimitHit } from "@corral/protocol";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { defaultLimits } from "../plan.ts";
@@ -65,6 +65,39 @@ test("who writes nothing goes on, however little is left", async () => {
   await promise;
   expect(stopped).toEqual([]);
 });
+
+test.skipIf(process.getuid?.() === 0)(
+  "who hides that it writes is stopped while the disk gets fuller, and not before (needs an ordinary user)",
+  async () => {
+    const folder = mkdtempSync("/var/tmp/corral-hiding-");
+    const copy = join(folder, "dd");
+    copyFileSync("/usr/bin/dd", copy);
+    // Of a program that nobody may read the kernel tells nobody anything.
+    chmodSync(copy, 0o111);
+    const script = `while sleep 0.02; do head -c 10000 /dev/zero; done | ${copy} of=${join(folder, "file")} 2>/dev/null`;
+    const child = spawn("/bin/sh", ["-c", script], { stdio: "ignore", detached: true });
+    onTestFinished(async () => {
+      process.kill(-child.pid!, "SIGKILL");
+      await once(child, "close");
+      rmSync(folder, { recursive: true, force: true });
+    });
+    await expect.poll(() => existsSync(join(folder, "file"))).toBe(true);
+    const supervisor = identify(child.pid!)!;
+    const stopsBy = async (free: () => Free, done: Promise<unknown>) => {
+      const ward = new Ward({ supervisor, limits, folders: [folder], isMemoryWatched: false });
+      const { promise, resolve } = Promise.withResolvers<LimitHit>();
+      const end = new Warden({ free, measure: nothing, everyMs: 20 }).watch(ward, "command", resolve);
+      const first = await Promise.race([promise, done.then(() => "nobody")]);
+      end();
+      return first;
+    };
+    const still = looks(scarce, scarce, scarce, scarce);
+    expect(await stopsBy(still.free, still.done)).toBe("nobody");
+    let left = scarce.bytes;
+    const never = new Promise(() => undefined);
+    expect(await stopsBy(() => ({ ...scarce, bytes: (left -= 10_000) }), never)).toBe("disk");
+  },
+);
 
 test("what writes in the background of an environment without a command is stopped, too", async () => {
   const ward = await writer(10_000);

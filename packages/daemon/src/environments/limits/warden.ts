@@ -1,7 +1,7 @@
 import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
 import { statfsSync } from "node:fs";
 import { isAlive } from "../process-identity.ts";
-import { holdMore, namelessOf, processesOf, writtenBy } from "./processes.ts";
+import { holdMore, isHiding, namelessOf, processesOf, writtenBy } from "./processes.ts";
 
 /**
  * Looks after what no mechanism of the kernel keeps, as long as this process has environments open: the disk, and memory
@@ -10,7 +10,7 @@ import { holdMore, namelessOf, processesOf, writtenBy } from "./processes.ts";
  * 1. A look costs one question to the file system. A walk through a workspace follows only when at least an eighth of
  *    what its environment may add, or its workspace may hold, has gone from the disk since the last one, whoever took it.
  * 2. Below the reserve the environment that has written most is stopped, one at a time, whatever its own limit is.
- * 3. Nobody is stopped for the disk who does not add to it: a full one must not end work that needs no room, or makes some.
+ * 3. Nobody is stopped for the disk who does not add to it, as far as that can be seen: a full one must not end work that needs no room, or makes some.
  * 4. A command that runs is stopped; what runs without one, in the background, ends with its environment.
  * 5. It never holds the process up, and never throws.
  */
@@ -134,6 +134,8 @@ export class Ward {
   readonly isMemoryWatched: boolean;
   /** Gone from the disk since its folders were last measured. */
   gone = 0;
+  /** Gone from the disk between the last two looks. */
+  lost = 0;
   /** What its folders took before it wrote. */
   atFirst: number | undefined;
   /** What they took when they were last measured. */
@@ -172,7 +174,8 @@ export class Ward {
     } catch {
       return undefined;
     }
-    if (before !== undefined) this.gone += goneBetween(before, this.#free);
+    this.lost = before === undefined ? 0 : goneBetween(before, this.#free);
+    this.gone += this.lost;
     if (isFull(this.#free)) this.timesFull++;
     return this.#free;
   }
@@ -193,12 +196,16 @@ interface Watch {
   stopped: boolean;
 }
 
-/** Those stopped before are still on their way out, and may leave enough. */
+/**
+ * Those stopped before are still on their way out, and may leave enough. Where the disk gets fuller and nobody is seen to write, whoever hides it is
+ * taken to.
+ */
 function stopLargestWriter(scarce: readonly Watch[]): void {
   const writers = scarce.filter(({ ward }) => writesNow(ward));
   if (scarce.some(({ stopped }) => stopped)) return;
   const [largest] = writers.toSorted((a, b) => (b.ward.written ?? 0) - (a.ward.written ?? 0));
-  if (largest !== undefined) stop(largest, "disk");
+  const found = largest ?? scarce.find(({ ward }) => ward.lost > 0 && isHiding(processesOf(ward.supervisor)));
+  if (found !== undefined) stop(found, "disk");
 }
 
 /** Whether its processes have written since the last time that this was asked. */
