@@ -341,37 +341,47 @@ describe("a workspace that is the user's own folder", () => {
     expect(outside.stdout.trim().split("\n")).toEqual(attacks);
   });
 
-  test("has submodules in which git obeys nobody else, though a status of the whole asks there", async () => {
-    const [folder, library] = [newFolder(owner), join(place.home, "library")];
-    for (const each of [folder, library]) {
-      mkdirSync(each, { recursive: true });
-      initRepo(each);
-    }
-    const add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "libs/a b"];
-    // Git trusts nobody else's on the way, whatever it is told of the whole.
-    execFileSync("chown", ["-R", String(process.getuid!()), folder, library]);
-    execFileSync("git", add, { cwd: folder, env: trusting(folder) });
-    execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, folder]);
-    const mark = join(folder, "ran");
-    const commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
-    const own = `git init -q . && ${commit} && git config core.fsmonitor 'touch ${mark}; false'`;
-    const plant = `cd 'libs/a b' && rm .git && ${own}`;
-    const moves = ["mv libs other", "mv 'libs/a b' libs/c", "echo gitdir: /workspace/x >'libs/a b/.git'"];
-    const status = () => spawnSync("git", ["status"], { cwd: folder, env: { PATH: process.env["PATH"] }, ...owner });
-    // Where others come to it, root's is shielded in another way.
-    for (const mode of [0o700, 0o755]) {
-      chmodSync(join(folder, ".."), mode);
-      const { environment, run } = await place.open({ workspace: folder });
-      expect((await run(script([plant, ...moves].map((text) => ({ path: "through", text }))))).stdout).toBe("");
-      expect(await run("cd 'libs/a b' && echo mine >file && rm file && git status --short")).toMatchObject({
-        exitCode: 0,
-      });
-      await environment.end();
-    }
-    expect({ ...status(), ran: existsSync(mark) }).toMatchObject({ status: 0, ran: false });
-    spawnSync("/bin/sh", ["-c", plant], { cwd: folder, ...owner });
-    expect({ ...status(), ran: existsSync(mark) }).toMatchObject({ ran: true });
-  });
+  test.each([
+    ["fetched", "true"],
+    ["not fetched", "git submodule --quiet deinit -f . && rm -r .git/modules"],
+    ["taken away", "git update-index --index-version 4 && rm -r .git/modules libs"],
+  ])(
+    "has submodules, %s, in which git obeys nobody else, though a status of the whole asks there",
+    async (_, before) => {
+      const [folder, library] = [newFolder(owner), join(place.home, "library")];
+      for (const each of [folder, library]) {
+        mkdirSync(each, { recursive: true });
+        initRepo(each);
+      }
+      const add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "libs/a b"];
+      // Git trusts nobody else's on the way, whatever it is told of the whole.
+      execFileSync("chown", ["-R", String(process.getuid!()), folder, library]);
+      execFileSync("git", add, { cwd: folder, env: trusting(folder) });
+      execFileSync("/bin/sh", ["-c", before], { cwd: folder, env: trusting(folder) });
+      execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, folder]);
+      const mark = join(folder, "ran");
+      const commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+      const own = `git init -q . && ${commit} && git config core.fsmonitor 'touch ${mark}; false'`;
+      const plant = `mkdir -p 'libs/a b' && cd 'libs/a b' && rm -f .git && ${own}`;
+      const moves = ["mv libs other", "mv 'libs/a b' libs/c", "echo gitdir: /workspace/x >'libs/a b/.git'"];
+      const status = () => spawnSync("git", ["status"], { cwd: folder, env: { PATH: process.env["PATH"] }, ...owner });
+      const asItWas = tree(folder);
+      // Where others come to it, root's is shielded in another way.
+      for (const mode of [0o700, 0o755]) {
+        chmodSync(join(folder, ".."), mode);
+        const { environment, run } = await place.open({ workspace: folder });
+        expect((await run(script([plant, ...moves].map((text) => ({ path: "through", text }))))).stdout).toBe("");
+        const work =
+          before === "true" ? "cd 'libs/a b' && echo mine >file && rm file && git status --short" : "git status";
+        expect(await run(work)).toMatchObject({ exitCode: 0 });
+        await environment.end();
+        expect(tree(folder)).toEqual(asItWas);
+      }
+      expect({ ...status(), ran: existsSync(mark) }).toMatchObject({ status: 0, ran: false });
+      spawnSync("/bin/sh", ["-c", plant], { cwd: folder, ...owner });
+      expect({ ...status(), ran: existsSync(mark) }).toMatchObject({ ran: true });
+    },
+  );
 
   test.skipIf(!isRoot)("is refused when it belongs to root, with the advice to take a copy (needs root)", async () => {
     const folder = newFolder({ uid: 0, gid: 0 });

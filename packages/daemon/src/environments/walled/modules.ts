@@ -2,29 +2,28 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Where the submodules of a repository are worked on, relative to its top, by what its own git folder says of them: an agent cannot change that in
- * the user's folder. Those that have a git folder in them instead, as before git put them all in one place, are not told.
+ * Where submodules of a repository are, relative to its top, fetched or not, those within others included. By what its own git folder says: an agent
+ * cannot change that in the user's folder.
  */
 export function modulesOf(gitFolder: string): string[] {
-  return [...worktreesBelow(gitFolder, ".git/modules", 0)].filter(
-    (path) => path !== "" && !/^(\.\.?|\.git)(\/|$)/.test(path),
-  );
+  const found = [...linksIn(gitFolder), ...below(gitFolder, ".git/modules", 0)];
+  return [...new Set(found)].filter((path) => path !== "" && !/^(\/|\.\.?(\/|$)|\.git(\/|$))/.test(path));
 }
 
 /** A module may have others in it, and its name may have slashes. */
 const deepest = 10;
 
-function* worktreesBelow(gitFolder: string, folder: string, depth: number): Generator<string> {
+function* below(gitFolder: string, folder: string, depth: number): Generator<string> {
   const at = join(gitFolder, folder.slice(".git/".length));
-  if (depth > deepest || !isFolder(at)) return;
+  if (depth > deepest || lstatSync(at, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   for (const name of readdirSync(at)) {
-    const config = join(at, name, "config");
-    const isModule = lstatSync(config, { throwIfNoEntry: false })?.isFile() === true;
-    if (!isModule) yield* worktreesBelow(gitFolder, join(folder, name), depth + 1);
+    const config = textOf(join(at, name, "config"))?.toString("utf8");
+    if (config === undefined) yield* below(gitFolder, join(folder, name), depth + 1);
     else {
-      const worktree = worktreeIn(readFileSync(config, "utf8"));
-      if (worktree !== undefined && !worktree.startsWith("/")) yield join(folder, name, worktree);
-      yield* worktreesBelow(gitFolder, join(folder, name, "modules"), depth + 1);
+      const worktree = worktreeIn(config);
+      const path = worktree === undefined || worktree.startsWith("/") ? undefined : join(folder, name, worktree);
+      if (path !== undefined) yield* [path, ...linksIn(join(at, name)).map((each) => join(path, each))];
+      yield* below(gitFolder, join(folder, name, "modules"), depth + 1);
     }
   }
 }
@@ -36,6 +35,51 @@ function worktreeIn(config: string): string | undefined {
   return written.slice(1, -1).replaceAll(/\\(.)/g, "$1");
 }
 
-function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** Another repository in the place of a file, in the index or in the part of it that several share. */
+function linksIn(gitFolder: string): string[] {
+  const config = textOf(join(gitFolder, "config"))?.toString("utf8") ?? "";
+  const hashBytes = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
+  const names = readdirSync(gitFolder).filter((name) => name === "index" || name.startsWith("sharedindex."));
+  return names.flatMap((name) => [...linksOf(textOf(join(gitFolder, name)) ?? Buffer.alloc(0), hashBytes)]);
+}
+
+const repository = 0o160000;
+
+/** The format is git's own, gitformat-index(5). What is cut short ends it. */
+function* linksOf(index: Buffer, hashBytes: number): Generator<string> {
+  if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return;
+  const [version, count] = [index.readUInt32BE(4), index.readUInt32BE(8)];
+  let [at, path] = [12, Buffer.alloc(0)];
+  for (let entry = 0; entry < count && at + 42 + hashBytes < index.length; entry++) {
+    const flags = at + 40 + hashBytes;
+    const isExtended = version >= 3 && (index.readUInt16BE(flags) & 0x4000) !== 0;
+    let name = flags + (isExtended ? 4 : 2);
+    let kept = 0;
+    if (version === 4) {
+      const cut = prefixAt(index, name);
+      [name, kept] = [cut.next, path.length - cut.dropped];
+    }
+    const end = index.indexOf(0, name);
+    if (end === -1 || kept < 0) return;
+    path = Buffer.concat([path.subarray(0, kept), index.subarray(name, end)]);
+    if (index.readUInt32BE(at + 24) === repository) yield path.toString("utf8");
+    at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
+  }
+}
+
+/** How much of the name before is dropped, as a number of bytes whose first bits say whether there is more. */
+function prefixAt(index: Buffer, from: number): { readonly dropped: number; readonly next: number } {
+  let next = from;
+  let byte = index[next++] ?? 0;
+  let dropped = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = index[next++] ?? 0;
+    dropped = (dropped + 1) * 128 + (byte & 0x7f);
+  }
+  return { dropped, next };
+}
+
+/** Undefined: there is no such file. */
+function textOf(path: string): Buffer | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(path) : undefined;
 }

@@ -123,19 +123,24 @@ export class Shield {
 
   /**
    * The `.git` of a submodule names the folder that git obeys there, and a `git status` at the top asks in each of them. A file goes where its
-   * folder is moved, so each on the way is bound over itself.
+   * folder is moved, so each on the way is bound over itself. One that was not fetched has none, and is to get none: nothing is written in it.
    */
   #surveyModules(workspace: Place, git: Entry): Point[] {
     const points = new Map<string, Point>();
     for (const path of modulesOf(`/proc/self/fd/${git.fd}`)) {
       let place = workspace;
-      for (const name of [...path.split("/"), ".git"]) {
-        const rule = { otherwise: "leave", access: name === ".git" ? "read" : "write", linkMayStay: true } as const;
-        const point: Point = points.get(pathOf({ place, name })) ?? this.#point(place, name, rule);
+      for (const name of path.split("/")) {
+        const known = points.get(pathOf({ place, name }));
+        const point = known ?? this.#point(place, name, { otherwise: "cover", access: "write", linkMayStay: true });
         points.set(pathOf(point), point);
-        if (point.entry?.kind !== "folder") break;
+        if (point.entry?.kind !== "folder" || isMissing(point)) break;
         place = { fd: point.entry.fd, path: pathOf(point) };
       }
+      const module = points.get(path);
+      if (module === undefined || place.path !== path) continue;
+      const own = this.#point(place, ".git", { otherwise: "leave", linkMayStay: true });
+      if (own.entry === undefined) points.set(path, { ...module, access: "read" });
+      else points.set(pathOf(own), own);
     }
     return [...points.values()];
   }
