@@ -26,17 +26,19 @@ export class Airborne {
   #wordsAgain = 0;
   #why: StopReason | undefined;
   #stopDeadline = Number.POSITIVE_INFINITY;
-  stop: "none" | "asked" | "answered" = "none";
-  /** What the keeper will say and write down when the stop that was asked for is done. */
+  /** `spared`: it had not begun, and what runs in the shell is another process's and goes on. */
+  stop: "none" | "asked" | "answered" | "spared" = "none";
+  /** By which the keeper's word is known, said and written down, that the stop that was asked for is done. */
   receipt = "";
   /** How it ended, by its worker's word. */
   told: Ending | undefined;
 
-  constructor(flight: Flight, tick: (current: Airborne) => void) {
+  /** `timeLeftMs`: less than the flight may take where it was in the air before. */
+  constructor(flight: Flight, timeLeftMs: number, tick: (current: Airborne) => void) {
     this.flight = flight;
     this.#tick = tick;
-    this.#deadline = performance.now() + flight.timeoutMs;
-    this.#timer = setTimeout(tick, Math.min(firstTickMs, flight.timeoutMs), this);
+    this.#deadline = performance.now() + timeLeftMs;
+    this.#timer = setTimeout(tick, Math.min(firstTickMs, timeLeftMs), this);
   }
 
   firstTick(): boolean {
@@ -73,13 +75,15 @@ export class Airborne {
   askToStop(why: StopReason, pass: string): StopReason {
     this.#why ??= why;
     this.stop = "asked";
-    this.receipt = `stopped ${pass}`;
+    this.receipt = pass;
     this.#stopDeadline = Math.min(this.#stopDeadline, performance.now() + stopDeadlineMs);
     return this.#why;
   }
 
   hear(words: readonly string[]): void {
-    if (this.stop === "asked" && words.includes(this.receipt)) this.stop = "answered";
+    if (this.stop !== "asked") return;
+    if (words.includes(`stopped ${this.receipt}`)) this.stop = "answered";
+    else if (words.includes(`spared ${this.receipt}`)) this.stop = "spared";
   }
 
   isSpoilt(): boolean {

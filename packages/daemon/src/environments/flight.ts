@@ -25,6 +25,8 @@ export class Flight {
   timesAnswered = 0;
   /** What its worker is believed by. */
   readonly pass = newPass();
+  /** Until when it may take is written down. */
+  hasLimit = false;
   /** Asked for while it waited; kept when it takes off. */
   abortAsked = false;
   watch: CommandWatch | undefined;

@@ -1,5 +1,6 @@
 import type { CommandResult } from "@corral/protocol";
 import { constants } from "node:fs";
+import { uptime } from "node:os";
 import { Airborne, type StopReason } from "./airborne.ts";
 import { Channel } from "./channel.ts";
 import { CommandTexts, type WrittenText } from "./command-texts.ts";
@@ -22,7 +23,7 @@ import { SpoolUnreadable } from "./spool-file.ts";
  *    out, and is no wall against who reads `go` to lie about itself.
  * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
  * 3. After a stop nothing is sent before the keeper said that this one is done, so a stop never hits a later command. Where another process
- *    holds the environment too and hears that word, it is found written.
+ *    holds the environment too and hears that word, it is found written. A command of that process is never stopped for one that waits behind it.
  * 4. `go` and `done` are held open both ways, so what is written waits for a worker that is being replaced. A worker may die with
  *    the word in its hand: what has not begun after a while is told again.
  * 5. Nothing throws out of a timer, a listener or an event. An environment whose spool was meddled with is ended, and what
@@ -163,9 +164,13 @@ export class SpoolShell implements Shell {
       return this.#landOn(flight, { ...neverBegun, limit: "disk" });
     flight.file = file;
     flight.watch = this.#gauge?.watch(() => this.#doOrEnd(() => this.#stopAtLimit(flight)));
-    if (isNew || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
+    const isJoined = !isNew && this.#spool.hasBegun(flight.id);
+    if (!isJoined) this.#channel?.tellWorker(flight);
     this.#channel?.done.keepAwake(true);
-    this.#current = new Airborne(flight, (current) => this.#tick(current));
+    const left = isJoined ? this.#spool.timeLeft(flight.id, uptime()) : undefined;
+    flight.hasLimit = left !== undefined;
+    const timeLeftMs = Math.max(0, Math.min(flight.timeoutMs, 1000 * (left ?? Infinity)));
+    this.#current = new Airborne(flight, timeLeftMs, (current) => this.#tick(current));
     if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
@@ -228,14 +233,15 @@ export class SpoolShell implements Shell {
     if (current.stop === "asked") return false;
     // Of a command that was stopped the keeper knows more than its worker.
     const written =
-      current.told === undefined || current.stop === "answered" ? this.#spool.ending(current.flight.id) : undefined;
+      current.told === undefined || current.stop !== "none" ? this.#spool.ending(current.flight.id) : undefined;
     const ending = written ?? current.told;
     if (ending === undefined) return false;
     const { watch } = current.flight;
     if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
     const result = this.#resultOf(current.flight, ending);
     this.#blindSince = undefined;
-    const shellRespawned = result.shellRespawned || this.#stateLost || current.stop === "answered";
+    const isReplaced = current.stop === "answered" || (current.stop === "none" && result.shellRespawned);
+    const shellRespawned = isReplaced || this.#stateLost;
     this.#stateLost = false;
     if (current.told !== undefined) this.#lastTold = { id: current.flight.id, ending: current.told };
     this.#landOn(current.flight, { ...result, shellRespawned });
@@ -270,9 +276,10 @@ export class SpoolShell implements Shell {
     this.#blindSince = undefined;
     if (landed) return;
     if (current.isSpoilt()) return this.#line.giveUp();
-    if (current.firstTick()) this.#spool.writeLimit(current.flight.id, Math.ceil(current.flight.timeoutMs / 1000));
+    if (current.firstTick() && !current.flight.hasLimit)
+      this.#spool.writeLimit(current.flight.id, { seconds: current.flight.timeoutMs / 1000, since: uptime() });
     // Answered, and yet no ending: the stop came before the worker had taken the command up.
-    if (current.stop === "answered" || (current.stop === "none" && current.isOverdue()))
+    if (current.stop === "answered" || current.stop === "spared" || (current.stop === "none" && current.isOverdue()))
       this.#giveUpOrStop(current, "time");
     else if (current.stop === "none" && this.#spool.outputBytes(current.flight.id) > this.#outputBytes)
       this.#stop(current, "output");
@@ -321,13 +328,17 @@ export class SpoolShell implements Shell {
     // A shell that does not take a command up in its time never will: it is replaced.
     const isStuck = current.stop === "none" && why !== "aborted";
     const begun = !this.#spool.giveUp(current.flight.id, ...(isStuck ? [why] : []));
-    if (begun || isStuck) this.#stop(current, why);
+    if (begun) this.#stop(current, why);
+    else if (isStuck)
+      this.#stop(current, why, [current.flight, ...(this.#lastTold === undefined ? [] : [this.#lastTold])]);
     else this.#landOn(current.flight, neverBegun);
   }
 
-  #stop(current: Airborne, why: StopReason): void {
+  /** `only`: unless it is none of these that runs. */
+  #stop(current: Airborne, why: StopReason, only: readonly { readonly id: string }[] = []): void {
     const pass = newPass();
-    this.#line.ask(`stop ${this.#name} ${current.askToStop(why, pass)} ${pass}`);
+    const words = ["stop", this.#name, current.askToStop(why, pass), pass, ...only.map(({ id }) => id)];
+    this.#line.ask(words.join(" "));
   }
 
   #landOn(flight: Flight, result: CommandResult): void {

@@ -99,14 +99,27 @@ export class Spool {
     }
   }
 
-  /** What the keeper holds the command to while nobody is there. Without, that is the keeper's own grace. */
-  writeLimit(id: string, seconds: number): void {
+  /**
+   * How long the command may take, in seconds, and since when by the machine's clock, which whoever joins it holds it to, and the keeper while nobody is
+   * there. Without, that is the keeper's own grace.
+   */
+  writeLimit(id: string, { seconds, since }: { seconds: number; since: number }): void {
     const path = this.#path(id, "limit");
     attempt(() => {
       unlinkIfThere(path);
-      writeNew(path, `${seconds}\n`);
+      // A little late, and never early.
+      writeNew(path, `${Math.ceil(seconds)}\n${Math.ceil(since)}\n`);
       this.#limited.add(id);
     });
+  }
+
+  /** The seconds that a command has left at a moment of the machine's clock; undefined where nobody can tell. */
+  timeLeft(id: string, now: number): number | undefined {
+    const read = (fd: number, { size }: Stats) => readRange(fd, 0, Math.min(endingLimit, size)).toString("latin1");
+    const [, seconds, since] = limitShape.exec(withRegularFile(this.#path(id, "limit"), read) ?? "") ?? [];
+    if (since === undefined || Number(since) > now + 1) return undefined;
+    this.#limited.add(id);
+    return Number(seconds) - Math.max(0, now - Number(since));
   }
 
   /** The bytes of an output from `from` on, at most `limit`, and its whole size now. */
@@ -241,6 +254,7 @@ const tailBytes = 1_024;
 /** What a shell says of a command ended by TERM. */
 export const givenUpCode = 143;
 const keptOutput = 16_384;
+const limitShape = /^(\d{1,9})\n(\d{1,11})\n$/;
 const endingShape = /^(\d{1,3})(?: (respawned|aborted|time|memory|pids|disk|output))?\n$/;
 
 function fileOf(id: string, extension: Extension): string {

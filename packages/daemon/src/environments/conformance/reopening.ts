@@ -48,6 +48,22 @@ export function reopening({ open, newPlace, subject, afterwards }: Bench): void 
     }
   });
 
+  test("a command that waits for another process's is given up in its time, and that one goes on", async () => {
+    const { environment, driver, workspace, run } = await open();
+    const other = await driver.reopen(environment.state);
+    if (other.kind !== "open") throw new Error("it did not live on");
+    afterwards(() => other.environment.detach());
+    const begun = Promise.withResolvers<void>();
+    const text = "kept=value; echo begun; mkfifo go-on; chmod 666 go-on; read x <go-on; echo on";
+    const running = environment.shell.run({ ...command(text), onOutput: () => begun.resolve() });
+    await begun.promise;
+    const late = other.environment.shell.run({ ...command("touch ran"), timeoutMs: 300 });
+    expect(await late).toEqual(result({ exitCode: 143, timedOut: true, limit: "time" }));
+    await tellFifo(join(workspace, "go-on"));
+    expect(await running).toEqual(result({ stdout: "begun\non\n" }));
+    expect((await run("echo $kept; ls ran")).stdout).toBe("value\n");
+  });
+
   test("an environment that another version of Corral has opened is ended, and tells what ended before", async () => {
     const { environment, driver, run } = await open();
     const done = await run("echo over", "over");

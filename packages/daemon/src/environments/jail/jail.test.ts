@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, uptime } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
@@ -305,9 +305,10 @@ describe("a jail left alone", () => {
     const running = environment.shell.run({ id: "long", text, timeoutMs: 60_000, onOutput: () => ticked.resolve() });
     await ticked.promise;
     const spool = join(place.home, "environments", environment.state.id, "spool");
-    expect(readFileSync(join(spool, "long.limit"), "utf8")).toBe("60\n");
+    const [limit, since] = readFileSync(join(spool, "long.limit"), "utf8").split("\n").map(Number);
+    expect({ limit, isNow: Math.abs(uptime() - since!) < 50 }).toEqual({ limit: 60, isNow: true });
     // Sooner over for the jail than for who runs it, who would end it, too.
-    writeFileSync(join(spool, "long.limit"), "2\n");
+    writeFileSync(join(spool, "long.limit"), `60\n${Math.ceil(uptime()) - 58}\n`);
     environment.detach();
     await expect(running).rejects.toMatchObject({ code: "environment.gone" });
     await expect.poll(() => readFileSync(join(spool, "long.rc"), "utf8")).toMatch(/\n$/);
@@ -322,6 +323,34 @@ describe("a jail left alone", () => {
     }) as unknown;
     expect(await results.find("long")).toEqual({ kind: "done", result: expected });
     if (reopened.kind === "open") reopened.environment.detach();
+  });
+
+  test("has whoever joins its command hold it to the time that it has left, and not to as much again", async () => {
+    const { environment, other, hasHadItsTime } = await twoHolders();
+    const [first, second] = [environment, other].map(({ shell }) => (then?: () => void) => {
+      const begun = then === undefined ? {} : { onOutput: then };
+      return shell.run({ id: "long", text: "echo begun; sleep 1000", timeoutMs: 60_000, ...begun });
+    });
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const running = first!(resolve);
+    await begun;
+    hasHadItsTime("long");
+    const ended = { stdout: "begun\n", timedOut: true, limit: "time" };
+    expect(await Promise.all([running, second!()])).toMatchObject([ended, ended]);
+  });
+
+  test("ends a command that has had its time for one that waits behind it, whoever sent it", async () => {
+    const { environment, other, hasHadItsTime } = await twoHolders();
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const text = "echo begun; sleep 1000";
+    const running = environment.shell.run({ id: "long", text, timeoutMs: 60_000, onOutput: () => resolve() });
+    await begun;
+    hasHadItsTime("long");
+    const waiting = other.shell.run({ id: "late", text: "true", timeoutMs: 300 });
+    expect(await Promise.all([running, waiting])).toMatchObject([
+      { stdout: "begun\n", timedOut: true },
+      { timedOut: true, shellRespawned: true },
+    ]);
   });
 
   test("stays when somebody comes back in time", async () => {
@@ -589,6 +618,17 @@ async function openJail(
   let count = 0;
   const run = (text: string) => environment.shell.run({ id: `cal_${count++}`, text, timeoutMs: 60_000 });
   return { ...place, driver, environment, run };
+}
+
+/** A jail that two hold, as after a restart, and a way to have a command's time be over. */
+async function twoHolders() {
+  const { home, environment, driver } = await openJail();
+  const found = await driver.reopen(environment.state);
+  if (found.kind !== "open") throw new Error("it did not live on");
+  cleanUps.push(() => found.environment.detach());
+  const spool = join(home, "environments", environment.state.id, "spool");
+  const hasHadItsTime = (id: string) => writeFileSync(join(spool, `${id}.limit`), `60\n${Math.ceil(uptime()) - 61}\n`);
+  return { environment, other: found.environment, hasHadItsTime };
 }
 
 const jailModule = new URL("jail.ts", import.meta.url).href;

@@ -22,6 +22,14 @@ in_flight() {
   [ -n "$id" ]
 }
 
+# Sets "limit" and "begun" to how many seconds the command "id" has, and since when by the machine's clock; empty where that is not written.
+read_limit() {
+  limit= begun=
+  [ ! -f "$at$id.limit" ] || { read -r limit; read -r begun; } <"$at$id.limit"
+  case $limit in *[!0-9]*) limit= ;; esac
+  case $begun in *[!0-9]*) begun= ;; esac
+}
+
 # Writes down in $1 how something ended. What the disk has no room for is tried again whenever the keeper wakes, for who waits wakes it.
 write_down() {
   echo "$2\${3:+ $3}" >"$1" || unwritten="$unwritten $1:$2:$3"

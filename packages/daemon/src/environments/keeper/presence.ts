@@ -31,10 +31,8 @@ arm() {
     name=\${entry%:*}
     locate "$name"
     in_flight || continue
-    limit=
-    [ -f "$at$id.limit" ] && read -r limit <"$at$id.limit"
-    case $limit in '' | *[!0-9]*) limit=$grace ;; esac
-    start_timer $((limit - now + away)) "stop $name time"
+    read_limit
+    start_timer $((\${limit:-$grace} - now + \${begun:-$away})) "stop $name time"
   done
 }
 

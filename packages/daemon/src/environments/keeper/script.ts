@@ -15,10 +15,12 @@ import { beginLine, keeperFifos, type KeeperSite, mainShell, readyLine } from ".
  * Invariants
  * 1. The keeper never evaluates text that an agent wrote, and as pid 1 of a namespace no signal from inside ends it.
  * 2. `ID.out` exists: the command began, or was given up before it could (then its ending is there, too). `ID.rc` ends with a newline: it is over, and this is how.
- *    An id whose `.out` exists never begins again, so telling a worker an id twice is harmless.
+ *    An id whose `.out` exists never begins again, so telling a worker an id twice is harmless. `ID.limit` says how many seconds
+ *    it has and since when by the machine's clock.
  * 3. `ID.rc` is written by the worker (`CODE`), right after it said so on `done` (`ID CODE PASS`), or, when the worker died, by the keeper
  *    (`CODE WHY`), after everything that had to end has ended. Then `ID` alone is said. To the word of a worker whose command was stopped it adds why.
- *    That a stop is done is written in `stops` and said on `done` (`stopped RECEIPT`), with what the one who asked for it will know it by.
+ *    That a stop is done is written in `stops` and said on `done` (`stopped RECEIPT`, or `spared RECEIPT` where what ran was somebody else's), with
+ *    what the one who asked for it will know it by.
  * 4. Whoever asks something of the keeper adds a line to `control` and sends USR1. The keeper reads it as a file, from where
  *    it stopped, so nobody can make it wait there. Its own helpers do the same: lines have an order, signals that wait have none.
  * 5. Traps only note that something came. The work is done between two waits, and a wait for the keeper itself is none. (Work in a trap
@@ -78,7 +80,7 @@ hear() {
     case $2 in '' | *[!A-Za-z0-9_-]*) continue ;; esac
     case $1 in
       shell) open_shell "$2" ;;
-      stop) stop_shell "$2" "$3" "$4" ;;
+      stop) stop_shell "$2" "$3" "$4" "$5" "$6" ;;
       close) close_shell "$2" ;;
       run) start_program "$2" ;;
       end) end_program "$2" ;;

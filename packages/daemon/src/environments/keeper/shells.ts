@@ -47,19 +47,35 @@ replace_worker() {
   fi
 }
 
+# $4 and $5: the commands of who gave up one of them because nobody took it up. One of somebody else that runs meanwhile is spared as long as it has
+# time: who sent it may be gone.
 stop_shell() {
   pick "$1" $shells || return 0
-  stopped=$pid others= hit=
+  stopped=$pid hit= outcome=stopped
   locate "$1"
   ! in_flight || hit=$id
+  case $4:$hit in
+    :* | *: | *:"$4" | *:"$5") stop_worker "$1" "$2" ;;
+    *) if has_time; then outcome=spared; else stop_worker "$1" time; fi ;;
+  esac
+  case $3 in '' | *[!A-Za-z0-9_-]*) return ;; esac
+  [ -p "\${at}stops" ] || echo "$outcome $3" >>"\${at}stops"
+  say "\${at}done" "$outcome $3"
+}
+
+has_time() {
+  read_limit
+  look_at_clock
+  [ -z "$limit" ] || [ -z "$begun" ] || [ $((up - begun)) -lt "$limit" ]
+}
+
+stop_worker() {
+  others=
   without "$1" $shells
   for each in $rest $programs; do others="$others \${each#*:}"; done
   if [ -z "$others" ]; then end_everyone; else end_others $others; fi
   replace_worker "$1" "$stopped" "$2"
   [ -z "$hit" ] || give_reason "$at$hit.rc" "$2"
-  case $3 in '' | *[!A-Za-z0-9_-]*) return ;; esac
-  [ -p "\${at}stops" ] || echo "stopped $3" >>"\${at}stops"
-  say "\${at}done" "stopped $3"
 }
 
 # A worker that an agent has heed TERM in its own way may have written down how its command ended, and not why. Written over and not anew: at no moment
