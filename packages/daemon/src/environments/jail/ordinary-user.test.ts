@@ -33,7 +33,7 @@ test.skipIf(!isRoot)(
   "an ordinary user's jails are refused where they cannot be walled, end when left alone, and git runs nothing that was planted (needs root)",
   async () => {
     const only = ["-t", "the jail's walls|pretends|whoever opened it|refuses|in PATH|planted is run"];
-    const files = ["jail.test.ts", "../../workspaces/bring-back.test.ts"];
+    const files = ["jail.test.ts", "left-alone.test.ts", "driver.test.ts", "../../workspaces/bring-back.test.ts"];
     expect(await runAs(files, { only })).toEqual({ code: 0, failed: [] });
   },
   600_000,
