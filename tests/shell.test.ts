@@ -159,6 +159,13 @@ describe("corral shell", () => {
     const ended = stage.corral("shell");
     ended.process.stdin?.end("false\n");
     expect(await ended.exit).toBe(1);
+    const stopped = stage.corral("shell");
+    stopped.process.stdin?.end('cd /tmp\nx=1\nfalse || exit 7\necho "after $PWD [$x]"\n');
+    expect({ code: await stopped.exit, stdout: stopped.stdout(), stderr: stopped.stderr() }).toEqual({
+      code: 7,
+      stdout: "",
+      stderr: "[the shell ended with this line: none after it is run]\n",
+    });
     expect((await supervisors(stage)).filter(isRunning)).toEqual([]);
   });
 

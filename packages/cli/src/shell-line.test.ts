@@ -1,6 +1,6 @@
 import type { Client } from "@corral/client";
 import type { CommandView, ShellView, StartCommand } from "@corral/protocol";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ended, ShellLine } from "./shell-line.ts";
 import { testWorld } from "./testing/world.ts";
 
@@ -29,6 +29,44 @@ test("lines pasted into a terminal that is then closed are all run, and nobody i
   expect(await line.interact()).toBe(3);
   expect(ran).toEqual(["echo one", "false"]);
   expect(written.err).toMatch(/^A jail in an empty folder/);
+});
+
+describe("a line with which the shell ended", () => {
+  /** Each line as it is run, where the second one ends with what is given. */
+  async function linesRun(how: { isTTY: boolean; second: CommandView }) {
+    const { world, written } = testWorld("cd /tmp\nfalse || exit 7\nrm -r *\n");
+    Object.assign(world.stdin, { isTTY: how.isTTY });
+    const ran: string[] = [];
+    const shells = {
+      start: async (_shell: unknown, { text }: StartCommand) => void ran.push(text),
+      follow: async () => (ran.length === 2 ? how.second : endedWith(0)),
+    };
+    const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+    return { code: await line.interact(), ran, err: written.err };
+  }
+
+  test("is the last one that is taken from a pipe, and its exit code counts", async () => {
+    expect(await linesRun({ isTTY: false, second: endedWith(7, { shellRespawned: true }) })).toEqual({
+      code: 7,
+      ran: ["cd /tmp", "false || exit 7"],
+      err: "[the shell ended with this line: none after it is run]\n",
+    });
+  });
+
+  test("is the last one also where nobody can tell how it ended", async () => {
+    const second: CommandView = { id: "cmd_1", shell: shell.id, state: "unknown", reason: "It was killed." };
+    expect(await linesRun({ isTTY: false, second })).toEqual({
+      code: 1,
+      ran: ["cd /tmp", "false || exit 7"],
+      err: "[It was killed.]\n[the shell ended with this line: none after it is run]\n",
+    });
+  });
+
+  test("is followed by others from a person, who is told that the shell is a new one", async () => {
+    const { ran, err } = await linesRun({ isTTY: true, second: endedWith(7, { shellRespawned: true }) });
+    expect(ran).toEqual(["cd /tmp", "false || exit 7", "rm -r *"]);
+    expect(err).toContain("[the shell is a new one: folder and variables are as at first]\n");
+  });
 });
 
 test("Ctrl-C pressed before a command has started ends it when it has", async () => {
@@ -129,7 +167,7 @@ test("output that goes on arriving when a command was told to end is cut short, 
   expect(ended(outcome, { goesOn: true })).toBe("[the rest of its output is left out]\n");
 });
 
-function endedWith(exitCode: number): CommandView {
+function endedWith(exitCode: number, more: { shellRespawned?: boolean } = {}): CommandView {
   const result = {
     exitCode,
     stdout: "",
@@ -138,6 +176,7 @@ function endedWith(exitCode: number): CommandView {
     stderrBytes: 0,
     timedOut: false,
     shellRespawned: false,
+    ...more,
   };
   return { id: "cmd_1", shell: shell.id, state: "ended", result };
 }

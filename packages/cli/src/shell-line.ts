@@ -116,10 +116,11 @@ export class ShellLine {
         this.#midLine = false;
         const outcome = await this.run(line, { live: true });
         if (person && this.#midLine) out.write("\n");
-        err.write(shown(ended(outcome, { goesOn: true })));
+        // A person goes on. Lines of a script count on the folder and the variables of those before them.
+        const isLast = !person && (outcome.interrupted || isReplaced(outcome));
+        err.write(shown(ended(outcome, { goesOn: true, isLast })));
         code = outcome.interrupted ? interrupted : (outcome.result?.exitCode ?? 1);
-        // A person goes on; a script that is stopped in the middle has no rest.
-        if (outcome.interrupted && !person) break;
+        if (isLast) break;
       }
       if (mayAsk) lines.prompt();
     }
@@ -233,8 +234,13 @@ interface Running {
   pressed: number;
 }
 
-/** What is to be said of an end besides its output; empty when nothing is. */
-export function ended(outcome: Ended, { goesOn }: { goesOn: boolean }): string {
+/** Whether the next command would be in another shell than it was. One that nobody can tell the end of had its environment end under it. */
+function isReplaced({ result, interrupted }: Ended): boolean {
+  return result === undefined ? !interrupted : result.shellRespawned;
+}
+
+/** What is to be said of an end besides its output; empty when nothing is. `isLast`: lines that may follow are not taken. */
+export function ended(outcome: Ended, { goesOn, isLast = false }: { goesOn: boolean; isLast?: boolean }): string {
   const { result } = outcome;
   const notice = noticeOf(outcome, { goesOn });
   const refusal = result === undefined ? undefined : refusalIn(result);
@@ -244,12 +250,15 @@ export function ended(outcome: Ended, { goesOn }: { goesOn: boolean }): string {
     ...(result?.limit === undefined && result?.timedOut !== true
       ? []
       : [`it ran into its limit: ${result.limit ?? "time"}`]),
-    ...(goesOn && result?.shellRespawned === true
-      ? ["the shell is a new one: folder and variables are as at first"]
-      : []),
+    ...(goesOn && isReplaced(outcome) ? [isLast ? lastWords : newShell] : []),
   ];
   return said.map((each) => `[${each}]\n`).join("");
 }
+
+/** True for who left on purpose, too. */
+const lastWords = "the shell ended with this line: none after it is run";
+
+const newShell = "the shell is a new one: folder and variables are as at first";
 
 /** What is left goes on only where its shell does. */
 export function noticeOf({ notice, isLeft }: Ended, { goesOn }: { goesOn: boolean }): string | undefined {
