@@ -1,5 +1,6 @@
 import type { Client } from "@corral/client";
-import type { CommandView, ShellView, StartCommand } from "@corral/protocol";
+import { type CommandView, longestCommandText, type ShellView, type StartCommand } from "@corral/protocol";
+import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ended, ShellLine } from "./shell-line.ts";
 import { testWorld } from "./testing/world.ts";
@@ -66,6 +67,44 @@ describe("a line with which the shell ended", () => {
     const { ran, err } = await linesRun({ isTTY: true, second: endedWith(7, { shellRespawned: true }) });
     expect(ran).toEqual(["cd /tmp", "false || exit 7", "rm -r *"]);
     expect(err).toContain("[the shell is a new one: folder and variables are as at first]\n");
+  });
+});
+
+describe("lines as they come", () => {
+  async function linesRun(input: string | Uint8Array, { isTTY }: { isTTY: boolean }) {
+    const { world, written } = testWorld("");
+    const stdin = Object.assign(Readable.from([input], { objectMode: false }), { isTTY });
+    const ran: string[] = [];
+    const shells = {
+      start: async (_shell: unknown, { text }: StartCommand) => void ran.push(text),
+      follow: async () => endedWith(0),
+    };
+    const line = new ShellLine({ shells } as unknown as Client, shell, { ...world, stdin }, undefined);
+    const code = await line.interact().catch((error: unknown) => (error as Error).message);
+    return { code, ran, err: written.err };
+  }
+
+  test("through a pipe end at a line feed alone", async () => {
+    expect(await linesRun("echo a\u2028b\u2029c\r\necho d\re", { isTTY: false })).toMatchObject({
+      ran: ["echo a\u2028b\u2029c", "echo d\re"],
+      code: 0,
+    });
+  });
+
+  test("through a pipe are run as they are, or not at all", async () => {
+    expect(await linesRun(Buffer.from("echo 1\nrm a\xff\necho 3\n", "latin1"), { isTTY: false })).toMatchObject({
+      ran: ["echo 1"],
+      code: "line 2 is no UTF-8: it is not run, nor are those after it",
+    });
+  });
+
+  test("from a person that are too long are not run, and the next one is", async () => {
+    const long = "x".repeat(longestCommandText + 1);
+    const { ran, code, err } = await linesRun(`${long}\necho on\n`, { isTTY: true });
+    expect({ ran, code }).toEqual({ ran: ["echo on"], code: 0 });
+    expect(err).toContain(
+      "[it is longer than a command may be (200000 characters), and was not run. Put it into a file in the workspace, and run that]\n",
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Client } from "@corral/client";
 import {
@@ -6,10 +6,12 @@ import {
   type CommandResult,
   type CommandView,
   CorralError,
+  longestCommandText,
   newId,
   refusalIn,
   type ShellView,
 } from "@corral/protocol";
+import { pipedLines, runFromFile, tooLongToRun } from "./piped-lines.ts";
 import { persistently } from "./resume.ts";
 import { type Output, shown } from "./terminal.ts";
 import { wrap } from "./wrap.ts";
@@ -30,7 +32,8 @@ export interface Ended {
  *
  * 1. A command has one id from here on, so sending it again after a broken connection runs nothing twice.
  * 2. Ctrl-C ends what runs; pressed again, it leaves that alone and goes. It is never lost on a command that is about to start.
- * 3. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does. Where nobody reads any more, output is not waited for, and
+ * 3. Piped lines are run in one shell and as they are, or not at all. A person goes on in whatever shell there is.
+ * 4. Whoever is told to end takes up nothing more, and ends what runs as Ctrl-C does. Where nobody reads any more, output is not waited for, and
  *    for who has told a command to end not for long.
  */
 export class ShellLine {
@@ -40,8 +43,8 @@ export class ShellLine {
   readonly #timeoutMs: number | undefined;
   #running: Running | undefined;
 
-  #lines: Interface | undefined;
-  #isEnding = false;
+  /** Aborted: no more lines are taken. */
+  readonly #over = new AbortController();
 
   /** What was printed last does not end its line. */
   #midLine = false;
@@ -84,49 +87,74 @@ export class ShellLine {
     }
   }
 
-  /** Takes lines until there are no more. Resolves with the exit code of the last. */
-  async interact(): Promise<number> {
-    if (this.#isEnding) return interrupted;
+  /** Takes lines until there are no more. Resolves with the exit code of the last. Throws a usage error for a piped one that cannot be a command. */
+  interact(): Promise<number> {
+    if (this.#isEnding) return Promise.resolve(interrupted);
+    return this.#world.stdin.isTTY === true ? this.#interactWithPerson() : this.#takePiped();
+  }
+
+  async #takePiped(): Promise<number> {
+    let code = 0;
+    for await (const line of pipedLines(this.#world.stdin, this.#over.signal)) {
+      if (this.#isEnding) break;
+      const leaves = leavingWith(line, code);
+      if (leaves !== undefined) return leaves;
+      if (line.trim() === "") continue;
+      const outcome = await this.run(line, { live: true });
+      // Lines count on the folder and the variables of those before them.
+      const isLast = outcome.interrupted || isReplaced(outcome);
+      this.#world.err.write(shown(ended(outcome, { goesOn: true, isLast })));
+      code = codeOf(outcome);
+      if (isLast) break;
+    }
+    return code;
+  }
+
+  async #interactWithPerson(): Promise<number> {
     const { stdin, out, err } = this.#world;
-    const person = stdin.isTTY === true;
-    err.write(wrap(shown(greeting(this.#shell, { person })), err.columns));
-    const lines = (this.#lines = createInterface({
-      input: stdin,
-      terminal: person,
-      ...(person ? { output: throughTo(out) } : {}),
-      prompt: `${wallsOf(this.#shell)}$ `,
-    }));
+    err.write(wrap(shown(greeting(this.#shell)), err.columns));
+    const prompt = `${wallsOf(this.#shell)}$ `;
+    const lines = createInterface({ input: stdin, terminal: true, output: throughTo(out), prompt });
+    this.#over.signal.addEventListener("abort", () => lines.close());
     lines.on("SIGINT", () => {
       if (this.#running === undefined) lines.write(null, { ctrl: true, name: "u" });
       else this.press();
     });
     // Whoever pastes lines and leaves has them all done, without being asked for more.
-    let mayAsk = person;
+    let mayAsk = true;
     lines.on("close", () => (mayAsk = false));
     let code = 0;
-    if (mayAsk) lines.prompt();
+    lines.prompt();
     for await (const line of lines) {
       if (this.#isEnding) break;
-      const leaves = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(line);
-      if (leaves !== null) {
-        code = leaves[1] === undefined ? code : Number(leaves[1]);
+      const leaves = leavingWith(line, code);
+      if (leaves !== undefined) {
+        code = leaves;
         break;
       }
-      if (line.trim() !== "") {
-        this.#midLine = false;
-        const outcome = await this.run(line, { live: true });
-        if (person && this.#midLine) out.write("\n");
-        // A person goes on. Lines of a script count on the folder and the variables of those before them.
-        const isLast = !person && (outcome.interrupted || isReplaced(outcome));
-        err.write(shown(ended(outcome, { goesOn: true, isLast })));
-        code = outcome.interrupted ? interrupted : (outcome.result?.exitCode ?? 1);
-        if (isLast) break;
-      }
+      if (line.trim() !== "") code = await this.#runForPerson(line);
       if (mayAsk) lines.prompt();
     }
     lines.close();
-    if (person) out.write("\n");
+    out.write("\n");
     return code;
+  }
+
+  async #runForPerson(line: string): Promise<number> {
+    const { out, err } = this.#world;
+    if (line.length > longestCommandText) {
+      err.write(`[it is ${tooLongToRun}, and was not run. ${runFromFile}]\n`);
+      return 2;
+    }
+    this.#midLine = false;
+    const outcome = await this.run(line, { live: true });
+    if (this.#midLine) out.write("\n");
+    err.write(shown(ended(outcome, { goesOn: true })));
+    return codeOf(outcome);
+  }
+
+  get #isEnding(): boolean {
+    return this.#over.signal.aborted;
   }
 
   get isRunning(): boolean {
@@ -146,8 +174,7 @@ export class ShellLine {
   end({ isUnread = false }: { readonly isUnread?: boolean } = {}): void {
     if (isUnread) this.#running?.unread.abort();
     if (this.#isEnding) return;
-    this.#isEnding = true;
-    this.#lines?.close();
+    this.#over.abort();
     this.press();
   }
 
@@ -223,6 +250,16 @@ const outputPatienceMs = 5_000;
 
 /** The exit code after Ctrl-C. */
 export const interrupted = 130;
+
+/** The exit code of whoever leaves with this line; undefined: it is a command. */
+function leavingWith(line: string, code: number): number | undefined {
+  const leaves = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(line);
+  return leaves === null ? undefined : Number(leaves[1] ?? code);
+}
+
+function codeOf({ interrupted: wasInterrupted, result }: Ended): number {
+  return wasInterrupted ? interrupted : (result?.exitCode ?? 1);
+}
 
 interface Running {
   readonly id: CommandId;
@@ -303,8 +340,7 @@ export function wallsOf({ environment: { kind } }: Pick<ShellView, "environment"
   return kind === "local" ? "UNSAFE" : kind;
 }
 
-function greeting({ environment, workspace, path }: ShellView, { person }: { person: boolean }): string {
-  if (!person) return "";
+function greeting({ environment, workspace, path }: ShellView): string {
   const { kind, network, access = "write" } = environment;
   const walls = kind === "local" ? `UNSAFE: no walls, ${places[workspace]}` : `A ${kind} ${places[workspace]}`;
   return `${walls} (${path}); network ${network}, access ${access}. Ctrl-C ends a command, Ctrl-D leaves.\n`;

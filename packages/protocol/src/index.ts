@@ -376,6 +376,7 @@ export {
   type CommandView,
   commandView,
   longestCommandMs,
+  longestCommandText,
   type OpenShellWish,
   openShellWish,
   type ShellInterruptAnswer,

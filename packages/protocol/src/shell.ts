@@ -41,10 +41,13 @@ export type ShellList = z.infer<typeof shellList>;
 
 export const longestCommandMs = 24 * 3_600_000;
 
+/** In UTF-16 code units. */
+export const longestCommandText = 200_000;
+
 export const startCommand = z.object({
   /** From whoever asks: sent again, it is the same command and runs once. */
   id: commandId,
-  text: z.string().min(1).max(200_000),
+  text: z.string().min(1).max(longestCommandText),
   /** When it is ended, with all that it started. */
   timeoutMs: z.int().min(1).max(longestCommandMs).default(3_600_000),
 });

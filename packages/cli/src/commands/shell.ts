@@ -29,6 +29,7 @@ empty folder. Copies in which nothing was changed go when the shell ends; others
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
 Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
 Where input is no terminal, a line that ends the shell (\`test -e x || exit 7\`) is the last: none runs in another shell than those before it.
+Lines are UTF-8, of at most 200,000 characters, and end at a line feed; one that is not so ends it with 2.
 Commands get no input; what they write passes a pipe byte by byte. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
 Without a result exitCode is null, and there is an error with its title.
 --network allow reaches the hosts on the list, through Corral's proxy, and is recorded: \`corral network\`.
