@@ -18,7 +18,9 @@ export interface Command extends Taught {
 export function defineCommand<const A extends ArgsDef>(
   definition: Omit<Command, "args" | "run"> & {
     readonly args: A;
-    /** `rawArgs`: as they were given, for flags that may come more than once. */
+    /** Flags that may come more than once. */
+    readonly repeatable?: readonly (keyof A & string)[];
+    /** `rawArgs`: as they were given, for the values of those. */
     run(args: ParsedArgs<A>, world: World, rawArgs: readonly string[]): Promise<number>;
   },
 ): Command {
@@ -29,7 +31,7 @@ export function defineCommand<const A extends ArgsDef>(
         world.out.write(commandHelp(definition, world.out));
         return 0;
       }
-      checkFlags(rawArgs, definition.args);
+      checkFlags(rawArgs, definition.args, definition.repeatable);
       const args = { ...parseArgs<A>([...rawArgs], definition.args), ...negated(rawArgs, definition.args) };
       const [stray] = args._;
       if (definition.words === "none" && stray !== undefined)

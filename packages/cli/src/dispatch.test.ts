@@ -69,6 +69,13 @@ test("--json after -- is a word of the prompt", async () => {
   );
 });
 
+test("a flag that may be repeated, and words after --, are not taken for one given twice", async () => {
+  const missing = "error: /nowhere cannot be read";
+  expect((await say("run", "--attach", "/nowhere", "--attach=/nowhere", "x")).err).toContain(missing);
+  expect((await say("steer", "--attach", "/nowhere", "--attach", "/nowhere", "x", "y")).err).toContain(missing);
+  expect((await say("stop", "--", "--json", "--json")).err).toContain('unexpected word "--json"');
+});
+
 test("the version is one line", async () => {
   expect(await say("--version")).toEqual({ code: 0, out: `${version}\n`, err: "" });
 });
@@ -86,6 +93,18 @@ test.each([
   [
     ["run", "--model", "solo", "x"],
     "error: --model needs PROVIDER/MODEL\nhint: `corral run --help` tells how it is used\n",
+  ],
+  [
+    ["shell", "-c", "make", "-c", "make test"],
+    "error: -c is given twice\nhint: `corral shell --help` tells how it is used\n",
+  ],
+  [
+    ["run", "--model=a/b", "x", "--model", "c/d"],
+    "error: --model is given twice\nhint: `corral run --help` tells how it is used\n",
+  ],
+  [
+    ["shell", "--list", "--list", "-c", "-c"],
+    "error: --command does not go with --list\nhint: `corral shell --help` tells how it is used\n",
   ],
   [["run", "--json=yes", "x"], "error: --json takes no value\nhint: `corral run --help` tells how it is used\n"],
   [["run", "--deltas", "x"], "error: --deltas needs --json\nhint: `corral run --help` tells how it is used\n"],

@@ -10,23 +10,26 @@ export class UsageError extends Error {
   }
 }
 
-/** Throws for flags that the command does not have, and for values missing. */
-export function checkFlags(rawArgs: readonly string[], definitions: ArgsDef): void {
+/** Throws for flags that the command does not have, for values missing, and for a second value where there is but one. */
+export function checkFlags(rawArgs: readonly string[], definitions: ArgsDef, repeatable: readonly string[] = []): void {
   const known = new Map(Object.entries(definitions).filter(([, { type }]) => type !== "positional"));
   const short = new Map(
-    [...known.values()].flatMap((definition) =>
-      "alias" in definition ? [[`-${String(definition.alias)}`, definition]] : [],
-    ),
+    [...known].flatMap(([name, definition]) => ("alias" in definition ? [[`-${String(definition.alias)}`, name]] : [])),
   );
+  const given = new Set<string>();
   for (let index = 0; index < rawArgs.length; index++) {
     const raw = rawArgs[index] ?? "";
     if (raw === "--") return;
     if (!raw.startsWith("-") || raw === "-") continue;
     const [flag = ""] = raw.split("=", 1);
-    const definition = short.get(flag) ?? known.get(flag.replace(/^--/, ""));
+    const name = short.get(flag) ?? flag.replace(/^--/, "");
+    const definition = known.get(name);
     if (definition === undefined) throw unknownFlag(flag, [...known.keys()]);
     if (definition.type === "boolean" && raw.includes("=")) throw new UsageError(`${flag} takes no value`);
-    if (definition.type !== "string" || raw.includes("=")) continue;
+    if (definition.type !== "string") continue;
+    if (given.has(name) && !repeatable.includes(name)) throw new UsageError(`${flag} is given twice`);
+    given.add(name);
+    if (raw.includes("=")) continue;
     const value = rawArgs[++index];
     if (value === undefined || (value.startsWith("--") && !short.has(flag)))
       throw new UsageError(`${flag} needs a value`);

@@ -80,6 +80,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     detach: { type: "boolean", description: "print the session's id and leave it working" },
     prompt: { type: "positional", required: false },
   },
+  repeatable: ["attach"],
   words: "any",
   async run(args, world, rawArgs) {
     if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");

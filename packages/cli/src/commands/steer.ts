@@ -30,6 +30,7 @@ export const steer = defineCommand({
     },
     json: { type: "boolean", description: "print what was admitted as a line of JSON" },
   },
+  repeatable: ["attach"],
   words: "any",
   takesSessions: true,
   async run({ json, _: [name, ...words] }, world, rawArgs) {
