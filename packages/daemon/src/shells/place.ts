@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { chownSync, mkdirSync, statSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CorralError, type EnvironmentState, type ShellId } from "@corral/protocol";
 import { type Owner, removeFolder, workspaceIn } from "../environments/index.ts";
@@ -24,6 +26,8 @@ export async function copyFor(
     branch: `corral/${shell}`,
     owner,
   });
+  // Nobody has worked there yet.
+  await writeFile(`${path}.refs`, digestOf(await readFile(join(path, ".git/packed-refs"), "utf8"), base));
   return { path, base, readable, variables };
 }
 
@@ -45,24 +49,48 @@ export function scratchFor(shell: ShellId, home: string, owner: Owner | undefine
 
 /**
  * A command that succeeds only where removing the files loses nothing: a folder with nothing but folders in it (walls put some
- * there), or a copy in which there is neither a change nor a commit of its own. It runs where the shell's own commands run, and may be lied to by them alone.
+ * there), or a copy in which there is neither a change nor anything of its own that a ref holds, be it a commit or the message of a tag. What is
+ * held for remotes is somebody else's. It runs where the shell's own commands run, and may be lied to by them alone.
  */
-export function unchangedTest({ base }: Pick<Place, "base">, state: EnvironmentState): string {
-  const inside = `cd ${quoted(workspaceIn(state))}`;
-  if (base === undefined) return `(${inside} && command test -z "$(command find . ! -type d 2>&1)")`;
-  const tips = `command git for-each-ref --format='%(objectname)' refs/heads refs/stash | command sort -u`;
+export async function unchangedTest({ path, base }: Pick<Place, "path" | "base">): Promise<Test> {
+  if (base === undefined) return within(`command test -z "$(command find . ! -type d 2>&1)"`);
+  const begun = await readFile(`${path}.refs`, "utf8").catch(() => "nothing was noted of it");
   const clean = `command test -z "$(command git status --porcelain 2>&1)"`;
-  // HEAD may be on no branch, or where somebody else's is.
-  const own = `command git rev-list -n 1 HEAD --not ${quoted(base)} --remotes 2>&1`;
+  const tips = `command test "$(${digestOfRefs(base)})" = ${quoted(`${begun}  -`)}`;
+  // HEAD may be on no branch, or where somebody else's is. Tags are as they were, by then.
+  const own = `command git rev-list -n 1 HEAD --not ${quoted(base)} --remotes --tags 2>&1`;
   const away = base === "" ? "! command git rev-parse -q --verify HEAD" : `command test -z "$(${own})"`;
-  return `(${inside} && ${clean} && ${away} && command test "$(${tips})" = ${quoted(base)})`;
+  return within(`${clean} && ${tips} && ${away}`);
+}
+
+type Test = (state: EnvironmentState) => string;
+
+function within(test: string): Test {
+  return (state) => `(cd ${quoted(workspaceIn(state))} && ${test})`;
+}
+
+/** Of all objects that refs hold, but for the commit that a copy starts from and those of remotes. */
+function digestOf(packedRefs: string, base: string): string {
+  const held = packedRefs.split("\n").flatMap((line) => {
+    const [, object, name = ""] = /^([0-9a-f]+) (.+)$/.exec(line) ?? [];
+    return object === undefined || object === base || name.startsWith("refs/remotes/") ? [] : [`${object}\n`];
+  });
+  return createHash("sha256")
+    .update([...new Set(held)].toSorted().join(""))
+    .digest("hex");
+}
+
+/** The same, in a copy. */
+function digestOfRefs(base: string): string {
+  const others = `command grep -v -e ' refs/remotes/' -e '^${base} '`;
+  return `command git for-each-ref --format='%(objectname) %(refname)' | ${others} | command cut -d ' ' -f 1 | command sort -u | command sha256sum`;
 }
 
 /** The files and what was noted of them. */
 export async function removePlace({ path }: Pick<Place, "path">): Promise<void> {
   await removeFolder(path);
   await letGoFor(path);
-  for (const beside of ["json", "index"]) await removeFolder(`${path}.${beside}`);
+  for (const beside of ["json", "index", "refs"]) await removeFolder(`${path}.${beside}`);
 }
 
 function quoted(text: string): string {

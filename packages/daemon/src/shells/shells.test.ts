@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, chownSync, existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,6 +93,15 @@ async function place({ idleMs, limits }: { idleMs?: number; limits?: Environment
 
 function wish(more: Partial<OpenShellWish> & { projectId?: ProjectId } = {}): OpenShellWish {
   return openShellWish.parse(more);
+}
+
+/** Of commits that no branch leads to, plain and with a message, and of one that a branch does. */
+function beginWithTags(repository: string): void {
+  const git = (...args: string[]) => execFileSync("git", ["-C", repository, ...args], { encoding: "utf8" }).trim();
+  const apart = git("commit-tree", "-m", "apart", "HEAD^{tree}");
+  git("tag", "begun", apart);
+  git("tag", "-a", "-m", "said", "told", apart);
+  git("tag", "here");
 }
 
 /** What is left of environments on the disk. */
@@ -339,6 +349,7 @@ describe("a person's shell", () => {
 
 describe("a shell's files", () => {
   const workspaces = (home: string) => readdirSync(join(home, "workspaces"));
+  const anotherCommit = "more=$(git commit-tree -m more -p HEAD HEAD^{tree})";
 
   test("a copy does not touch the repository, and goes with the shell when nothing was changed in it", async () => {
     const at = await place();
@@ -358,8 +369,19 @@ describe("a shell's files", () => {
     ["a commit", "git commit --quiet --allow-empty -m more"],
     ["a commit on another branch", "git checkout -q -b other; git commit -q --allow-empty -m more; git checkout -q -"],
     ["a commit on no branch", "git checkout -q --detach; git commit -q --allow-empty -m more"],
+    [
+      "a commit that a tag alone holds",
+      "git checkout -q --detach; git commit -q --allow-empty -m more; git tag new; git checkout -q -",
+    ],
+    ["a commit in the place of a tag that was there", `${anotherCommit}; git tag -f begun $more`],
+    ["a tag with a message", "git tag -a -m 'what I found' new"],
+    ["a file that a tag alone holds", "git tag new $(echo text | git hash-object -w --stdin)"],
+    ["a commit that a ref of another kind holds", `${anotherCommit}; git update-ref refs/mine/x $more`],
+    ["a commit that a packed tag alone holds", `${anotherCommit}; git tag new $more; git pack-refs --all`],
+    ["a stash", "echo changed >README.md; git stash -q"],
   ])("a copy with %s stays, and the repository is as it was", async (_, text) => {
     const at = await place();
+    beginWithTags(at.repository);
     const before = readFileSync(join(at.repository, "README.md"), "utf8");
     const { id, path } = await at.shells.open(wish({ projectId: at.project }), by);
     expect(await run(at, id, text)).toMatchObject({ result: { exitCode: 0 } });
@@ -367,6 +389,21 @@ describe("a shell's files", () => {
     expect(workspaces(at.home)).toContain(id);
     expect(readFileSync(join(at.repository, "README.md"), "utf8")).toBe(before);
     expect(readdirSync(at.repository)).not.toContain("new");
+  });
+
+  test.each([
+    ["nothing was done with them", "git log -1 --oneline --all"],
+    ["one of them was looked at", "git checkout -q begun"],
+    ["a branch was made of one of them", "git branch found begun"],
+    ["they were packed", "git pack-refs --all"],
+    ["one was added to what was there", "git tag new; git branch other"],
+  ])("a copy of a repository with tags goes with the shell when %s", async (_, text) => {
+    const at = await place();
+    beginWithTags(at.repository);
+    const { id } = await at.shells.open(wish({ projectId: at.project }), by);
+    expect(await run(at, id, text)).toMatchObject({ result: { exitCode: 0 } });
+    expect(await at.shells.close(id, by)).toEqual({ id });
+    expect(workspaces(at.home)).toEqual([]);
   });
 
   test("in place, writes arrive, and there is one such shell at a time", async () => {

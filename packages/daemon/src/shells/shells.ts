@@ -206,7 +206,7 @@ export function openShells({
   async function isWorthKeeping(shell: HeldShell): Promise<boolean> {
     if (shell.facts.workspace === "in-place") return false;
     if (!(await hasRun(shell.id))) return false;
-    return !(await shell.tries((state) => unchangedTest(shell.facts, state)));
+    return !(await shell.tries(await unchangedTest(shell.facts)));
   }
 
   async function hasRun(shell: ShellId): Promise<boolean> {
