@@ -138,6 +138,28 @@ describe("corral shell", () => {
     expect(readFileSync(join(stage.repository, "arrived"), "utf8")).toBe("here\n");
   });
 
+  test("what git ignores goes with a copy in which nothing else was changed, and one line says so", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    writeFileSync(join(stage.repository, ".gitignore"), "dist/\n*.log\n");
+    execFileSync("git", ["-C", stage.repository, "add", ".gitignore"]);
+    execFileSync("git", ["-C", stage.repository, "commit", "-q", "-m", "Ignore what is built"]);
+    const built = stage.corral("shell", "-c", "mkdir dist; echo built >dist/out; touch 1.log 2.log é.log");
+    expect({ code: await built.exit, stderr: built.stderr() }).toEqual({
+      code: 0,
+      stderr:
+        "ignored files went with the copy: 1.log, 2.log, dist/ (and 1 more); --keep keeps a shell and its files\n",
+    });
+    const kept = stage.corral("shell", "--keep", "-c", `touch "$(printf 'a\\033[31m%0200d.log' 7)"`);
+    expect(await kept.exit).toBe(0);
+    const ended = stage.corral("shell", "--end", /shl_\w+/.exec(kept.stderr())?.[0] ?? "");
+    expect({ code: await ended.exit, stderr: ended.stderr() }).toEqual({
+      code: 0,
+      stderr: `ignored files went with the copy: "a\\033[31m${"0".repeat(50)}…\n`,
+    });
+    expect(readdirSync(join(stage.home, "workspaces"))).toEqual([]);
+  });
+
   test.runIf(process.getuid?.() === 0)("root's own folder is refused in place, with what to do", async () => {
     await using stage = await setStage();
     const refused = stage.corral("shell", "--workspace", "in-place", "-c", "true");

@@ -983,12 +983,16 @@ export interface Api {
       seq: number;
     };
   };
-  /** Ends a shell; its files go unless something in them would be lost */
+  /** Ends a shell; its files go unless something in them would be lost that git does not ignore */
   "DELETE /api/shells/{id}": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
     body: undefined;
-    answer: { id: `shl_${string}`; kept?: string | undefined };
+    answer: {
+      id: `shl_${string}`;
+      kept?: string | undefined;
+      ignored?: { paths: string[]; count: number } | undefined;
+    };
   };
   /** Starts a command; sent again with its id, it is the same one */
   "POST /api/shells/{id}/commands": {

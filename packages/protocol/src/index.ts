@@ -375,6 +375,7 @@ export {
   commandNews,
   type CommandView,
   commandView,
+  type IgnoredFiles,
   longestCommandMs,
   longestCommandText,
   type OpenShellWish,

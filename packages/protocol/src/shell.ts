@@ -95,8 +95,12 @@ export const interruptShell = z.object({ command: commandId.optional() });
 export const shellInterruptAnswer = z.object({ kind: z.enum(["interrupted", "nothing-running"]) });
 export type ShellInterruptAnswer = z.infer<typeof shellInterruptAnswer>;
 
-/** `kept`: where its files are, when something was changed in them that would be lost otherwise. */
-export const closedShell = z.object({ id: shellId, kept: z.string().optional() });
+/** What git ignores and nobody had committed: some of the paths, as git shows them, and how many there are. */
+const ignoredFiles = z.object({ paths: z.array(z.string()), count: z.int() });
+export type IgnoredFiles = z.infer<typeof ignoredFiles>;
+
+/** `kept`: where its files are, when something was changed in them that would be lost otherwise. `ignored`: what went with them. */
+export const closedShell = z.object({ id: shellId, kept: z.string().optional(), ignored: ignoredFiles.optional() });
 export type ClosedShell = z.infer<typeof closedShell>;
 
 /** Facts of a shell that are stored. */

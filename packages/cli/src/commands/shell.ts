@@ -3,6 +3,7 @@ import {
   type CommandResult,
   CorralError,
   type EnvironmentAsked,
+  type IgnoredFiles,
   longestCommandMs,
   type ShellId,
   shellId,
@@ -15,7 +16,7 @@ import { connectDaemon } from "../daemon.ts";
 import { type EnvironmentFlags, environmentIn, unsafe } from "../environment.ts";
 import { oneOf, UsageError } from "../flags.ts";
 import { ended, type Ended, interrupted, noticeOf, ShellLine, wallsOf } from "../shell-line.ts";
-import { jsonLine, shown } from "../terminal.ts";
+import { jsonLine, shown, shownInLine } from "../terminal.ts";
 import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "../sitting.ts";
 import type { World } from "../world.ts";
 
@@ -25,7 +26,8 @@ export const shell = defineCommand({
     "shell [--env jail|container|local] [--image NAME] [--network off|allow|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
   summary: "Opens a shell of your own in a jail, or runs one command there.",
   details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
-empty folder. Copies in which nothing was changed go when the shell ends; others stay, and it says where.
+empty folder. Copies in which nothing was changed, but for what git ignores, go when the shell ends, and it says what of that was in them; others
+stay, and it says where.
 Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
 Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
 Where input is no terminal, a line that ends the shell (\`test -e x || exit 7\`) is the last: none runs in another shell than those before it.
@@ -307,8 +309,9 @@ function lineWithout(error: Missing): string {
 
 async function leave(client: Client, { id, workspace }: ShellView, { err }: World): Promise<void> {
   try {
-    const { kept } = await client.shells.close(id);
+    const { kept, ignored } = await client.shells.close(id);
     if (kept !== undefined) err.write(shown(`${workspace === "copy" ? "changes" : "files"} are kept in ${kept}\n`));
+    if (ignored !== undefined) err.write(`${gone(ignored)}; --keep keeps a shell and its files\n`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     err.write(shown(`${id} could not be ended: ${why}\n`));
@@ -316,7 +319,15 @@ async function leave(client: Client, { id, workspace }: ShellView, { err }: Worl
 }
 
 async function end(client: Client, id: ShellId, world: World): Promise<number> {
-  const { kept } = await client.shells.close(id);
+  const { kept, ignored } = await client.shells.close(id);
   world.out.write(shown(`${id} is ended${kept === undefined ? "" : `; its files are kept in ${kept}`}\n`));
+  if (ignored !== undefined) world.err.write(`${gone(ignored)}\n`);
   return 0;
+}
+
+/** A few of them by name, in one line. */
+function gone({ paths, count }: IgnoredFiles): string {
+  const named = paths.slice(0, 3).map((path) => (path.length > 60 ? `${path.slice(0, 60)}…` : path));
+  const more = count - named.length;
+  return `ignored files went with the copy: ${shownInLine(named.join(", "))}${more > 0 ? ` (and ${more} more)` : ""}`;
 }

@@ -60,7 +60,7 @@ export const shellRoutes: Routes = (app, parts) => {
     {
       schema: {
         tags,
-        summary: "Ends a shell; its files go unless something in them would be lost",
+        summary: "Ends a shell; its files go unless something in them would be lost that git does not ignore",
         params: shellParams,
         response: { 200: closedShell },
       },

@@ -205,13 +205,13 @@ export class HeldShell {
     return meant.length > 0;
   }
 
-  /** Whether a command succeeds in the shell as it is; false when nothing of it is open. */
-  async tries(test: (state: EnvironmentState) => string): Promise<boolean> {
+  /** What a command says in the shell as it is; nothing when it fails, or nothing of the shell is open. */
+  async ask(question: (state: EnvironmentState) => string): Promise<string> {
     const environment = await this.#environment?.catch(() => undefined);
-    if (environment === undefined || !environment.isOpen) return false;
-    const wish = { id: newId("command"), text: test(environment.state), timeoutMs: 30_000 };
-    const { exitCode } = await environment.shell.run(wish).catch(() => ({ exitCode: 1 }));
-    return exitCode === 0;
+    if (environment === undefined || !environment.isOpen) return "";
+    const wish = { id: newId("command"), text: question(environment.state), timeoutMs: 30_000 };
+    const { exitCode, stdout } = await environment.shell.run(wish).catch(() => ({ exitCode: 1, stdout: "" }));
+    return exitCode === 0 ? stdout : "";
   }
 
   /** Ends all that runs in it. Another command waits for that and starts it afresh. */

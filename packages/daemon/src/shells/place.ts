@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { chownSync, mkdirSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CorralError, type EnvironmentState, type ShellId } from "@corral/protocol";
+import { CorralError, type EnvironmentState, type IgnoredFiles, type ShellId } from "@corral/protocol";
 import { type Owner, removeFolder, workspaceIn } from "../environments/index.ts";
 import { letGoFor, prepareWorkspace } from "../workspaces/index.ts";
 
@@ -48,25 +48,45 @@ export function scratchFor(shell: ShellId, home: string, owner: Owner | undefine
 }
 
 /**
- * A command that succeeds only where removing the files loses nothing: a folder with nothing but folders in it (walls put some
+ * A command that tells whether removing the files loses nothing: a folder with nothing but folders in it (walls put some
  * there), or a copy in which there is neither a change nor anything of its own that a ref holds, be it a commit or the message of a tag. What is
- * held for remotes is somebody else's. It runs where the shell's own commands run, and may be lied to by them alone.
+ * held for remotes is somebody else's. `goesWith` reads the answer. It runs where the shell's own commands run, and may be lied to by them alone.
  */
 export async function unchangedTest({ path, base }: Pick<Place, "path" | "base">): Promise<Test> {
   if (base === undefined) return within(`command test -z "$(command find . ! -type d 2>&1)"`);
   const begun = await readFile(`${path}.refs`, "utf8").catch(() => "nothing was noted of it");
-  const clean = `command test -z "$(command git status --porcelain 2>&1)"`;
   const tips = `command test "$(${digestOfRefs(base)})" = ${quoted(`${begun}  -`)}`;
   // HEAD may be on no branch, or where somebody else's is. Tags are as they were, by then.
   const own = `command git rev-list -n 1 HEAD --not ${quoted(base)} --remotes --tags 2>&1`;
   const away = base === "" ? "! command git rev-parse -q --verify HEAD" : `command test -z "$(${own})"`;
-  return within(`${clean} && ${tips} && ${away}`);
+  return within(`${tips} && ${away} && ${status}`);
 }
 
 type Test = (state: EnvironmentState) => string;
 
+/**
+ * The first change, complaint or new file; or, when there is none, what is ignored, some of it, and how much it is. Nothing that is ignored was
+ * there at first: copies of shells are of what is committed, and nothing is set up in them.
+ */
+const status =
+  `{ command git -c core.quotePath=false status --porcelain --untracked-files=normal --ignored 2>&1 || command echo failed; } | ` +
+  `command sed -n -e '/^!! /!{p;q;}' -e '1,10p' -e '$='`;
+
 function within(test: string): Test {
-  return (state) => `(cd ${quoted(workspaceIn(state))} && ${test})`;
+  return (state) => `(cd ${quoted(workspaceIn(state))} && ${test} && command echo ${toTheEnd})`;
+}
+
+const toTheEnd = "looked to the end";
+
+/** What goes with the files when they are removed; undefined: they must not be. */
+export function goesWith(answer: string): { readonly ignored?: IgnoredFiles } | undefined {
+  const [end, count, ...lines] = answer.trimEnd().split("\n").toReversed();
+  if (end !== toTheEnd) return undefined;
+  if (count === undefined) return {};
+  const isIgnored = /^\d+$/.test(count) && lines.every((line) => line.startsWith("!! "));
+  return isIgnored
+    ? { ignored: { paths: lines.toReversed().map((line) => line.slice(3)), count: Number(count) } }
+    : undefined;
 }
 
 /** Of all objects that refs hold, but for the commit that a copy starts from and those of remotes. */

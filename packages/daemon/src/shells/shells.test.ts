@@ -35,11 +35,18 @@ const sessions: readonly Projection[] = [
   { table: "removed_sessions", version: 1, columns: { how: "text" }, changes: () => [] },
 ];
 
+interface Setting {
+  readonly idleMs?: number;
+  readonly limits?: EnvironmentLimits;
+  /** Of the repository. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** A daemon's shells, which can be let go and taken up again by another one. */
-async function place({ idleMs, limits }: { idleMs?: number; limits?: EnvironmentLimits } = {}) {
+async function place({ idleMs, limits, files }: Setting = {}) {
   const folder = mkdtempSync(join(tmpdir(), "corral-shells-"));
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
-  const repository = makeRepository(join(folder, "repository"));
+  const repository = makeRepository(join(folder, "repository"), files);
   const home = join(folder, "home");
   const open = async () => {
     const projections = [...shellProjections, ...terminalProjections, ...artifactProjections, ...sessions];
@@ -389,6 +396,32 @@ describe("a shell's files", () => {
     expect(workspaces(at.home)).toContain(id);
     expect(readFileSync(join(at.repository, "README.md"), "utf8")).toBe(before);
     expect(readdirSync(at.repository)).not.toContain("new");
+  });
+
+  test("what git ignores goes with a copy in which nothing else was changed, and is told, some by name", async () => {
+    const at = await place({ files: { ".gitignore": "dist/\n*.log\n" } });
+    const closed = async (text: string) => {
+      const { id } = await at.shells.open(wish({ projectId: at.project }), by);
+      expect(await run(at, id, text)).toMatchObject({ result: { exitCode: 0 } });
+      const { id: _, ...rest } = await at.shells.close(id, by);
+      return rest;
+    };
+    expect(await closed("mkdir dist a; : >dist/out; : >dist/more; : >a/ä.log; : >'b\nc.log'")).toEqual({
+      ignored: { paths: ["a/", String.raw`"b\nc.log"`, "dist/"], count: 3 },
+    });
+    expect(await closed("for n in $(seq -w 25); do : >$n.log; done")).toEqual({
+      ignored: { paths: Array.from({ length: 10 }, (_, n) => `${String(n + 1).padStart(2, "0")}.log`), count: 25 },
+    });
+    expect(await closed("mkdir -p dist/empty/folders")).toEqual({});
+    expect(workspaces(at.home)).toEqual([]);
+    expect(await closed("mkdir dist; : >dist/out; : >new")).toEqual({ kept: expect.any(String) });
+  });
+
+  test("a copy of which git cannot tell what was changed stays", async () => {
+    const at = await place();
+    const { id, path } = await at.shells.open(wish({ projectId: at.project }), by);
+    await run(at, id, "git() { :; }; echo broken >.git/index");
+    expect(await at.shells.close(id, by)).toEqual({ id, kept: path });
   });
 
   test.each([

@@ -17,7 +17,7 @@ import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContaine
 import type { By, Log, Row } from "../log/index.ts";
 import { HeldShell, type ShellFacts, type WaysOut } from "./held.ts";
 import { type Scrollbacks, type Terminals, terminalsOf } from "../terminals/index.ts";
-import { copyFor, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
+import { copyFor, goesWith, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
 
 /** Shells of people, each in an environment of its own. The daemon itself holds them; agents' are the runners' work. */
 export interface Shells {
@@ -37,7 +37,7 @@ export interface Shells {
   /** Ends a command, or all that runs and waits in it; the shell stays. */
   interrupt(id: ShellId, by: By, command?: CommandId): Promise<{ readonly kind: "interrupted" | "nothing-running" }>;
   readonly terminals: Terminals<ShellId>;
-  /** Ends it, and removes its files unless something in them would be lost. Can be repeated. */
+  /** Ends it, and removes its files unless something in them would be lost that git does not ignore. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
   /** Takes up what was there when the daemon went away. Whatever is asked of shells waits for it. */
   begin(): Promise<void>;
@@ -194,19 +194,20 @@ export function openShells({
     if (row["state"] === "closed") return { id };
     const shell = await hold(id);
     shell.interrupt(by);
-    const kept = await isWorthKeeping(shell);
+    const going = await goingWith(shell);
     await shell.end("the shell was closed");
-    const keeping = kept ? { kept: shell.facts.path } : {};
+    const keeping = going === undefined ? { kept: shell.facts.path } : {};
     await log.append({ stream: id, ...by, events: [event("shell.closed", { reason: "it was closed", ...keeping })] });
     held.delete(id);
-    if (!kept && shell.facts.workspace !== "in-place") await removePlace(shell.facts).catch(complain(id));
-    return { id, ...keeping };
+    if (going !== undefined && shell.facts.workspace !== "in-place") await removePlace(shell.facts).catch(complain(id));
+    return { id, ...keeping, ...going };
   }
 
-  async function isWorthKeeping(shell: HeldShell): Promise<boolean> {
-    if (shell.facts.workspace === "in-place") return false;
-    if (!(await hasRun(shell.id))) return false;
-    return !(await shell.tries(await unchangedTest(shell.facts)));
+  /** What goes with its files; undefined: they are worth keeping. */
+  async function goingWith(shell: HeldShell): Promise<Pick<ClosedShell, "ignored"> | undefined> {
+    if (shell.facts.workspace === "in-place") return {};
+    if (!(await hasRun(shell.id))) return {};
+    return goesWith(await shell.ask(await unchangedTest(shell.facts)));
   }
 
   async function hasRun(shell: ShellId): Promise<boolean> {
