@@ -47,6 +47,27 @@ test.each([
   await close();
 });
 
+test.each([
+  ["too old for what it is asked", "echo 'error: unrecognized flag --no-ignore-exclude' >&2; exit 2"],
+  ["made for another machine", "echo 'exec format error' >&2; exit 126"],
+])("a ripgrep that is %s is done without", async (_, script) => {
+  const { spawn, close } = await openFolder((place) => {
+    const folder = toolsIn(place);
+    writeFileSync(join(folder, "rg"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return folder;
+  });
+  const files = openFiles({ spawn });
+  await files.write("src/file", "some text");
+  await files.write(".gitignore", "ignored");
+  await files.write("ignored", "some text");
+  expect(await files.glob("**")).toEqual({ items: [".gitignore", "src/file"], complete: true });
+  const found = { items: [{ path: "src/file", line: 1, text: "some text" }], complete: true };
+  expect(await files.search({ pattern: "t[e]xt" })).toEqual(found);
+  await expect(files.search({ pattern: "a(b" })).rejects.toMatchObject({ code: "request.invalid" });
+  await files.close();
+  await close();
+});
+
 /** No walls: processes of this machine, in a folder of their own. */
 async function openFolder(pathOf: (place: string) => string): ReturnType<FilesUnderTest["open"]> {
   const place = mkdtempSync(join(tmpdir(), "corral-files-"));

@@ -5,7 +5,7 @@ import { ignoredBy } from "./ignore.ts";
 import { pathGlobOf } from "./glob.ts";
 import { inside } from "./path.ts";
 import type { FileStat, Files, Listed, ListOptions } from "./port.ts";
-import { isWhole, runProgram } from "./program.ts";
+import { isWhole, type ProgramEnd, runProgram } from "./program.ts";
 
 /** What finding and searching need: programs, and the files that say what git ignores. */
 export interface World {
@@ -97,15 +97,28 @@ export function ifThere(program: string, ...options: readonly string[]): [string
 
 export async function eachFile(world: World, folder: string, walk: Walk): Promise<{ readonly complete: boolean }> {
   await mustBeThere(world, folder);
-  const names = nulSeparated((name) => walk.onPath(toldPath(name)));
+  let isAnyTold = false;
+  const names = nulSeparated((name) => {
+    isAnyTold = true;
+    return walk.onPath(toldPath(name));
+  });
   const end = await runProgram(world.spawn, {
     argv: ifThere("rg", "--files", ...ripgrepOptions, "--", rootOf(folder)),
     onOutput: names,
     timeoutMs: walk.timeoutMs ?? defaultTimeoutMs,
     signal: signalOf(world, walk.signal),
   });
-  if (end.kind === "ended" && end.exitCode === 127) return eachFileWithoutRipgrep(world, folder, walk);
-  return { complete: isWhole(end) };
+  if (!isAnyTold && (isMissing(end) || complains(end))) return eachFileWithoutRipgrep(world, folder, walk);
+  return { complete: isWhole(end) && !complains(end) };
+}
+
+export function isMissing({ kind, exitCode }: ProgramEnd): boolean {
+  return kind === "ended" && exitCode === 127;
+}
+
+/** Ripgrep says nothing about files that it cannot read, so it is what it was asked that it did not understand: it may be too old. */
+export function complains(end: ProgramEnd): boolean {
+  return isWhole(end) && end.exitCode !== 0 && end.stderr !== "";
 }
 
 export async function mustBeThere(world: World, folder: string): Promise<void> {

@@ -1,10 +1,12 @@
 import { CorralError } from "@corral/protocol";
 import {
   below,
+  complains,
   defaultTimeoutMs,
   eachFile,
   folderOf,
   ifThere,
+  isMissing,
   mustBeThere,
   ripgrepOptions,
   rootOf,
@@ -17,13 +19,16 @@ import type { Listed, Search, SearchMatch } from "./port.ts";
 import { posixPattern } from "./posix-pattern.ts";
 import { isWhole, type ProgramEnd, runProgram } from "./program.ts";
 
-/** Lines that match, by ripgrep where it is and by grep where not. */
+/** Lines that match, by ripgrep where there is one that knows the options, and by grep where not. */
 export async function searchLines(world: World, search: Search): Promise<Listed<SearchMatch>> {
   const hunt = begin(search);
   await mustBeThere(world, hunt.folder);
   const end = await withRipgrep(world, search, hunt);
-  if (end.kind === "ended" && end.exitCode === 127) return withGrep(world, search, hunt);
-  if (end.kind === "ended" && end.stderr !== "") throw invalid(search, end.stderr);
+  if (isMissing(end)) return withGrep(world, search, hunt);
+  if (complains(end)) {
+    if (await complainsOfOptions(world, search, hunt)) return withGrep(world, search, hunt);
+    throw invalid(search, end.stderr);
+  }
   return hunt.result(isWhole(end));
 }
 
@@ -55,24 +60,30 @@ function begin({ in: start = ".", glob, limit = 200, timeoutMs = defaultTimeoutM
 }
 
 function withRipgrep(world: World, search: Search, hunt: Progress): Promise<ProgramEnd> {
+  return run(world, search, hunt, {
+    argv: ifThere("rg", ...optionsFor(search), `--regexp=${search.pattern}`, "--", rootOf(hunt.folder)),
+    onOutput: readMatches("\n", hunt),
+  });
+}
+
+/** Then it is nothing about the pattern. */
+async function complainsOfOptions(world: World, search: Search, hunt: Progress): Promise<boolean> {
+  const argv = ifThere("rg", "--files", ...optionsFor(search), "--", "/dev/null");
+  return complains(await run(world, search, hunt, { argv, onOutput: () => true }));
+}
+
+function optionsFor(search: Search): readonly string[] {
   const name = search.glob?.split("/").at(-1) ?? "";
   // A hint that saves time: it says less than the whole pattern does.
   const onlyNames =
     /^[\w.*-]+$/.test(name) && !name.includes("**") ? [`--type-add=corral:${name}`, "--type=corral"] : [];
-  return runProgram(world.spawn, {
-    argv: ifThere(
-      "rg",
-      ...ripgrepOptions,
-      ...["--line-number", "--with-filename", "--no-heading", "--color=never", "--encoding=none"],
-      ...onlyNames,
-      ...(search.fixed === true ? ["--fixed-strings"] : []),
-      ...(search.ignoreCase === true ? ["--ignore-case"] : []),
-      ...[`--regexp=${search.pattern}`, "--", rootOf(hunt.folder)],
-    ),
-    onOutput: readMatches("\n", hunt),
-    timeoutMs: remaining(hunt),
-    signal: signalOf(world, search.signal),
-  });
+  return [
+    ...ripgrepOptions,
+    ...["--line-number", "--with-filename", "--no-heading", "--color=never", "--encoding=none"],
+    ...onlyNames,
+    ...(search.fixed === true ? ["--fixed-strings"] : []),
+    ...(search.ignoreCase === true ? ["--ignore-case"] : []),
+  ];
 }
 
 async function withGrep(world: World, search: Search, hunt: Progress): Promise<Listed<SearchMatch>> {
@@ -100,9 +111,9 @@ async function withGrep(world: World, search: Search, hunt: Progress): Promise<L
   return hunt.result(complete && isWhole(end) && end.exitCode === 0);
 }
 
-type GrepRun = Pick<Parameters<typeof runProgram>[1], "argv" | "input" | "onOutput">;
+type SearchRun = Pick<Parameters<typeof runProgram>[1], "argv" | "input" | "onOutput">;
 
-function run(world: World, search: Search, hunt: Progress, program: GrepRun): Promise<ProgramEnd> {
+function run(world: World, search: Search, hunt: Progress, program: SearchRun): Promise<ProgramEnd> {
   return runProgram(world.spawn, { ...program, timeoutMs: remaining(hunt), signal: signalOf(world, search.signal) });
 }
 
