@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { openFiles, type OpenFiles } from "../files.ts";
+import type { Spawn } from "../hand.ts";
 import { codeOf, type OpenFixture } from "./fixture.ts";
 
 export function finding(open: OpenFixture): void {
@@ -88,6 +90,14 @@ export function finding(open: OpenFixture): void {
       });
       expect(await codeOf(files.glob("*", { in: "missing" }))).toBe("file.missing");
     });
+
+    test("ends at its time limit with what it has", async () => {
+      const { spawn, run } = await open();
+      await run("touch here other");
+      const { files, timeoutMs } = outOfTimeAfter("here", spawn);
+      expect(await files.glob("he*", { timeoutMs })).toEqual({ items: ["here"], complete: false });
+      await files.close();
+    });
   });
 
   describe("search", () => {
@@ -145,12 +155,39 @@ export function finding(open: OpenFixture): void {
     });
 
     test("ends at its time limit with what it has", async () => {
-      const { files, run } = await open();
-      await run("yes aaaa | head -c 100000000 >huge");
-      const { complete } = await files.search({ pattern: "a[^b]*b", timeoutMs: 1 });
-      expect(complete).toBe(false);
+      const { spawn, run } = await open();
+      await run("echo 'a Needle' >here; echo hay >stack");
+      const { files, timeoutMs } = outOfTimeAfter("a Needle", spawn);
+      expect(await files.search({ pattern: "Needle", timeoutMs })).toEqual({
+        items: [{ path: "here", line: 1, text: "a Needle" }],
+        complete: false,
+      });
+      await files.close();
     });
   });
+}
+
+/** Files that find the time to be up as soon as a program has written this, however fast or slow it is. */
+function outOfTimeAfter(text: string, spawn: Spawn): { readonly files: OpenFiles; readonly timeoutMs: number } {
+  const timeoutMs = 1e9;
+  const limits: (() => void)[] = [];
+  const begin = globalThis.setTimeout;
+  const clock = vi.spyOn(globalThis, "setTimeout").mockImplementation((onEnd: () => void, ms?: number) => {
+    if (ms !== undefined && ms > timeoutMs / 2) limits.push(onEnd);
+    return begin(onEnd, ms);
+  });
+  onTestFinished(() => clock.mockRestore());
+  const files = openFiles({
+    async spawn(program) {
+      const spawned = await spawn(program);
+      spawned.stdout.on("data", (chunk: Buffer) => {
+        // Whoever listens beside hears it first.
+        if (chunk.includes(text)) process.nextTick(() => limits.splice(0).forEach((onEnd) => onEnd()));
+      });
+      return spawned;
+    },
+  });
+  return { files, timeoutMs };
 }
 
 /** A small tree with everything that finding minds. */
