@@ -28,10 +28,14 @@ test("lines are the same wherever their bytes are cut", async () => {
   expect(await taken(...[...bytes].map((byte) => Uint8Array.of(byte)))).toEqual({ lines: ["écho 1", "🐎", ""] });
 });
 
-test("a line that is no UTF-8 is refused, with all that follows it", async () => {
+test("a line that is no text is refused, with all that follows it", async () => {
   expect(await taken("one\n", Buffer.from("echo 'a\xff'\n", "latin1"), "three\n")).toEqual({
     lines: ["one"],
     complaint: "line 2 is no UTF-8: it is not run, nor are those after it",
+  });
+  expect(await taken("rm a\0b\n")).toEqual({
+    lines: [],
+    complaint: "line 1 has a zero byte in it: it is not run, nor are those after it",
   });
   // A character that is cut off at the end is none.
   expect(await taken(Buffer.from("🐎").subarray(0, 3))).toMatchObject({ lines: [], complaint: expect.any(String) });

@@ -52,11 +52,16 @@ function textOf(bytes: Buffer, number: number): string {
 }
 
 function decoded(bytes: Uint8Array, number: number): string {
+  if (bytes.includes(0)) throw noText(number, "has a zero byte in it");
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new UsageError(`line ${number} is no UTF-8: ${notRun}`, "Have a program make such bytes: printf '\\377'");
+    throw noText(number, "is no UTF-8");
   }
+}
+
+function noText(number: number, what: string): UsageError {
+  return new UsageError(`line ${number} ${what}: ${notRun}`, "Have a program make such bytes: printf '\\377'");
 }
 
 function tooLong(number: number): UsageError {
