@@ -113,7 +113,7 @@ export const commandResult = z.object({
   timedOut: z.boolean(),
   /** The limit that it ran into, if any: the one that ended it, or kept it from getting something. */
   limit: limitHit.optional(),
-  /** The shell died with or during the command and a new one took its place: cwd and variables are lost. */
+  /** The shell died with or during the command, or with its environment before it, and a new one took its place: cwd and variables are lost. */
   shellRespawned: z.boolean(),
   /** The whole of an output that was cut. */
   artifacts: z.object({ stdout: artifactNamed.optional(), stderr: artifactNamed.optional() }).optional(),

@@ -193,6 +193,8 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
+  /** It has the place of one that ended with its environment: the next result says that the shell is a new one. */
+  takePlace(): void;
 }
 
 export interface OutputRange {

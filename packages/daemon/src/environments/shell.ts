@@ -69,6 +69,10 @@ export class SpoolShell implements Shell {
     return this.#state === "open";
   }
 
+  takePlace(): void {
+    this.#stateLost = true;
+  }
+
   run(command: Command): Promise<CommandResult> {
     const waiting = this.#flights.get(command.id);
     if (waiting !== undefined) return waiting.join(command, () => this.#doOrEnd(() => this.#abort(waiting)));

@@ -174,7 +174,11 @@ describe("a session", () => {
     const secondStart = order.lastIndexOf("call.started");
     expect(order.lastIndexOf("environment.closed")).toBeLessThan(secondStart);
     expect(order.lastIndexOf("environment.opened")).toBeLessThan(secondStart);
-    expect((await session.until("call.settled", 2)).data.result).toMatchObject({ stdout: "two\n" });
+    expect((await session.until("call.settled", 2)).data.result).toMatchObject({
+      stdout: "two\n",
+      shellRespawned: true,
+    });
+    expect(JSON.stringify(model.requests.at(-1)?.toolResults)).toContain("started anew");
   });
 
   test("a workspace that cannot be prepared fails the activity with what to do about it", async () => {

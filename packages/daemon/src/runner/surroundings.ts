@@ -39,6 +39,8 @@ export class SessionSurroundings implements Surroundings {
   /** Made ready for work. */
   #ready: { readonly environment: Environment; readonly when: Promise<void> } | undefined;
   readonly #bridge = new BridgeKeeping();
+  /** The environment before the next one ended by itself. */
+  #isSuccessor = false;
   /** Of one that ended by itself. */
   #clearing: Promise<void> = Promise.resolve();
 
@@ -142,6 +144,7 @@ export class SessionSurroundings implements Surroundings {
 
   async #open(): Promise<Environment> {
     const found = await this.#find();
+    if (found.kind === "gone") this.#isSuccessor = true;
     const environment = found.kind === "open" ? found.environment : await this.#openNew();
     this.#found = Promise.resolve({ kind: "open", environment });
     return environment;
@@ -157,6 +160,7 @@ export class SessionSurroundings implements Surroundings {
     this.#current = undefined;
     this.#found = Promise.resolve({ kind: "none" });
     if (!this.#isOnRecord(environment)) return;
+    this.#isSuccessor = true;
     this.#desk.record(event("environment.closed", { id: state.id, reason: "it ended" }));
     // What cannot be removed is left to a sweep.
     this.#clearing = this.#desk.durable().then(
@@ -200,6 +204,8 @@ export class SessionSurroundings implements Surroundings {
     );
     try {
       await this.#recordOpened(environment);
+      if (this.#isSuccessor) environment.shell.takePlace();
+      this.#isSuccessor = false;
       warmUp(environment);
       return environment;
     } catch (error) {

@@ -79,6 +79,8 @@ export class HeldShell {
   #environment: Promise<Environment> | undefined;
   #ending: Promise<void> | undefined;
   #isOpen = false;
+  /** The environment before the next one ended by itself. */
+  #isSuccessor = false;
   #lastUsed = performance.now();
 
   constructor(id: ShellId, row: Row, world: ShellWorld) {
@@ -109,6 +111,7 @@ export class HeldShell {
     if (found.kind === "gone") {
       for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results);
       await this.terminals.recover(undefined);
+      this.#isSuccessor = true;
       return this.#recordClosed("it was found ended");
     }
     this.#world.claim(this);
@@ -251,6 +254,7 @@ export class HeldShell {
     if (current?.isOpen === true) return current;
     if (current !== undefined && this.#state?.id === current.state.id) {
       this.#environment = undefined;
+      this.#isSuccessor = true;
       await this.#recordClosed("it ended");
       await this.#clearAway(current);
     }
@@ -301,6 +305,8 @@ export class HeldShell {
       throw error;
     }
     this.#state = environment.state;
+    if (this.#isSuccessor) environment.shell.takePlace();
+    this.#isSuccessor = false;
     this.#kept.length = 0;
     return environment;
   }

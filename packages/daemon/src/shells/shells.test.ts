@@ -326,7 +326,7 @@ describe("a person's shell", () => {
     );
     const view = await at.shells.follow(id, command.id, () => keeper.forEach((pid) => process.kill(pid, "SIGKILL")));
     expect(view).toMatchObject({ state: "unknown", reason: expect.stringContaining("nobody can tell") });
-    expect(await run(at, id, "echo afresh")).toMatchObject({ result: { stdout: "afresh\n" } });
+    expect(await run(at, id, "echo afresh")).toMatchObject({ result: { stdout: "afresh\n", shellRespawned: true } });
     expect(environmentsIn(at.home)).toHaveLength(1);
     expect((await historyOf(at.log, id)).map(({ type }) => type)).toEqual([
       "shell.opened",
@@ -338,6 +338,7 @@ describe("a person's shell", () => {
       "shell.command-started",
       "shell.command-ended",
     ]);
+    expect(await run(at, id, "true")).toMatchObject({ result: { shellRespawned: false } });
   });
 
   test("in which nothing happens gives its environment up, and keeps its files", async () => {
