@@ -10,6 +10,8 @@ export interface Keeper {
   signal(name: NodeJS.Signals): void;
   /** Ends the whole environment: the keeper does not answer. */
   kill(): void;
+  /** Looks whether its walls are as they were, and why it is ended where they are not. */
+  breach?(): string | undefined;
 }
 
 /**
@@ -58,9 +60,21 @@ export class KeeperLine {
     return this.#state === "open";
   }
 
+  /** Throws when nothing more may begin in it. */
+  mustBeWhole(): void {
+    if (this.isOpen && this.#keeper.breach?.() !== undefined) throw this.gone("gone");
+  }
+
+  /** What those are told who wait for something in it. */
+  gone(state: "gone" | "detached"): CorralError {
+    const why = state === "gone" ? this.#keeper.breach?.() : undefined;
+    if (why === undefined) return gone(state);
+    return new CorralError("environment.gone", `The environment was ended: ${why}.`, { retry: "now" });
+  }
+
   /** Throws when it cannot be written down. */
   ask(line: string): void {
-    if (this.#state !== "open") throw gone(this.#state);
+    if (this.#state !== "open") throw this.gone(this.#state);
     this.spool.append(this.#control, `${line}\n`);
     this.#keeper.signal(askSignal);
   }
@@ -111,7 +125,7 @@ export class KeeperLine {
         if (found !== undefined) {
           stop();
           resolve(found);
-        } else if (this.#state !== "open") throw gone(this.#state);
+        } else if (this.#state !== "open") throw this.gone(this.#state);
         else if (performance.now() > deadline) throw gone("silent");
       } catch (error) {
         stop();
@@ -169,7 +183,7 @@ interface Waiting {
 const firstLookMs = 2;
 const soonMs = 1;
 
-export function gone(why: keyof typeof goneMessages, cause?: unknown): CorralError {
+function gone(why: keyof typeof goneMessages, cause?: unknown): CorralError {
   return new CorralError("environment.gone", goneMessages[why], { retry: "never", cause });
 }
 

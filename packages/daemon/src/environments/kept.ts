@@ -23,6 +23,8 @@ export interface KeptSite {
 }
 
 export interface Kept extends Omit<Environment, "state" | "kill" | "end"> {
+  /** A command is to run in it, or runs, as far as this process knows. */
+  readonly isBusy: boolean;
   /** All of its processes have ended. */
   readonly hasGone: () => void;
 }
@@ -58,6 +60,9 @@ export function keptEnvironment({ words, spool: folder, keeper, outputBytes, gau
     files,
     get isOpen() {
       return line.isOpen;
+    },
+    get isBusy() {
+      return [...shells.values()].some((shell) => shell.isBusy);
     },
     detach() {
       void files.close();

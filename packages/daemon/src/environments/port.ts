@@ -44,11 +44,14 @@ export interface EnvironmentDriver {
    * Finds an environment again by its state, from any process. `gone`: its processes are no more;
    * what its shell wrote down can still be read by `results`.
    */
-  reopen(
-    state: EnvironmentState,
-  ): Promise<
+  reopen(state: EnvironmentState): Promise<
     | { readonly kind: "open"; readonly environment: Environment }
-    | { readonly kind: "gone"; readonly results: CommandResults }
+    | {
+        readonly kind: "gone";
+        readonly results: CommandResults;
+        /** Why it was ended now, in words for people; without: it was found so. */
+        readonly reason?: string | undefined;
+      }
   >;
 
   /**
@@ -129,8 +132,10 @@ export interface Environment {
   /** A lasting terminal that was opened before, by whatever process, also when it has ended; undefined when there is none. */
   joinTerminal(name: string): Promise<Terminal | undefined>;
   readonly files: Files;
-  /** False once its processes are known to be gone, or it was let go. */
+  /** False once its processes are known to be gone, or it was let go, or when its walls are found not to be as they were: then it is ended. */
   readonly isOpen: boolean;
+  /** Why it was ended without being asked to, in words for people; undefined: it was not, or nobody knows. */
+  readonly endedBecause?: string | undefined;
   /** Lets go without ending it: running commands go on and can be found again. */
   detach(): void;
   /**

@@ -20,6 +20,7 @@ export async function spawnProgram(line: KeeperLine, program: Program): Promise<
   signal?.throwIfAborted();
   const id = `prg_${randomUUID()}`;
   const ending = () => line.spool.programEnding(id);
+  line.mustBeWhole();
   try {
     line.spool.writeProgram(id, scriptFor(program));
     line.ask(`run ${id}`);

@@ -6,7 +6,7 @@ import { Channel } from "./channel.ts";
 import { CommandTexts, type WrittenText } from "./command-texts.ts";
 import { Flight, newPass } from "./flight.ts";
 import { mainShell } from "./keeper/index.ts";
-import { gone, goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
+import { goneIfUnreadable, type KeeperLine } from "./keeper-line.ts";
 import { freeAt, type Gauge, isFull } from "./limits/index.ts";
 import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";
 import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "./port.ts";
@@ -67,6 +67,11 @@ export class SpoolShell implements Shell {
 
   get isOpen(): boolean {
     return this.#state === "open";
+  }
+
+  /** Something is to run in it, or runs. */
+  get isBusy(): boolean {
+    return this.#flights.size > 0;
   }
 
   takePlace(): void {
@@ -162,7 +167,8 @@ export class SpoolShell implements Shell {
     // Of one that nobody ran before nothing else can be there; its worker would see it, too. What is over is not to be stopped.
     const ending = isNew && !flight.abortAsked ? undefined : this.#spool.ending(flight.id);
     if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
-    if (this.#state !== "open") throw gone(this.#state);
+    if (this.#state !== "open") throw this.#line.gone(this.#state);
+    this.#line.mustBeWhole();
     // A word from before, which its worker has not taken up yet, must not have it begin once there is room.
     if (!fits && (this.#spool.giveUp(flight.id) || !this.#spool.hasBegun(flight.id)))
       return this.#landOn(flight, { ...neverBegun, limit: "disk" });

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../environments/index.ts";
+import { jailOwner } from "../environments/jail/index.ts";
 import { callsTool, says, startTestDaemon } from "../testing/index.ts";
 
 const shell = (command: string) => callsTool("shell", { command });
@@ -176,6 +177,31 @@ describe("a session", () => {
     expect(order.lastIndexOf("environment.opened")).toBeLessThan(secondStart);
     expect((await session.until("call.settled", 2)).data.result).toMatchObject({
       stdout: "two\n",
+      shellRespawned: true,
+    });
+    expect(JSON.stringify(model.requests.at(-1)?.toolResults)).toContain("started anew");
+  });
+
+  test("in place, a call after the user saved what is protected is in a jail that protects it, and is told so", async () => {
+    await using daemon = await startTestDaemon({ wish: { workspace: "in-place" }, files: { ".envrc": "first\n" } });
+    const { session, model, repository } = daemon;
+    const { uid, gid } = jailOwner() ?? { uid: process.getuid!(), gid: process.getgid!() };
+    chownSync(repository, uid, gid);
+    const attack = "echo evil >>.envrc; cat .envrc; pwd";
+    model.script([shell("cd /tmp"), says("done"), shell(attack), says("done")]);
+    await session.prompt("first");
+    await session.until("activity.settled");
+    const saved = join(repository, ".envrc");
+    writeFileSync(`${saved}~`, "saved\n");
+    chownSync(`${saved}~`, uid, gid);
+    renameSync(`${saved}~`, saved);
+    await session.prompt("second");
+    await session.until("activity.settled", 2);
+    expect((await session.until("environment.closed")).data.reason).toContain(
+      ".envrc was replaced or taken away outside",
+    );
+    expect((await session.until("call.settled", 2)).data.result).toMatchObject({
+      stdout: "saved\n/workspace\n",
       shellRespawned: true,
     });
     expect(JSON.stringify(model.requests.at(-1)?.toolResults)).toContain("started anew");

@@ -145,7 +145,7 @@ export class SessionSurroundings implements Surroundings {
   async #open(): Promise<Environment> {
     const found = await this.#find();
     if (found.kind === "gone") this.#isSuccessor = true;
-    const environment = found.kind === "open" ? found.environment : await this.#openNew();
+    const environment = found.kind === "open" ? found.environment : await this.#openNew(found);
     this.#found = Promise.resolve({ kind: "open", environment });
     return environment;
   }
@@ -161,7 +161,7 @@ export class SessionSurroundings implements Surroundings {
     this.#found = Promise.resolve({ kind: "none" });
     if (!this.#isOnRecord(environment)) return;
     this.#isSuccessor = true;
-    this.#desk.record(event("environment.closed", { id: state.id, reason: "it ended" }));
+    this.#desk.record(event("environment.closed", { id: state.id, reason: environment.endedBecause ?? "it ended" }));
     // What cannot be removed is left to a sweep.
     this.#clearing = this.#desk.durable().then(
       () => environment.end().catch(() => undefined),
@@ -179,7 +179,7 @@ export class SessionSurroundings implements Surroundings {
     return this.#world.drivers.reopen(state);
   }
 
-  async #openNew(): Promise<Environment> {
+  async #openNew(before: Exclude<Found, { kind: "open" }>): Promise<Environment> {
     const wish = this.#desk.history.settings?.environment;
     if (wish === undefined) throw new CorralError("internal", "the session has no settings");
     const driver = this.#world.drivers.of(wish.kind);
@@ -203,7 +203,7 @@ export class SessionSurroundings implements Surroundings {
       }),
     );
     try {
-      await this.#recordOpened(environment);
+      await this.#recordOpened(environment, before.kind === "gone" ? before.reason : undefined);
       if (this.#isSuccessor) environment.shell.takePlace();
       this.#isSuccessor = false;
       warmUp(environment);
@@ -229,10 +229,9 @@ export class SessionSurroundings implements Surroundings {
   }
 
   /** An environment that cannot be put on record must not stay. */
-  async #recordOpened(environment: Environment): Promise<void> {
+  async #recordOpened(environment: Environment, reason = "it was found ended"): Promise<void> {
     const before = this.#desk.history.environment;
-    if (before !== undefined)
-      this.#desk.record(event("environment.closed", { id: before.id, reason: "it was found ended" }));
+    if (before !== undefined) this.#desk.record(event("environment.closed", { id: before.id, reason }));
     this.#desk.record(event("environment.opened", { state: environment.state }));
     await this.#desk.durable();
   }
@@ -304,4 +303,4 @@ function abortOf(signal: AbortSignal): Promise<void> {
 type Found =
   | { readonly kind: "none" }
   | { readonly kind: "open"; readonly environment: Environment }
-  | { readonly kind: "gone"; readonly results: CommandResults };
+  | { readonly kind: "gone"; readonly results: CommandResults; readonly reason?: string | undefined };

@@ -109,10 +109,10 @@ export class HeldShell {
     const found = await this.#world.drivers.reopen(this.#state);
     const running = await log.rows("shell_commands", { where: { shell: this.id, state: "running" } });
     if (found.kind === "gone") {
-      for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results);
+      for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results, found.reason);
       await this.terminals.recover(undefined);
       this.#isSuccessor = true;
-      return this.#recordClosed("it was found ended");
+      return this.#recordClosed(found.reason ?? "it was found ended");
     }
     this.#world.claim(this);
     this.#isOpen = true;
@@ -255,7 +255,7 @@ export class HeldShell {
     if (current !== undefined && this.#state?.id === current.state.id) {
       this.#environment = undefined;
       this.#isSuccessor = true;
-      await this.#recordClosed("it ended");
+      await this.#recordClosed(current.endedBecause ?? "it ended");
       await this.#clearAway(current);
     }
     return (this.#environment ??= this.#openNew(by).catch((error: unknown) => {
@@ -331,7 +331,7 @@ export class HeldShell {
         },
         (error: unknown) => {
           outputs.leave();
-          return this.#broken(id, environment.state, error);
+          return this.#broken(id, environment, error);
         },
       ),
     };
@@ -370,27 +370,32 @@ export class HeldShell {
   }
 
   /** The environment ended under it: what it wrote down tells, or nobody can. */
-  async #broken(id: CommandId, state: EnvironmentState, error: unknown): Promise<CommandView> {
+  async #broken(id: CommandId, { state, endedBecause }: Environment, error: unknown): Promise<CommandView> {
     if (this.#world.over.aborted) throw error;
     const found = await this.#world.drivers.reopen(state);
     const results = found.kind === "open" ? found.environment.shell : found.results;
     try {
-      return await this.#settleFromWhatIsLeft(id, results);
+      return await this.#settleFromWhatIsLeft(id, results, endedBecause);
     } finally {
       if (found.kind === "open") found.environment.detach();
     }
   }
 
-  async #settleFromWhatIsLeft(id: CommandId, results: CommandResults): Promise<CommandView> {
+  async #settleFromWhatIsLeft(
+    id: CommandId,
+    results: CommandResults,
+    endedBecause: string | undefined,
+  ): Promise<CommandView> {
     const found = await results.find(id);
     if (found.kind === "done") {
       const result = await wholeOutputs(this.#outputs(), results, id, found.result);
       return this.#recordEnd(id, result, { recovered: true });
     }
-    const reason =
+    const how =
       found.kind === "begun"
         ? "Its environment ended in the middle of it; nobody can tell how far it came."
         : "Its environment ended before it began; it did not run.";
+    const reason = endedBecause === undefined ? how : `${how} It was ended: ${endedBecause}.`;
     await this.#append([event("shell.command-unknown", { id, reason })], { actor: "corral" }, stillRunning(id));
     return { id, shell: this.id, state: "unknown", reason };
   }

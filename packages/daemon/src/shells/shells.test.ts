@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, chownSync, existsSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  chownSync,
+  existsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -451,6 +460,44 @@ describe("a shell's files", () => {
     await expect(run(at, other.id, "true")).rejects.toMatchObject({ code: "workspace.busy" });
     expect(await at.shells.close(id, by)).toEqual({ id });
     expect(await run(at, other.id, "cat arrived")).toMatchObject({ result: { stdout: "written\n" } });
+  });
+
+  test("in place, what is protected is so in the next command, too, when the user has saved it by renaming", async () => {
+    const at = await place();
+    const owner = jailOwner() ?? { uid: process.getuid!(), gid: process.getgid!() };
+    const file = join(at.repository, ".envrc");
+    const save = (text: string) => {
+      writeFileSync(`${file}~`, text);
+      chownSync(`${file}~`, owner.uid, owner.gid);
+      renameSync(`${file}~`, file);
+    };
+    save("first\n");
+    chownSync(at.repository, owner.uid, owner.gid);
+    const { id } = await at.shells.open(wish({ projectId: at.project, workspace: "in-place" }), by);
+    const attack = "echo evil >>.envrc; cat .envrc; echo $kept; pwd";
+    const lost = { stdout: "saved\n\n/workspace\n", shellRespawned: true };
+    expect(await run(at, id, "kept=value; cd /tmp")).toMatchObject({ result: { shellRespawned: false } });
+    save("saved\n");
+    expect(await run(at, id, attack)).toMatchObject({ result: lost });
+    expect(await run(at, id, "cd /tmp")).toMatchObject({ result: { shellRespawned: false } });
+    // One that runs is ended, and nobody need wait for that.
+    const command = { id: newId("command"), text: "echo begun; sleep 1000", timeoutMs: 60_000 };
+    await at.shells.start(id, command, by);
+    const cut = await at.shells.follow(id, command.id, () => save("saved\n"));
+    expect(cut).toMatchObject({
+      state: "unknown",
+      reason: expect.stringContaining(".envrc was replaced or taken away outside"),
+    });
+    expect(await run(at, id, attack)).toMatchObject({ result: lost });
+    // Also by a daemon that was not there when it was.
+    at.current().shells.stop();
+    save("saved\n");
+    expect(await run(await at.again(), id, attack)).toMatchObject({ result: lost });
+    const reasons = (await historyOf(at.current().log, id)).flatMap((each) =>
+      each.type === "environment.closed" ? [each.data.reason] : [],
+    );
+    const why = ".envrc was replaced or taken away outside and could be changed since: look at it";
+    expect(reasons).toEqual([why, why, why]);
   });
 
   test.runIf(process.getuid?.() === 0)("root's own folder is refused in place", async () => {

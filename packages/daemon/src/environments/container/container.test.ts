@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -144,6 +145,32 @@ describe.skipIf(started === undefined)("a container", () => {
     expect(planted.split("\n")).toEqual([".git/mine", "stays"]);
     await environment.end();
     expect(readdirSync(at.workspace)).toEqual(before);
+  });
+
+  test("in the user's own folder, what is saved by renaming while it is protected ends it, also for who finds it again", async () => {
+    const at = place();
+    const users = newFolder();
+    const file = join(users, ".envrc");
+    const save = () => {
+      writeFileSync(`${file}~`, "saved\n");
+      renameSync(`${file}~`, file);
+      give(file);
+    };
+    save();
+    give(users);
+    const open = async () => {
+      const environment = await at.driver.open(at.plan({ workspace: users }));
+      cleanUps.push(() => environment.end());
+      return environment;
+    };
+    const [first, second] = [await open(), await open()];
+    expect(await run(first, "echo evil >>.envrc || cat .envrc")).toBe("saved");
+    expect([first.isOpen, second.isOpen]).toEqual([true, true]);
+    second.detach();
+    save();
+    expect([first.isOpen, first.endedBecause]).toEqual([false, expect.stringContaining(".envrc was replaced")]);
+    expect(await at.driver.reopen(second.state)).toMatchObject({ kind: "gone", reason: first.endedBecause });
+    expect(await run(await open(), "echo evil >>.envrc || cat .envrc")).toBe("saved");
   });
 
   test("read access and readable folders are read-only", async () => {

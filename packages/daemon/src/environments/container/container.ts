@@ -37,6 +37,7 @@ import {
   siblingsInside,
   walledEnvironment,
   WalledFolder,
+  type WorkspaceOwner,
 } from "../walled/index.ts";
 import type { EngineFacts } from "./engine.ts";
 import type { FindEngine, FoundEngine } from "./find-engine.ts";
@@ -143,12 +144,12 @@ class ContainerDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
-    const environment = await findAlive(state, () => this.#at(folder, state));
+    const { environment, reason } = await findAlive(state, () => this.#at(folder, state));
     if (environment !== undefined) return { kind: "open", environment };
     const trusted = state.supervisor.bootId === bootId();
     // Without its engine, and after another start of the machine, what is left of the container is for a sweep.
     if (trusted) await endContainer(folder).catch(() => undefined);
-    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
+    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }), reason };
   }
 
   async sweep(sweep: Sweep): Promise<void> {
@@ -161,14 +162,19 @@ class ContainerDriver implements EnvironmentDriver {
       (each) => each.limit === "memory" && each.kept === "hard",
     );
     const remove = () => removeContainer(folder);
-    return walledEnvironment(folder, state, { warden: this.#warden, limits, isMemoryWatched, remove });
+    const held = { warden: this.#warden, limits, isMemoryWatched, remove, whose: this.#whose(state) };
+    return walledEnvironment(folder, state, held);
+  }
+
+  #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {
+    return isWithin(workspace, this.#home) ? "corral" : "user";
   }
 
   async #start({ engine, facts }: FoundEngine, { plan, folder, image }: Ground): Promise<Started> {
     const token = randomUUID();
     const scripts = this.#makeScripts(folder, plan);
     writeRecord(folder.path, { socket: engine.socket, token });
-    const whose = isWithin(plan.workspace, this.#home) ? "corral" : "user";
+    const whose = this.#whose(plan);
     const shield = new Shield(plan.workspace, { access: plan.access, whose, jailFolder: folder.path });
     try {
       const siblings = openSiblings(plan.siblings);
@@ -193,7 +199,10 @@ class ContainerDriver implements EnvironmentDriver {
             labels: { home: nameOf(this.#home), environment: plan.id, token },
           }),
         });
-        if (shield.isIntact()) return started;
+        if (shield.isIntact()) {
+          if (whose === "user") folder.recordShielded(shield.shielded);
+          return started;
+        }
         throw new CorralError("environment.gone", "The workspace was changed while its container was opened.", {
           retry: "now",
         });

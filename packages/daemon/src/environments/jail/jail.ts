@@ -43,6 +43,7 @@ import {
   makeOwnFolder,
   walledEnvironment,
   WalledFolder,
+  type WorkspaceOwner,
 } from "../walled/index.ts";
 import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
 import { ownBuilders } from "./builders.ts";
@@ -138,13 +139,13 @@ class JailDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
-    const environment = await findAlive(state, () => this.#at(folder, state));
+    const { environment, reason } = await findAlive(state, () => this.#at(folder, state));
     if (environment !== undefined) return { kind: "open", environment };
     folder.clearWorkspace();
     // After another start of the machine the files may lack what was written last, and its cgroups are gone.
     const trusted = state.supervisor.bootId === bootId();
     if (trusted) await removeCgroups(state.cgroups).catch(() => undefined);
-    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
+    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }), reason };
   }
 
   async sweep(sweep: Sweep): Promise<void> {
@@ -158,7 +159,12 @@ class JailDriver implements EnvironmentDriver {
   ): Environment {
     const isMemoryWatched = lacking(this.#findMeans()).includes("memory");
     const remove = () => folder.remove();
-    return walledEnvironment(folder, state, { warden: this.#warden, limits, isMemoryWatched, remove });
+    const held = { warden: this.#warden, limits, isMemoryWatched, remove, whose: this.#whose(state) };
+    return walledEnvironment(folder, state, held);
+  }
+
+  #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {
+    return isWithin(workspace, this.#home) ? "corral" : "user";
   }
 
   #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
@@ -168,7 +174,7 @@ class JailDriver implements EnvironmentDriver {
       bubblewrap,
       plan,
       folder,
-      whose: isWithin(plan.workspace, this.#home) ? "corral" : "user",
+      whose: this.#whose(plan),
       user,
       prepare: () => {
         folder.makeSpool(user.kind === "switched" ? user : undefined);

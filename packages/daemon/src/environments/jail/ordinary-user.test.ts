@@ -15,6 +15,7 @@ test.skipIf(!isRoot)(
       "jail.conformance.test.ts",
       "meddling.test.ts",
       "shield.test.ts",
+      "lookout.test.ts",
       "walls.test.ts",
       "bubblewrap.test.ts",
       "builders.test.ts",

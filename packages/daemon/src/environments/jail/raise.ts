@@ -1,5 +1,5 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
-import { fstatSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import type { EnvironmentPlan } from "../port.ts";
 import {
@@ -7,6 +7,7 @@ import {
   closeSiblings,
   Shield,
   type JailUser,
+  mountPoints,
   openSiblings,
   type WalledFolder,
   type WorkspaceOwner,
@@ -45,7 +46,10 @@ export async function raiseJail(builders: Builders, raising: Raising): Promise<P
     });
     await opened?.missing;
     if (opened?.shield.isExposed === true) await mountInside(supervisor, folder.path, insideMounts(opened));
-    if (opened !== undefined && isAsOpened(supervisor, opened)) return supervisor;
+    if (opened !== undefined && isAsOpened(supervisor, opened)) {
+      if (raising.whose === "user") folder.recordShielded(opened.shield.shielded);
+      return supervisor;
+    }
     throw new CorralError("environment.gone", "The workspace was changed while its jail was opened.", { retry: "now" });
   } finally {
     if (opened !== undefined) await close(opened);
@@ -142,27 +146,4 @@ function isAsOpened({ pid }: ProcessIdentity, { shield, binds }: Opened): boolea
   // A cover is a file system of its own.
   const isCovered = shield.covered.every((inside) => mounted.get(inside)?.kind === "tmpfs");
   return isBound && isCovered && shield.isIntact();
-}
-
-interface Mount {
-  readonly access: Bind["access"];
-  /** Of file system. */
-  readonly kind: string | undefined;
-}
-
-/** Where something is mounted in its namespace, and what is uppermost there. */
-function mountPoints(pid: number): Map<string, Mount> {
-  const lines = readFileSync(`/proc/${pid}/mountinfo`, "utf8").split("\n");
-  return new Map(
-    lines.map((line) => {
-      const [, , , , path = "", options = ""] = line.split(" ", 6);
-      const kind = line.split(" - ", 2)[1]?.split(" ", 1)[0];
-      return [unescaped(path), { access: options.split(",", 1)[0] === "ro" ? "read" : "write", kind }];
-    }),
-  );
-}
-
-/** Spaces and the like are written as three octal digits. */
-function unescaped(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
 }

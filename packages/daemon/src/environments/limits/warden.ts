@@ -60,6 +60,7 @@ export class Warden {
     try {
       for (const watch of this.#watches) if (!isAlive(watch.ward.supervisor)) this.#watches.delete(watch);
       const inCharge = this.#inCharge();
+      for (const { ward } of inCharge) ward.onLook?.();
       for (const watch of inCharge) if (watch.ward.isMemoryWatched) keepMemory(watch);
       await this.#lookAtDisk(inCharge);
     } catch {
@@ -132,6 +133,8 @@ export class Ward {
   /** Host folders that count, all on one disk. */
   readonly folders: readonly [string, ...string[]];
   readonly isMemoryWatched: boolean;
+  /** What else is to be looked at as often. */
+  readonly onLook: (() => void) | undefined;
   /** Gone from the disk since its folders were last measured. */
   gone = 0;
   /** Gone from the disk between the last two looks. */
@@ -151,11 +154,13 @@ export class Ward {
     limits,
     folders,
     isMemoryWatched,
-  }: Pick<Ward, "supervisor" | "limits" | "folders" | "isMemoryWatched">) {
+    onLook,
+  }: Pick<Ward, "supervisor" | "limits" | "folders" | "isMemoryWatched"> & Partial<Pick<Ward, "onLook">>) {
     this.supervisor = supervisor;
     this.limits = limits;
     this.folders = folders;
     this.isMemoryWatched = isMemoryWatched;
+    this.onLook = onLook;
   }
 
   /** What it takes before the first look counts, too. */

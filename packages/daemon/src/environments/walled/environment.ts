@@ -1,21 +1,28 @@
-import type { EnvironmentLimits, EnvironmentState } from "@corral/protocol";
+import { CorralError, type EnvironmentLimits, type EnvironmentState } from "@corral/protocol";
 import { keptEnvironment } from "../kept.ts";
 import { type Gauge, openGauge, Ward, type Warden } from "../limits/index.ts";
 import type { Environment } from "../port.ts";
 import { endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolUnreadable } from "../spool-file.ts";
 import type { WalledFolder } from "./folder.ts";
+import { Lookout } from "./lookout.ts";
+import type { WorkspaceOwner } from "./shield.ts";
 
-/** An environment whose first process stands behind walls, as long as this process holds it. Throws when it cannot be talked to. */
+/** An environment whose first process stands behind walls, as long as this process holds it. Throws when it cannot be talked to or has a breach. */
 export function walledEnvironment(folder: WalledFolder, state: EnvironmentState, held: Held): Environment {
-  const { gauge, letGo } = watchLimits(folder, state, held);
-  const kept = keptBehindWalls(folder, state, { ...held, gauge, letGo });
-  const { hasGone, ...abilities } = kept;
+  const lookout = lookoutFor(folder, state, held);
+  const { gauge, letGo } = watchLimits(folder, state, { ...held, lookout });
+  const kept = keptBehindWalls(folder, state, { ...held, lookout, gauge, letGo });
+  const { hasGone, isBusy: _, ...abilities } = kept;
   return {
     ...abilities,
     state,
     get isOpen() {
-      return kept.isOpen;
+      if (kept.isOpen) lookout?.look(kept.isBusy ? "replaced" : "all");
+      return kept.isOpen && lookout?.breach === undefined;
+    },
+    get endedBecause() {
+      return lookout?.breach;
     },
     detach: () => {
       letGo();
@@ -27,26 +34,35 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
     },
     end: async () => {
       letGo();
-      await folder.endProcesses().finally(() => kept.detach());
+      await folder.endProcesses().finally(() => {
+        // Whoever waits for something in it is told why.
+        if (lookout?.breach !== undefined) hasGone();
+        kept.detach();
+      });
       await held.remove();
     },
   };
 }
 
-/** None, when it does not live; one that lives and cannot be talked to is ended, for it is of no use to anybody. */
-export async function findAlive(
-  { supervisor }: EnvironmentState,
-  open: () => Environment,
-): Promise<Environment | undefined> {
+/**
+ * None, when it does not live; one that lives and cannot be talked to, or whose walls are not as they were, is ended, for it is of no use to anybody.
+ */
+export async function findAlive({ supervisor }: EnvironmentState, open: () => Environment): Promise<Alive> {
   if (isEnding(supervisor)) await endProcess(supervisor);
-  if (!isAlive(supervisor)) return undefined;
+  if (!isAlive(supervisor)) return {};
   try {
-    return open();
+    return { environment: open() };
   } catch (error) {
     if (error instanceof SpoolUnreadable && error.mayPass) throw error;
     await endProcess(supervisor);
-    return undefined;
+    return error instanceof Breached ? { reason: error.why } : {};
   }
+}
+
+interface Alive {
+  readonly environment?: Environment;
+  /** Why it was ended now, where that is for people to know. */
+  readonly reason?: string;
 }
 
 export interface Held {
@@ -54,6 +70,7 @@ export interface Held {
   readonly limits: EnvironmentLimits;
   /** No cgroup keeps its memory. */
   readonly isMemoryWatched: boolean;
+  readonly whose: WorkspaceOwner;
   /** What is left of it when its processes have ended. */
   readonly remove: () => Promise<void>;
 }
@@ -63,10 +80,39 @@ interface Watched {
   readonly letGo: () => void;
 }
 
-function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Held): Watched {
+/** On a copy of Corral's own there is none: nobody saves files there. */
+function lookoutFor(
+  folder: WalledFolder,
+  { supervisor, access }: EnvironmentState,
+  { whose }: Held,
+): Lookout | undefined {
+  if (whose === "corral" || access === "read") return undefined;
+  const shielded = folder.shielded();
+  if (shielded === undefined) throw new SpoolUnreadable("Nobody knows what is protected in it.", { mayPass: false });
+  const lookout = new Lookout(supervisor, shielded);
+  const breach = lookout.look("replaced");
+  if (breach !== undefined) throw new Breached(breach);
+  return lookout;
+}
+
+class Breached extends CorralError {
+  readonly why: string;
+
+  constructor(why: string) {
+    super("environment.gone", `The environment was ended: ${why}.`, { retry: "now" });
+    this.why = why;
+  }
+}
+
+interface LookedAfter {
+  readonly lookout: Lookout | undefined;
+}
+
+function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Held & LookedAfter): Watched {
   const { supervisor, cgroups, workspace } = state;
-  const { warden, limits, isMemoryWatched } = held;
-  const ward = new Ward({ supervisor, limits, folders: [workspace, spool], isMemoryWatched });
+  const { warden, limits, isMemoryWatched, lookout } = held;
+  const onLook = lookout === undefined ? undefined : () => void lookout.look("replaced");
+  const ward = new Ward({ supervisor, limits, folders: [workspace, spool], isMemoryWatched, onLook });
   const gauge = openGauge({ supervisor, cgroups, limits, warden, ward });
   const unwatch = warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
   return {
@@ -81,7 +127,7 @@ function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Hel
 function keptBehindWalls(
   { spool }: WalledFolder,
   { words, supervisor }: EnvironmentState,
-  { limits, gauge, letGo }: Held & Watched,
+  { limits, gauge, letGo, lookout }: Held & LookedAfter & Watched,
 ): ReturnType<typeof keptEnvironment> {
   try {
     return keptEnvironment({
@@ -92,6 +138,7 @@ function keptBehindWalls(
       keeper: {
         signal: (name) => void signal(supervisor, name),
         kill: () => void signal(supervisor, "SIGKILL"),
+        breach: () => lookout?.look("replaced"),
       },
     });
   } catch (error) {

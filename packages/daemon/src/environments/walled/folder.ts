@@ -5,13 +5,14 @@ import * as z from "zod";
 import { isJustMade, removeSoon } from "../environment-folder.ts";
 import { removeCgroups } from "../limits/index.ts";
 import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../process-identity.ts";
+import type { Shielded } from "./lookout.ts";
 import { removeStubs } from "./stubs.ts";
 
 /**
  * The folder of one jail. An agent can write in the spool and nowhere else in it.
  *
  * 1. The opener, the cgroups and who builds the jail are on file, in one, before anything is made for it or told about it, the supervisor before
- *    anything begins in the jail.
+ *    anything begins in the jail, and what must stay shielded in a user's own folder before anything of the agent does.
  * 2. Of a jail that is not on record nothing but this folder is known; its processes are signalled
  *    by the identity on file and by nothing else.
  */
@@ -37,6 +38,16 @@ export class WalledFolder {
 
   recordSupervisor(supervisor: ProcessIdentity): void {
     write(this.#supervisorFile, supervisor);
+  }
+
+  /** What must be so for as long as it is open. */
+  recordShielded(shielded: Shielded): void {
+    write(this.#shieldedFile, shielded);
+  }
+
+  /** Undefined when that cannot be told. */
+  shielded(): Shielded | undefined {
+    return readJson(this.#shieldedFile, recordedShielded);
   }
 
   /** The limits that it was opened with; undefined when that cannot be told. */
@@ -93,6 +104,10 @@ export class WalledFolder {
     return join(this.path, "record.json");
   }
 
+  get #shieldedFile(): string {
+    return join(this.path, "shielded.json");
+  }
+
   get #supervisorFile(): string {
     return join(this.path, "supervisor.json");
   }
@@ -115,6 +130,8 @@ const recorded = z.object({
 });
 type Recorded = z.infer<typeof recorded>;
 
+const recordedShielded = z.object({ mounted: z.array(z.string()), left: z.array(z.string()) });
+
 /**
  * Whoever builds a jail and was left alone before the first process was on file. What it left in its session is the jail's when its command names the
  * jail: by then the session's number may be another's.
@@ -125,7 +142,7 @@ async function endUnfinished(builder: ProcessIdentity, jail: string): Promise<vo
   await Promise.all(leftInSession(builder).filter(isOfJail).map(endProcess));
 }
 
-function write(file: string, value: Recorded | ProcessIdentity): void {
+function write(file: string, value: Recorded | ProcessIdentity | Shielded): void {
   writeFileSync(file, JSON.stringify(value), { mode: 0o600 });
 }
 

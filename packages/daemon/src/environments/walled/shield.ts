@@ -5,6 +5,7 @@ import { workspaceInside } from "../keeper/index.ts";
 import { type Entry, openEntry, openFolder } from "./entries.ts";
 import { modulesOf } from "./modules.ts";
 import { protectedNames, protectedOfGit, protectedWhenThere } from "./protected.ts";
+import type { Shielded } from "./lookout.ts";
 import { isShutAway } from "./shut-away.ts";
 import {
   isEmpty,
@@ -41,6 +42,8 @@ export class Shield {
   readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
   /** Folders to be made. */
   readonly #missing: Point[] = [];
+  /** Without a mount. */
+  readonly #left: string[] = [];
 
   constructor(
     workspace: string,
@@ -60,6 +63,7 @@ export class Shield {
         isContent(point.otherwise) ? [[pathOf(point), point.otherwise.content] as const] : [],
       );
       const held = points.filter(isHeld).map(pathOf);
+      this.#left.push(...points.filter((point) => !isHeld(point)).map(insidePath));
       recordStubs(jailFolder, { workspace, folders: absent.map(pathOf), files: Object.fromEntries(files), held });
       const replaceable = findReplaceable(points, replaceableByOthers(jailFolder, workspace));
       if (exposed === "told")
@@ -90,6 +94,11 @@ export class Shield {
       for (const { place, name } of left.splice(-fewFolders).toReversed()) makeStubFolder(place.fd, name);
     }
     for (const point of missing) markStubFolder(this.#reopen(point, "folder").fd);
+  }
+
+  /** What it lies over when all of it is mounted. */
+  get shielded(): Shielded {
+    return { mounted: [...this.binds.slice(1).map(({ inside }) => inside), ...this.covered], left: this.#left };
   }
 
   isIntact(): boolean {
