@@ -49,7 +49,7 @@ export interface EnvironmentDriver {
     | {
         readonly kind: "gone";
         readonly results: CommandResults;
-        /** Why it was ended now, in words for people; without: it was found so. */
+        /** Why it was ended, in words for people, where that is known. */
         readonly reason?: string | undefined;
       }
   >;

@@ -31,6 +31,7 @@ import {
   isWithin,
   jailOwner,
   jailUser,
+  Lookouts,
   makeOwnFolder,
   openSiblings,
   Shield,
@@ -71,6 +72,7 @@ class ContainerDriver implements EnvironmentDriver {
   readonly #findEngine: FindEngine;
   readonly #graceSeconds: number;
   readonly #shell: ShellCommand;
+  readonly #lookouts = new Lookouts();
   readonly #warden = new Warden({ free: freeAt, measure: measureHeld });
   /** Images that a container was opened from already: what was tried once is not tried for every session. */
   readonly #tried = new Map<string, readonly KeptLimit[]>();
@@ -144,7 +146,7 @@ class ContainerDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
-    const { environment, reason } = await findAlive(state, () => this.#at(folder, state));
+    const { environment, reason } = await findAlive(folder, state, () => this.#at(folder, state));
     if (environment !== undefined) return { kind: "open", environment };
     const trusted = state.supervisor.bootId === bootId();
     // Without its engine, and after another start of the machine, what is left of the container is for a sweep.
@@ -162,8 +164,8 @@ class ContainerDriver implements EnvironmentDriver {
       (each) => each.limit === "memory" && each.kept === "hard",
     );
     const remove = () => removeContainer(folder);
-    const held = { warden: this.#warden, limits, isMemoryWatched, remove, whose: this.#whose(state) };
-    return walledEnvironment(folder, state, held);
+    const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
+    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, isMemoryWatched, remove });
   }
 
   #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {

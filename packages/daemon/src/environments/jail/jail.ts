@@ -40,6 +40,7 @@ import {
   jailOwner,
   type JailUser,
   jailUser,
+  Lookouts,
   makeOwnFolder,
   walledEnvironment,
   WalledFolder,
@@ -76,6 +77,7 @@ class JailDriver implements EnvironmentDriver {
   readonly #givenBubblewrap: string | undefined;
   readonly #shell: ShellCommand;
   readonly #warden: Warden;
+  readonly #lookouts = new Lookouts();
   #means: Means | undefined;
   /** By the user that they are for. */
   readonly #files = new Map<string, JailFiles>();
@@ -139,7 +141,7 @@ class JailDriver implements EnvironmentDriver {
 
   async reopen(state: EnvironmentState): ReturnType<EnvironmentDriver["reopen"]> {
     const folder = this.#folder(state.id);
-    const { environment, reason } = await findAlive(state, () => this.#at(folder, state));
+    const { environment, reason } = await findAlive(folder, state, () => this.#at(folder, state));
     if (environment !== undefined) return { kind: "open", environment };
     folder.clearWorkspace();
     // After another start of the machine the files may lack what was written last, and its cgroups are gone.
@@ -159,8 +161,8 @@ class JailDriver implements EnvironmentDriver {
   ): Environment {
     const isMemoryWatched = lacking(this.#findMeans()).includes("memory");
     const remove = () => folder.remove();
-    const held = { warden: this.#warden, limits, isMemoryWatched, remove, whose: this.#whose(state) };
-    return walledEnvironment(folder, state, held);
+    const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
+    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, isMemoryWatched, remove });
   }
 
   #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {

@@ -196,6 +196,19 @@ describe("what is protected in the user's own folder", () => {
     await environment.end();
   });
 
+  test("is looked at while nobody holds the jail, and whoever comes is told why it was ended", async () => {
+    const { environment, run } = await place.open({ workspace: folder });
+    await run("sleep 1000 &");
+    environment.detach();
+    save(".envrc");
+    await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
+    // Also by another process.
+    expect(await place.driver().reopen(environment.state)).toMatchObject({
+      kind: "gone",
+      reason: ".envrc was replaced or taken away outside and could be changed since: look at it",
+    });
+  });
+
   test("is not left to a jail of which it is not on file what is protected", async () => {
     const { environment } = await place.open({ workspace: folder });
     environment.detach();

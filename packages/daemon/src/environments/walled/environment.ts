@@ -5,7 +5,7 @@ import type { Environment } from "../port.ts";
 import { endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolUnreadable } from "../spool-file.ts";
 import type { WalledFolder } from "./folder.ts";
-import { Lookout } from "./lookout.ts";
+import type { Lookout, Lookouts } from "./lookout.ts";
 import type { WorkspaceOwner } from "./shield.ts";
 
 /** An environment whose first process stands behind walls, as long as this process holds it. Throws when it cannot be talked to or has a breach. */
@@ -22,7 +22,8 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
       return kept.isOpen && lookout?.breach === undefined;
     },
     get endedBecause() {
-      return lookout?.breach;
+      // Another process may have found it.
+      return lookout?.breach ?? (kept.isOpen ? undefined : folder.breach());
     },
     detach: () => {
       letGo();
@@ -47,22 +48,26 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
 /**
  * None, when it does not live; one that lives and cannot be talked to, or whose walls are not as they were, is ended, for it is of no use to anybody.
  */
-export async function findAlive({ supervisor }: EnvironmentState, open: () => Environment): Promise<Alive> {
+export async function findAlive(
+  folder: WalledFolder,
+  { supervisor }: EnvironmentState,
+  open: () => Environment,
+): Promise<Alive> {
   if (isEnding(supervisor)) await endProcess(supervisor);
-  if (!isAlive(supervisor)) return {};
+  if (!isAlive(supervisor)) return { reason: folder.breach() };
   try {
     return { environment: open() };
   } catch (error) {
     if (error instanceof SpoolUnreadable && error.mayPass) throw error;
     await endProcess(supervisor);
-    return error instanceof Breached ? { reason: error.why } : {};
+    return { reason: folder.breach() };
   }
 }
 
 interface Alive {
   readonly environment?: Environment;
-  /** Why it was ended now, where that is for people to know. */
-  readonly reason?: string;
+  /** Why it was ended, where that is for people to know. */
+  readonly reason?: string | undefined;
 }
 
 export interface Held {
@@ -71,6 +76,7 @@ export interface Held {
   /** No cgroup keeps its memory. */
   readonly isMemoryWatched: boolean;
   readonly whose: WorkspaceOwner;
+  readonly lookouts: Lookouts;
   /** What is left of it when its processes have ended. */
   readonly remove: () => Promise<void>;
 }
@@ -84,24 +90,15 @@ interface Watched {
 function lookoutFor(
   folder: WalledFolder,
   { supervisor, access }: EnvironmentState,
-  { whose }: Held,
+  { whose, lookouts }: Held,
 ): Lookout | undefined {
   if (whose === "corral" || access === "read") return undefined;
   const shielded = folder.shielded();
   if (shielded === undefined) throw new SpoolUnreadable("Nobody knows what is protected in it.", { mayPass: false });
-  const lookout = new Lookout(supervisor, shielded);
+  const lookout = lookouts.over(folder.path, { supervisor, shielded, record: (breach) => folder.recordBreach(breach) });
   const breach = lookout.look("replaced");
-  if (breach !== undefined) throw new Breached(breach);
-  return lookout;
-}
-
-class Breached extends CorralError {
-  readonly why: string;
-
-  constructor(why: string) {
-    super("environment.gone", `The environment was ended: ${why}.`, { retry: "now" });
-    this.why = why;
-  }
+  if (breach === undefined) return lookout;
+  throw new CorralError("environment.gone", `The environment was ended: ${breach}.`, { retry: "now" });
 }
 
 interface LookedAfter {

@@ -50,6 +50,19 @@ export class WalledFolder {
     return readJson(this.#shieldedFile, recordedShielded);
   }
 
+  recordBreach(breach: string): void {
+    writeFileSync(this.#breachFile, breach, { mode: 0o600 });
+  }
+
+  /** Why it was ended, whoever did, when that was for a breach. */
+  breach(): string | undefined {
+    try {
+      return readFileSync(this.#breachFile, "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The limits that it was opened with; undefined when that cannot be told. */
   limits(): EnvironmentLimits | undefined {
     return this.#recorded()?.limits;
@@ -106,6 +119,10 @@ export class WalledFolder {
 
   get #shieldedFile(): string {
     return join(this.path, "shielded.json");
+  }
+
+  get #breachFile(): string {
+    return join(this.path, "breach");
   }
 
   get #supervisorFile(): string {

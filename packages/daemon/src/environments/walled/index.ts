@@ -1,5 +1,6 @@
 export { findAlive, walledEnvironment } from "./environment.ts";
 export { makeOwnFolder, WalledFolder } from "./folder.ts";
+export { Lookouts } from "./lookout.ts";
 export { mountPoints } from "./mounts.ts";
 export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
 export { protectedNames, protectedWhenThere } from "./protected.ts";

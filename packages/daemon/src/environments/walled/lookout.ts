@@ -23,16 +23,23 @@ export interface Shielded {
  * 2. The kernel is asked what is mounted where in there, and not what lies in the folder: its answer is not the agent's to choose, and another file with
  *    the number of the one before is another file.
  * 3. A breach is not mended from inside: what could be written for a moment may be held open by then, and for as long as the environment lives.
- * 4. What cannot be found out now is found out at the next look. What was found stays.
+ * 4. What cannot be found out now is found out at the next look. What was found stays, and is on file before the environment is ended.
  */
 export class Lookout {
   readonly #supervisor: ProcessIdentity;
   readonly #shielded: Shielded;
+  readonly #record: (breach: string) => void;
   #breach: string | undefined;
 
-  constructor(supervisor: ProcessIdentity, shielded: Shielded) {
+  constructor({ supervisor, shielded, record }: LookoutOptions) {
     this.#supervisor = supervisor;
     this.#shielded = shielded;
+    this.#record = record;
+  }
+
+  /** Nothing is left that could be ended. */
+  get isOver(): boolean {
+    return this.#breach !== undefined || !isAlive(this.#supervisor);
   }
 
   /** Why the environment was ended, if it was. */
@@ -47,12 +54,13 @@ export class Lookout {
     // Its mounts go before it does.
     if (found === undefined || !isAlive(this.#supervisor) || isEnding(this.#supervisor)) return undefined;
     this.#breach = found;
+    whatCanBeDone(() => this.#record(found));
     signal(this.#supervisor, "SIGKILL");
     return found;
   }
 
   #replaced(): string | undefined {
-    const mounts = whatCanBeSeen(() => mountPoints(this.#supervisor.pid));
+    const mounts = whatCanBeDone(() => mountPoints(this.#supervisor.pid));
     const gone = mounts === undefined ? undefined : this.#shielded.mounted.find((path) => !mounts.has(path));
     return gone === undefined
       ? undefined
@@ -61,10 +69,45 @@ export class Lookout {
 
   #new(): string | undefined {
     const root = `/proc/${this.#supervisor.pid}/root`;
-    const found = this.#shielded.left.find((path) => whatCanBeSeen(() => canBeMountedOn(`${root}${path}`)));
+    const found = this.#shielded.left.find((path) => whatCanBeDone(() => canBeMountedOn(`${root}${path}`)));
     return found === undefined ? undefined : `${named(found)} was made meanwhile and is to be protected`;
   }
 }
+
+export interface LookoutOptions {
+  readonly supervisor: ProcessIdentity;
+  readonly shielded: Shielded;
+  readonly record: (breach: string) => void;
+}
+
+/**
+ * The lookouts of a process. Each looks for as long as its environment lives, also when that was let go: what an agent left in the background goes on,
+ * and nobody may come back for long.
+ */
+export class Lookouts {
+  readonly #known = new Map<string, Lookout>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** One for each environment, however often it is held. */
+  over(name: string, options: LookoutOptions): Lookout {
+    const lookout = this.#known.get(name) ?? new Lookout(options);
+    this.#known.set(name, lookout);
+    this.#timer ??= setInterval(() => this.#look(), everyMs).unref();
+    return lookout;
+  }
+
+  #look(): void {
+    for (const [name, lookout] of this.#known) {
+      lookout.look("replaced");
+      if (lookout.isOver) this.#known.delete(name);
+    }
+    if (this.#known.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const everyMs = 1_000;
 
 /** What another jail is open on counts as missing, as it does for a shield. */
 function canBeMountedOn(path: string): boolean {
@@ -77,7 +120,7 @@ function canBeMountedOn(path: string): boolean {
   }
 }
 
-function whatCanBeSeen<T>(look: () => T): T | undefined {
+function whatCanBeDone<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch {
