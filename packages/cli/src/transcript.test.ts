@@ -119,6 +119,13 @@ test("events that are no longer kept are told of on a line of their own", () => 
   expect(text()).toBe("Hel\n(events 2 to 3 are no longer kept)\n");
 });
 
+test("what people are to look at is told when something protected was replaced, and no other end of an environment is", () => {
+  const { event, text } = stage();
+  event("environment.closed", { id: "env_a", reason: "it ended" });
+  event("environment.closed", { id: "env_a", reason: ".envrc was replaced: look at it", breach: true });
+  expect(text()).toBe("The environment was ended: .envrc was replaced: look at it.\n");
+});
+
 test("what reads and edits is told in one line, when it has ended", () => {
   const { call, event, text } = stage();
   call("cal_a", "read", { path: "a.ts" });

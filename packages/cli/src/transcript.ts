@@ -106,6 +106,9 @@ export class Transcript {
       case "workspace.prepared":
         for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
         return;
+      case "environment.closed":
+        if (event.data.breach === true) this.#line(shown(`The environment was ended: ${event.data.reason}.`));
+        return;
       case "turn.replied": {
         const words = finishWords(event.data);
         return words === undefined ? undefined : this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));

@@ -165,7 +165,12 @@ export const eventData = {
   "setup.decided": z.object({ decision: z.enum(["cancel", "again", "skip"]) }),
   "environment.opened": z.object({ state: environmentState }),
   /** The environment was found ended (or was ended); a later command opens another. */
-  "environment.closed": z.object({ id: environmentId, reason: z.string() }),
+  "environment.closed": z.object({
+    id: environmentId,
+    reason: z.string(),
+    /** Something that is protected in the user's own folder was replaced or made there: the reason says what, for people to know. */
+    breach: z.boolean().optional(),
+  }),
 
   /** Somebody in the session's environment reached a host, or tried to. In place of what was recorded of the same before. */
   "network.reached": networkContact,

@@ -1,4 +1,5 @@
 export { BridgeKeeping } from "./bridge.ts";
+export { closingOf } from "./closing.ts";
 export { driversOf, type EnvironmentDrivers } from "./drivers.ts";
 export { engineSockets } from "./engines.ts";
 export { runProgram, versionOf } from "./files/index.ts";

@@ -197,9 +197,10 @@ describe("a session", () => {
     renameSync(`${saved}~`, saved);
     await session.prompt("second");
     await session.until("activity.settled", 2);
-    expect((await session.until("environment.closed")).data.reason).toContain(
-      ".envrc was replaced or taken away outside",
-    );
+    expect((await session.until("environment.closed")).data).toMatchObject({
+      reason: expect.stringContaining(".envrc was replaced or taken away outside") as string,
+      breach: true,
+    });
     expect((await session.until("call.settled", 2)).data.result).toMatchObject({
       stdout: "saved\n/workspace\n",
       shellRespawned: true,

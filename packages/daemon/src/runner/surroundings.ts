@@ -3,6 +3,7 @@ import { CorralError, type EnvironmentLimits, event, newId } from "@corral/proto
 import type { Desk, Surroundings } from "../agents/index.ts";
 import {
   BridgeKeeping,
+  closingOf,
   type CommandResults,
   type Environment,
   type EnvironmentDriver,
@@ -161,7 +162,8 @@ export class SessionSurroundings implements Surroundings {
     this.#found = Promise.resolve({ kind: "none" });
     if (!this.#isOnRecord(environment)) return;
     this.#isSuccessor = true;
-    this.#desk.record(event("environment.closed", { id: state.id, reason: environment.endedBecause ?? "it ended" }));
+    const closing = closingOf("it ended", environment.endedBecause);
+    this.#desk.record(event("environment.closed", { id: state.id, ...closing }));
     // What cannot be removed is left to a sweep.
     this.#clearing = this.#desk.durable().then(
       () => environment.end().catch(() => undefined),
@@ -229,9 +231,12 @@ export class SessionSurroundings implements Surroundings {
   }
 
   /** An environment that cannot be put on record must not stay. */
-  async #recordOpened(environment: Environment, reason = "it was found ended"): Promise<void> {
+  async #recordOpened(environment: Environment, endedBecause: string | undefined): Promise<void> {
     const before = this.#desk.history.environment;
-    if (before !== undefined) this.#desk.record(event("environment.closed", { id: before.id, reason }));
+    if (before !== undefined)
+      this.#desk.record(
+        event("environment.closed", { id: before.id, ...closingOf("it was found ended", endedBecause) }),
+      );
     this.#desk.record(event("environment.opened", { state: environment.state }));
     await this.#desk.durable();
   }

@@ -20,6 +20,7 @@ import {
 import type { Artifacts } from "../artifacts/index.ts";
 import {
   BridgeKeeping,
+  closingOf,
   type CommandResults,
   type Environment,
   type EnvironmentDrivers,
@@ -112,7 +113,7 @@ export class HeldShell {
       for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results, found.reason);
       await this.terminals.recover(undefined);
       this.#isSuccessor = true;
-      return this.#recordClosed(found.reason ?? "it was found ended");
+      return this.#recordClosed(closingOf("it was found ended", found.reason));
     }
     this.#world.claim(this);
     this.#isOpen = true;
@@ -230,7 +231,7 @@ export class HeldShell {
     await Promise.all(ends);
     this.#environment = undefined;
     this.#isOpen = false;
-    await this.#recordClosed(reason);
+    await this.#recordClosed({ reason });
   }
 
   detach(): void {
@@ -255,7 +256,7 @@ export class HeldShell {
     if (current !== undefined && this.#state?.id === current.state.id) {
       this.#environment = undefined;
       this.#isSuccessor = true;
-      await this.#recordClosed(current.endedBecause ?? "it ended");
+      await this.#recordClosed(closingOf("it ended", current.endedBecause));
       await this.#clearAway(current);
     }
     return (this.#environment ??= this.#openNew(by).catch((error: unknown) => {
@@ -433,11 +434,11 @@ export class HeldShell {
     this.#kept.push(...here.slice(-mostKept).map((row) => row["key"] as CommandId));
   }
 
-  async #recordClosed(reason: string): Promise<void> {
+  async #recordClosed(closing: Omit<EventData<"environment.closed">, "id">): Promise<void> {
     if (this.#state === undefined) return;
     const { id } = this.#state;
     this.#state = undefined;
-    await this.#append([event("environment.closed", { id, reason })], { actor: "corral" });
+    await this.#append([event("environment.closed", { id, ...closing })], { actor: "corral" });
   }
 
   async #append(

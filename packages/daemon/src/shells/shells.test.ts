@@ -493,11 +493,12 @@ describe("a shell's files", () => {
     at.current().shells.stop();
     save("saved\n");
     expect(await run(await at.again(), id, attack)).toMatchObject({ result: lost });
-    const reasons = (await historyOf(at.current().log, id)).flatMap((each) =>
-      each.type === "environment.closed" ? [each.data.reason] : [],
+    const closings = (await historyOf(at.current().log, id)).flatMap((each) =>
+      each.type === "environment.closed" ? [each.data] : [],
     );
-    const why = ".envrc was replaced or taken away outside and could be changed since: look at it";
-    expect(reasons).toEqual([why, why, why]);
+    const reason = ".envrc was replaced or taken away outside and could be changed since: look at it";
+    const told = expect.objectContaining({ reason, breach: true });
+    expect(closings).toEqual([told, told, told]);
   });
 
   test.runIf(process.getuid?.() === 0)("root's own folder is refused in place", async () => {

@@ -279,6 +279,13 @@ describe("the session", () => {
     ]);
   });
 
+  test("tells what to look at when something protected was replaced, and of no other end of an environment", () => {
+    const closed = (reason: string, more = {}) => event("environment.closed", { id: "env_a", reason, ...more });
+    expect(entriesOf(closed("it ended"), closed(".envrc was replaced", { breach: true }))).toMatchObject([
+      { kind: "note", tone: "bad", text: "The environment was ended: .envrc was replaced." },
+    ]);
+  });
+
   test("tells of events that are no longer kept, and asks what they told", () => {
     const view = viewOf({ state: "idle", since });
     const transcript = fold([admitted, promoted, shell, started(), text(0, "half")]);

@@ -270,6 +270,9 @@ function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
     case "turn.attempt-failed":
       note("quiet", `The model did not answer: ${event.data.error.message}`);
       return;
+    case "environment.closed":
+      if (event.data.breach === true) note("bad", `The environment was ended: ${event.data.reason}.`);
+      return;
     case "turn.said":
       return say(transcript, event.data);
     case "turn.replied": {
