@@ -160,12 +160,13 @@ class ContainerDriver implements EnvironmentDriver {
 
   #at(folder: WalledFolder, state: EnvironmentState): Environment {
     const limits = folder.limits() ?? defaultLimits;
-    const isMemoryWatched = !keptLimits(state, limits, { isRoot: false }).some(
+    const isMemoryKept = keptLimits(state, limits, { isRoot: false }).some(
       (each) => each.limit === "memory" && each.kept === "hard",
     );
+    const memory = isMemoryKept ? undefined : { scratch: [] };
     const remove = () => removeContainer(folder);
     const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
-    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, isMemoryWatched, remove });
+    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove });
   }
 
   #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {

@@ -51,7 +51,7 @@ import { ownBuilders } from "./builders.ts";
 import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
 import { raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
-import type { SystemFolder } from "./walls.ts";
+import { scratchInside, type SystemFolder } from "./walls.ts";
 
 export interface JailOptions {
   /** The folder of all of Corral's state. */
@@ -159,10 +159,10 @@ class JailDriver implements EnvironmentDriver {
     state: EnvironmentState,
     limits: EnvironmentLimits = folder.limits() ?? defaultLimits,
   ): Environment {
-    const isMemoryWatched = lacking(this.#findMeans()).includes("memory");
+    const memory = lacking(this.#findMeans()).includes("memory") ? { scratch: scratchInside } : undefined;
     const remove = () => folder.remove();
     const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
-    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, isMemoryWatched, remove });
+    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove });
   }
 
   #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {

@@ -26,6 +26,24 @@ const hundredProcesses = "n=0; while [ $n -lt 100 ]; do sleep 20 & n=$((n + 1));
 /** `tail` keeps what has no newline, all of it. */
 const largeProgram = "head -c 300000000 /dev/zero | tail | wc -c";
 
+/** Programs that hold 400 MB which nobody maps, for long enough to be seen. */
+const numbers =
+  process.arch === "arm64" ? { memfd: 279, prctl: 167, sendmsg: 211 } : { memfd: 319, prctl: 157, sendmsg: 46 };
+const memfd = `$name = "held"; $fd = syscall(${numbers.memfd}, $name, 0); open M, ">&=", $fd; syswrite M, "x" x 1e6 for 1 .. 400;`;
+const held = `sleep 3; print "held\\n"`;
+const send = `
+  socketpair A, B, 1, 1, 0;
+  ($data, $file) = ("x", pack "Q l l l x4", 20, 1, 1, $fd);
+  $part = pack "P Q", $data, 1;
+  syscall(${numbers.sendmsg}, fileno A, pack("Q L x4 P Q P Q L x4", 0, 0, $part, 1, $file, 24, 0), 0) == 1 or die $!;
+  close M;`;
+const unmapped = {
+  "files in /tmp": `head -c 400000000 /dev/zero >/tmp/large && sleep 3 && echo held`,
+  "files without a name": `perl -e '${memfd} ${held}'`,
+  "files of a program that hides": `perl -e 'syscall(${numbers.prctl}, 4, 0, 0, 0, 0); ${memfd} ${held}'`,
+  "files that were sent and not received": `perl -e '${memfd} ${send} ${held}'`,
+};
+
 describe("processes", () => {
   test("beyond the limit are refused, and the result says so", async () => {
     const { run } = await openJail({ pids: 40 });
@@ -89,10 +107,23 @@ describe("memory", () => {
     expect(await run("echo well")).toMatchObject({ exitCode: 0, stdout: "well\n" });
   }, 60_000);
 
-  test("that files in /tmp take counts, too", async ({ skip }) => {
-    if (softly.has("memory")) skip("they are bounded by the size of /tmp alone");
-    const { run } = await openJail({ memoryBytes: 100 * mebibyte });
-    expect(await run("head -c 300000000 /dev/zero >/tmp/large")).toMatchObject({ limit: "memory" });
+  test.each(Object.entries(unmapped))(
+    "that is in %s counts, though no program maps it",
+    async (_, hold) => {
+      const [small, large] = await Promise.all([openJail({ memoryBytes: 200 * mebibyte }), openJail({})]);
+      const refused = await small.run(hold);
+      expect(refused).toMatchObject({ stdout: "", limit: "memory", timedOut: false });
+      expect(await large.run(hold)).toMatchObject({ stdout: "held\n", exitCode: 0 });
+    },
+    60_000,
+  );
+
+  test("counts once that is both in a file and mapped", async () => {
+    const { run } = await openJail({ memoryBytes: 200 * mebibyte });
+    // At its end it would let go of it.
+    const map = `open F, "<:mmap", "/dev/shm/file"; $/ = \\1000000; <F> for 1 .. 119;`;
+    const hold = `head -c 120000000 /dev/zero >/dev/shm/file && perl -e '${map} sleep 1; print "held\\n"'`;
+    expect(await run(hold)).toMatchObject({ stdout: "held\n", exitCode: 0 });
   });
 });
 

@@ -68,6 +68,9 @@ export const homeInside = "/home/agent";
 
 const scratchBytes = { "/tmp": 2 ** 30, [homeInside]: 2 ** 29, "/dev/shm": 2 ** 28 };
 
+/** Folders whose files are kept in memory. */
+export const scratchInside: readonly string[] = Object.keys(scratchBytes);
+
 /** An option of bubblewrap with its arguments. */
 type Option = readonly string[];
 

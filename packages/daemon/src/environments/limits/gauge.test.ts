@@ -9,7 +9,7 @@ const plenty: Free = { bytes: 2 ** 40, ofBytes: 2 ** 41, files: 1e6, ofFiles: 2e
 test("a command that was over when its disk was full ran into that, and the next one did not", () => {
   let free = plenty;
   const supervisor = identify(process.pid)!;
-  const ward = new Ward({ supervisor, limits: defaultLimits, folders: ["/"], isMemoryWatched: false });
+  const ward = new Ward({ supervisor, limits: defaultLimits, folders: ["/"], memory: undefined });
   const warden = new Warden({ free: () => free, measure: async () => 0 });
   const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, warden, ward });
   const full = gauge.watch(() => undefined);
@@ -31,7 +31,7 @@ test.each([
   ["sh: 1: Cannot fork", 2, "pids"],
 ])("where nothing counts what is refused, it is known by what is said of it: %j with %i", (stderr, exitCode, limit) => {
   const supervisor = identify(process.pid)!;
-  const ward = new Ward({ supervisor, limits: defaultLimits, folders: ["/"], isMemoryWatched: true });
+  const ward = new Ward({ supervisor, limits: defaultLimits, folders: ["/"], memory: { scratch: [] } });
   const warden = new Warden({ free: () => plenty, measure: async () => 0 });
   const gauge = openGauge({ supervisor, cgroups: [], limits: defaultLimits, warden, ward });
   expect(gauge.watch(() => undefined).end({ exitCode, stderr })).toBe(limit);

@@ -25,7 +25,7 @@ async function writer(bytes: number, onWritten = (): void => undefined): Promise
   });
   await once(child.stdout.on("data", onWritten), "data");
   const supervisor = identify(child.pid!)!;
-  return new Ward({ supervisor, limits, folders: [folder], isMemoryWatched: false });
+  return new Ward({ supervisor, limits, folders: [folder], memory: undefined });
 }
 
 /** What is free at each look, the last one for ever; resolves when that was looked at twice more. */
@@ -84,7 +84,7 @@ test.skipIf(process.getuid?.() === 0)(
     await expect.poll(() => existsSync(join(folder, "file"))).toBe(true);
     const supervisor = identify(child.pid!)!;
     const stopsBy = async (free: () => Free, done: Promise<unknown>) => {
-      const ward = new Ward({ supervisor, limits, folders: [folder], isMemoryWatched: false });
+      const ward = new Ward({ supervisor, limits, folders: [folder], memory: undefined });
       const { promise, resolve } = Promise.withResolvers<LimitHit>();
       const end = new Warden({ free, measure: nothing, everyMs: 20 }).watch(ward, "command", resolve);
       const first = await Promise.race([promise, done.then(() => "nobody")]);
@@ -190,7 +190,7 @@ function newWard(of = limits): Ward {
     child.kill("SIGKILL");
     await once(child, "close");
   });
-  return new Ward({ supervisor: identify(child.pid!)!, limits: of, folders: ["/var/tmp"], isMemoryWatched: false });
+  return new Ward({ supervisor: identify(child.pid!)!, limits: of, folders: ["/var/tmp"], memory: undefined });
 }
 
 function shrinking(by = 500_000): () => Free {

@@ -1,7 +1,9 @@
 import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
 import { statfsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { isAlive } from "../process-identity.ts";
-import { holdMore, isHiding, namelessOf, processesOf, writtenBy } from "./processes.ts";
+import { HeldMemory } from "./memory.ts";
+import { isHiding, namelessOf, processesOf, sum, writtenBy } from "./processes.ts";
 
 /**
  * Looks after what no mechanism of the kernel keeps, as long as this process has environments open: the disk, and memory
@@ -61,7 +63,7 @@ export class Warden {
       for (const watch of this.#watches) if (!isAlive(watch.ward.supervisor)) this.#watches.delete(watch);
       const inCharge = this.#inCharge();
       for (const { ward } of inCharge) ward.onLook?.();
-      for (const watch of inCharge) if (watch.ward.isMemoryWatched) keepMemory(watch);
+      await Promise.all(inCharge.map(keepMemory));
       await this.#lookAtDisk(inCharge);
     } catch {
       // What cannot be found out now is found out at the next look.
@@ -98,7 +100,7 @@ export class Warden {
     const written = writtenBy(processes);
     const named = await this.#options.measure(ward.folders);
     if (named === undefined) return;
-    const held = named + (await namelessOf(processes, ward.folders[0]));
+    const held = named + (await namelessOn(ward.folders[0], processes));
     ward.atFirst ??= Math.max(0, held - written);
     const hasGrown = held > (ward.held ?? ward.atFirst);
     ward.held = held;
@@ -132,7 +134,8 @@ export class Ward {
   readonly limits: EnvironmentLimits;
   /** Host folders that count, all on one disk. */
   readonly folders: readonly [string, ...string[]];
-  readonly isMemoryWatched: boolean;
+  /** Undefined: the kernel keeps its limit. */
+  readonly memory: HeldMemory | undefined;
   /** What else is to be looked at as often. */
   readonly onLook: (() => void) | undefined;
   /** Gone from the disk since its folders were last measured. */
@@ -149,18 +152,12 @@ export class Ward {
   timesFull = 0;
   #free: Free | undefined;
 
-  constructor({
-    supervisor,
-    limits,
-    folders,
-    isMemoryWatched,
-    onLook,
-  }: Pick<Ward, "supervisor" | "limits" | "folders" | "isMemoryWatched"> & Partial<Pick<Ward, "onLook">>) {
+  constructor({ supervisor, limits, folders, memory, onLook }: WardOptions) {
     this.supervisor = supervisor;
     this.limits = limits;
     this.folders = folders;
-    this.isMemoryWatched = isMemoryWatched;
     this.onLook = onLook;
+    if (memory !== undefined) this.memory = new HeldMemory({ supervisor, disk: folders[0], ...memory });
   }
 
   /** What it takes before the first look counts, too. */
@@ -184,6 +181,16 @@ export class Ward {
     if (isFull(this.#free)) this.timesFull++;
     return this.#free;
   }
+}
+
+export interface WardOptions extends Pick<Ward, "supervisor" | "limits" | "folders">, Partial<Pick<Ward, "onLook">> {
+  /** Where its memory has to be looked at. */
+  readonly memory: WatchedMemory | undefined;
+}
+
+export interface WatchedMemory {
+  /** Folders, as they are seen from inside, whose files are kept in memory. */
+  readonly scratch: readonly string[];
 }
 
 export function freeAt(folder: string): Free {
@@ -220,9 +227,16 @@ function writesNow(ward: Ward): boolean {
   return before !== undefined && ward.written > before;
 }
 
-function keepMemory(watch: Watch): void {
-  const { supervisor, limits } = watch.ward;
-  if (holdMore(processesOf(supervisor), limits.memoryBytes)) stop(watch, "memory");
+async function keepMemory(watch: Watch): Promise<void> {
+  const { memory, limits } = watch.ward;
+  if ((await memory?.isMoreThan(limits.memoryBytes)) === true) stop(watch, "memory");
+}
+
+/** What they hold open on the disk of a folder that has no name any more. */
+async function namelessOn(folder: string, pids: readonly number[]): Promise<number> {
+  const disk = (await stat(folder).catch(() => undefined))?.dev;
+  const { files } = await namelessOf(pids);
+  return sum(files, ({ device, bytes }) => (device === disk ? bytes : 0));
 }
 
 function stop(watch: Watch, limit: LimitHit): void {

@@ -1,6 +1,6 @@
 import { CorralError, type EnvironmentLimits, type EnvironmentState } from "@corral/protocol";
 import { keptEnvironment } from "../kept.ts";
-import { type Gauge, openGauge, Ward, type Warden } from "../limits/index.ts";
+import { type Gauge, openGauge, Ward, type Warden, type WatchedMemory } from "../limits/index.ts";
 import type { Environment } from "../port.ts";
 import { endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolUnreadable } from "../spool-file.ts";
@@ -73,8 +73,8 @@ interface Alive {
 export interface Held {
   readonly warden: Warden;
   readonly limits: EnvironmentLimits;
-  /** No cgroup keeps its memory. */
-  readonly isMemoryWatched: boolean;
+  /** Where no cgroup keeps its memory. */
+  readonly memory: WatchedMemory | undefined;
   readonly whose: WorkspaceOwner;
   readonly lookouts: Lookouts;
   /** What is left of it when its processes have ended. */
@@ -107,9 +107,9 @@ interface LookedAfter {
 
 function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Held & LookedAfter): Watched {
   const { supervisor, cgroups, workspace } = state;
-  const { warden, limits, isMemoryWatched, lookout } = held;
+  const { warden, limits, memory, lookout } = held;
   const onLook = lookout === undefined ? undefined : () => void lookout.look("replaced");
-  const ward = new Ward({ supervisor, limits, folders: [workspace, spool], isMemoryWatched, onLook });
+  const ward = new Ward({ supervisor, limits, folders: [workspace, spool], memory, onLook });
   const gauge = openGauge({ supervisor, cgroups, limits, warden, ward });
   const unwatch = warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
   return {
