@@ -159,7 +159,7 @@ class JailDriver implements EnvironmentDriver {
     state: EnvironmentState,
     limits: EnvironmentLimits = folder.limits() ?? defaultLimits,
   ): Environment {
-    const memory = lacking(this.#findMeans()).includes("memory") ? { scratch: scratchInside } : undefined;
+    const memory = this.#isMemoryWatched() ? { scratch: scratchInside } : undefined;
     const remove = () => folder.remove();
     const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
     return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove });
@@ -209,9 +209,14 @@ class JailDriver implements EnvironmentDriver {
 
   #filesFor(user: JailUser): JailFiles {
     const name = `${user.uid}:${user.gid}`;
-    const files = this.#files.get(name) ?? jailFiles({ user, shell: this.#shell });
+    const sharedSegments = this.#isMemoryWatched() ? "small" : "any";
+    const files = this.#files.get(name) ?? jailFiles({ user, shell: this.#shell, sharedSegments });
     this.#files.set(name, files);
     return files;
+  }
+
+  #isMemoryWatched(): boolean {
+    return lacking(this.#findMeans()).includes("memory");
   }
 
   #findMeans(): Means {

@@ -118,6 +118,20 @@ describe("memory", () => {
     60_000,
   );
 
+  test("that is in segments of shared memory is counted or refused", async () => {
+    const take = `defined($id = shmget 0, $n, 0600) or die "$!\\n"; push @all, $id; shmwrite $id, "x" x $n, 0, $n`;
+    const hold = (count: number, bytes: number) =>
+      `perl -e '$n = ${bytes}; for (1 .. ${count}) { ${take} } print "held\\n"; shmctl $_, 0, 0 for @all'`;
+    const [small, large] = await Promise.all([openJail({ memoryBytes: 200 * mebibyte }), openJail({})]);
+    const refused = await small.run(hold(20, 2e7));
+    const isSoft = softly.has("memory");
+    expect(refused.stdout).toBe("");
+    expect(isSoft ? refused.stderr : refused.limit).toBe(isSoft ? "Invalid argument\n" : "memory");
+    const segments = isSoft ? hold(20, 2 ** 14) : hold(20, 2e7);
+    expect(await large.run(segments)).toMatchObject({ stdout: "held\n", exitCode: 0 });
+    expect(runUnshielded(small.workspace, hold(20, 2e7))).toEqual({ stdout: "held\n", exitCode: 0 });
+  }, 60_000);
+
   test("counts once that is both in a file and mapped", async () => {
     const { run } = await openJail({ memoryBytes: 200 * mebibyte });
     // At its end it would let go of it.

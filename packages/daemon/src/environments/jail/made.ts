@@ -51,12 +51,14 @@ export interface JailFiles {
 export function jailFiles(made: MadeFor): JailFiles {
   const files = contents(made);
   const named = Object.entries(files).flatMap(([path, content]) => [`${path} ${content.length}\n`, content]);
-  return { files, hash: hashOf(...named), seccomp: seccompPrograms() };
+  return { files, hash: hashOf(...named), seccomp: seccompPrograms(made) };
 }
 
 export interface MadeFor {
   readonly user: JailUser;
   readonly shell: ShellCommand;
+  /** Large ones are refused where no cgroup counts memory. */
+  readonly sharedSegments: "any" | "small";
 }
 
 const jailSite = {
@@ -87,9 +89,9 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
   };
 }
 
-function seccompPrograms(): Record<Network, Buffer> {
-  const own = seccompProgram(architecture(), { unixSockets: "own" });
-  return { off: own, allow: own, open: seccompProgram(architecture(), { unixSockets: "refused" }) };
+function seccompPrograms({ sharedSegments }: MadeFor): Record<Network, Buffer> {
+  const own = seccompProgram(architecture(), { unixSockets: "own", sharedSegments });
+  return { off: own, allow: own, open: seccompProgram(architecture(), { unixSockets: "refused", sharedSegments }) };
 }
 
 function nsswitch(hosts: string): string {

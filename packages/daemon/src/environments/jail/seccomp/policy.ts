@@ -5,16 +5,19 @@ import type { SystemCall } from "./syscalls.ts";
  * reaches around the namespaces, what most holes of kernels were in, and what no build, test or tool has a use for.
  * ptrace stays: it reaches the jail's own processes alone, and agents debug with it.
  */
-export function refusals({ unixSockets }: Sockets): readonly Refusal[] {
-  return [...always, ...socketRules(unixSockets)];
+export function refusals({ unixSockets, sharedSegments }: Circumstances): readonly Refusal[] {
+  return [...always, ...socketRules(unixSockets), ...(sharedSegments === "small" ? [largeSegments] : [])];
 }
 
-export interface Sockets {
+/** What a jail is like, as far as the calls depend on it. */
+export interface Circumstances {
   /**
    * Unless the jail has a network namespace of its own, unix sockets reach the machine's abstract ones, of which some
    * obey whoever has the operator's uid. Pairs of sockets are let through in any case.
    */
   readonly unixSockets: "own" | "refused";
+  /** Segments of shared memory (System V) stay when nobody maps them, and only a cgroup counts them then. */
+  readonly sharedSegments: "any" | "small";
 }
 
 export interface Refusal {
@@ -24,15 +27,23 @@ export interface Refusal {
   readonly answer: Errno;
 }
 
-/** About the lower 32 bits of an argument: of the arguments looked at here the kernel itself looks at no more. */
+/** `above` is about a whole argument, the others about its lower 32 bits: of the arguments that they look at the kernel itself looks at no more. */
 export type Condition =
+  | { readonly argument: number; readonly above: number }
   | { readonly argument: number; readonly anyOf: number }
   | { readonly argument: number; readonly in: readonly number[] }
   | { readonly argument: number; readonly notIn: readonly number[] };
 
 export type Errno = keyof typeof errnos;
 
-export const errnos = { EPERM: 1, ENOSYS: 38, EPROTONOSUPPORT: 93, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
+export const errnos = {
+  EPERM: 1,
+  EINVAL: 22,
+  ENOSYS: 38,
+  EPROTONOSUPPORT: 93,
+  EOPNOTSUPP: 95,
+  EAFNOSUPPORT: 97,
+} as const;
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const newNamespaces = 0x7e02_0000;
@@ -115,10 +126,13 @@ const always: readonly Refusal[] = [
   { calls: ["getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "vserver"], answer: "ENOSYS" },
 ];
 
+/** As where `kernel.shmmax` is so low. Databases mark by such a segment that they run; an agent may have a few thousand. */
+const largeSegments: Refusal = { calls: ["shmget"], when: [{ argument: 1, above: 2 ** 14 }], answer: "EINVAL" };
+
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 const netlinkRoute = 0;
 
-function socketRules(unixSockets: Sockets["unixSockets"]): Refusal[] {
+function socketRules(unixSockets: Circumstances["unixSockets"]): Refusal[] {
   const { unix, inet, inet6, netlink } = families;
   const all = [unix, inet, inet6, netlink];
   const open = unixSockets === "own" ? all : [inet, inet6, netlink];

@@ -1,4 +1,4 @@
-import { type Condition, type Errno, errnos, type Refusal, refusals, type Sockets } from "./policy.ts";
+import { type Circumstances, type Condition, type Errno, errnos, type Refusal, refusals } from "./policy.ts";
 import { type Architecture, newestKnown, numberOf, type SystemCall } from "./syscalls.ts";
 
 /**
@@ -6,8 +6,8 @@ import { type Architecture, newestKnown, numberOf, type SystemCall } from "./sys
  * ends its process, since its calls have other numbers; so do 32-bit programs. Numbers that nobody knew when this was
  * written are answered as by a kernel that does not have them.
  */
-export function seccompProgram(architecture: Architecture, sockets: Sockets): Buffer {
-  return encode(compile(architecture, refusals(sockets)));
+export function seccompProgram(architecture: Architecture, circumstances: Circumstances): Buffer {
+  return encode(compile(architecture, refusals(circumstances)));
 }
 
 export interface Instruction {
@@ -83,10 +83,14 @@ function decide(number: number, rules: readonly ConditionalRefusal[]): Instructi
 function allHold([condition, ...others]: readonly Condition[], then: Instruction[]): Instruction[] {
   if (condition === undefined) return then;
   const rest = allHold(others, then);
-  return [load(offsets.argument(condition.argument)), ...tests(condition, rest.length), ...rest];
+  const lower = load(offsets.argument(condition.argument));
+  if (!("above" in condition)) return [lower, ...tests(condition, rest.length), ...rest];
+  const isAbove = { code: opcodes.ifGreater, jt: 0, jf: skip(rest), k: condition.above };
+  const upper = load(offsets.argument(condition.argument) + 4);
+  return [upper, ...when({ code: opcodes.ifEqual, k: 0 }, [lower, isAbove]), ...rest];
 }
 
-function tests(condition: Condition, rest: number): Instruction[] {
+function tests(condition: Exclude<Condition, { above: number }>, rest: number): Instruction[] {
   if ("anyOf" in condition) return [{ code: opcodes.ifAnyBit, jt: 0, jf: short(rest), k: condition.anyOf }];
   if ("notIn" in condition) return condition.notIn.map((k, i, all) => equal(k, all.length - 1 - i + rest));
   // The last one that could be equal skips the rest when it is not; the others jump to its start.

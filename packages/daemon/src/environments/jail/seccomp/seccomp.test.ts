@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Condition, errnos, refusals, type Sockets } from "./policy.ts";
+import { type Circumstances, type Condition, errnos, refusals } from "./policy.ts";
 import { answers, auditArchitectures, seccompProgram } from "./program.ts";
 import { type Architecture, architectures, newestKnown, numberOf, type SystemCall, systemCalls } from "./syscalls.ts";
 import { interpret } from "./testing/interpreter.ts";
 
-const own: Sockets = { unixSockets: "own" };
-const openNetwork: Sockets = { unixSockets: "refused" };
+const own: Circumstances = { unixSockets: "own", sharedSegments: "any" };
+const openNetwork: Circumstances = { unixSockets: "refused", sharedSegments: "any" };
+const uncounted: Circumstances = { unixSockets: "own", sharedSegments: "small" };
 
 type Outcome = "allowed" | "ended" | keyof typeof errnos;
 
@@ -60,14 +61,18 @@ describe.each(architectures)("on %s", (architecture) => {
     expect(named(interpret(program, vsock))).toBe("EAFNOSUPPORT");
   });
 
-  test.each([own, openNetwork])("the program says the same as the policy of $unixSockets sockets", (sockets) => {
-    const bytes = seccompProgram(architecture, sockets);
-    const wrong = [...samples(architecture)].filter(({ number, given }) => {
-      const seen = interpret(bytes, { architecture: audit, number, arguments: given.map(BigInt) });
-      return named(seen) !== judge(architecture, sockets, number, given);
-    });
-    expect(wrong).toEqual([]);
-  });
+  const each = [own, openNetwork, uncounted];
+  test.each(each)(
+    "the program says the same as the policy with $unixSockets sockets, $sharedSegments segments",
+    (at) => {
+      const bytes = seccompProgram(architecture, at);
+      const wrong = [...samples(architecture)].filter(({ number, given }) => {
+        const seen = interpret(bytes, { architecture: audit, number, arguments: given.map(BigInt) });
+        return named(seen) !== judge(architecture, at, number, given);
+      });
+      expect(wrong).toEqual([]);
+    },
+  );
 
   test("with the machine's network unix sockets are refused and their pairs are not", () => {
     const open = seccompProgram(architecture, openNetwork);
@@ -78,6 +83,17 @@ describe.each(architectures)("on %s", (architecture) => {
       "allowed",
       "allowed",
     ]);
+  });
+
+  test("large segments of shared memory are refused where nobody counts them, by all 64 bits of their size", () => {
+    const program = seccompProgram(architecture, uncounted);
+    const ask = (bytes: bigint, of = program) =>
+      named(interpret(of, { architecture: audit, number: numberOf("shmget", architecture)!, arguments: [0n, bytes] }));
+    expect([0n, 56n, 16_384n].map((bytes) => ask(bytes))).toEqual(["allowed", "allowed", "allowed"]);
+    expect([16_385n, 1n << 31n, 1n << 32n, (1n << 40n) + 1n].map((bytes) => ask(bytes))).toEqual(
+      Array.from({ length: 4 }, () => "EINVAL"),
+    );
+    expect(ask(1n << 32n, seccompProgram(architecture, own))).toBe("allowed");
   });
 
   test("the kernel would take it: whole instructions, not too many", () => {
@@ -185,8 +201,8 @@ describe("the numbers", () => {
 });
 
 /** The policy, read in the plainest way there is. */
-function judge(architecture: Architecture, sockets: Sockets, number: number, given: readonly number[]): Outcome {
-  const rule = refusals(sockets).find(
+function judge(architecture: Architecture, at: Circumstances, number: number, given: readonly number[]): Outcome {
+  const rule = refusals(at).find(
     ({ calls, when = [] }) =>
       calls.some((call) => numberOf(call, architecture) === number) && when.every((each) => holds(each, given)),
   );
@@ -194,6 +210,7 @@ function judge(architecture: Architecture, sockets: Sockets, number: number, giv
 }
 
 function holds(condition: Condition, given: readonly number[]): boolean {
+  if ("above" in condition) return (given[condition.argument] ?? 0) > condition.above;
   const value = (given[condition.argument] ?? 0) >>> 0;
   if ("anyOf" in condition) return (value & condition.anyOf) !== 0;
   return "in" in condition ? condition.in.includes(value) : !condition.notIn.includes(value);
