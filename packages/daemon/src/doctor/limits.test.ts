@@ -13,3 +13,10 @@ test("each limit is told with how it is kept, and one that could be hard with wh
     { name: "disk limit", state: "ok", found: "soft, a look now and then" },
   ]);
 });
+
+test("of a soft limit of memory it is said by what it can be passed", () => {
+  const [found] = limits([{ limit: "memory", kept: "soft", by: "a look now and then" }]);
+  expect(found?.why).toBe(
+    "keeps an agent's programs from taking the machine's memory; soft, they may between two looks, and whoever sets out to may have the kernel hold more for it",
+  );
+});

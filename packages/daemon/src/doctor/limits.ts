@@ -15,7 +15,8 @@ export function limits(kept: readonly KeptLimit[]): Finding[] {
 
 const lost: Record<KeptLimit["limit"], string> = {
   processes: "keeps a fork bomb in its jail; soft, it may slow down the machine for a while",
-  memory: "keeps an agent's programs from taking the machine's memory; soft, they may for a moment",
+  memory:
+    "keeps an agent's programs from taking the machine's memory; soft, they may between two looks, and whoever sets out to may have the kernel hold more for it",
   cpu: "leaves processor time for everybody else; soft, a machine under load is slower",
   disk: "keeps an agent from filling the disk; soft, it may write a little more than it should",
 };

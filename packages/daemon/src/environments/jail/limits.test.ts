@@ -279,6 +279,18 @@ describe("cgroups", () => {
   }, 60_000);
 });
 
+test("how each limit is kept is told as it was seen, and of a soft one of memory what it does not count", async () => {
+  const { driver } = await openJail({});
+  const probed = await driver.probe();
+  const found = probed.ok ? probed.limits?.find(({ limit }) => limit === "memory") : undefined;
+  expect(found).toMatchObject({
+    kept: softly.has("memory") ? "soft" : "hard",
+    by: expect.stringMatching(
+      softly.has("memory") ? /files in memory .*; not counted is what the kernel holds/ : /^cgroup/,
+    ) as string,
+  });
+});
+
 async function openJail(
   limits: Partial<EnvironmentLimits>,
   where = tmpdir(),

@@ -38,7 +38,7 @@ export interface Site {
 
 const memory = {
   kept: "soft",
-  by: "RLIMIT_DATA for each program, and a look at all of them five times a second",
+  by: "RLIMIT_DATA for each program, and a look at all of them and at files in memory five times a second; not counted is what the kernel holds for them, such as socket buffers",
 } as const;
 const cpu = { kept: "soft", by: "a lower priority (nice)" } as const;
 const disk =
