@@ -22,7 +22,7 @@ describe("corral doctor", () => {
     expect(await doctor.exit).toBe(0);
     const findings = findingsIn(doctor.stdout());
     expect(findings.get("jail")).toMatchObject({ state: "ok", found: "one was opened and ended" });
-    for (const name of ["processes limit", "memory limit", "cpu limit", "disk limit"]) {
+    for (const name of ["processes limit", "memory limit", "cpu limit", "disk limit", "watches limit"]) {
       expect(findings.get(name)).toMatchObject({ found: expect.stringMatching(/^(hard|soft), /) as string });
     }
     expect([...findings.keys()]).toEqual(expect.arrayContaining(["cgroups", "container engine", "open network"]));

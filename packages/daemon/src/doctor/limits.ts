@@ -18,6 +18,9 @@ const lost: Record<KeptLimit["limit"], string> = {
   memory:
     "keeps an agent's programs from taking the machine's memory; soft, they may between two looks, and whoever sets out to may have the kernel hold more for it",
   cpu: "leaves processor time for everybody else; soft, a machine under load is slower",
+  watches:
+    "keeps an agent from taking all that its user has to be told of changed files by (inotify); soft, one may leave none to the others, " +
+    "nor to whoever owns its folder",
   disk: "keeps an agent from filling the disk; soft, it may write a little more than it should",
 };
 

@@ -63,7 +63,7 @@ export interface EnvironmentDriver {
 
 /** How a limit is kept on this machine, as seen on an environment that was really opened. */
 export interface KeptLimit {
-  readonly limit: "processes" | "memory" | "cpu" | "disk";
+  readonly limit: "processes" | "memory" | "cpu" | "disk" | "watches";
   /** `soft`: it can be passed for a moment, or by who sets out to. */
   readonly kept: "hard" | "soft";
   readonly by: string;

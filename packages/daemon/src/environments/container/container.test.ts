@@ -196,6 +196,7 @@ describe.skipIf(started === undefined)("a container", () => {
       "memory hard",
       "cpu hard",
       "disk soft",
+      "watches soft",
     ]);
   });
 

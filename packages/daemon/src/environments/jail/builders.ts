@@ -14,6 +14,8 @@ const infoFd = 4;
 export const seccompFd = 5;
 /** Of the one that makes the FIFOs. */
 const spoolFd = 6;
+/** Where bubblewrap reads the settings of the kernel that its orders name. */
+export const settingFds = [7, 8] as const;
 
 /**
  * A builder is a small shell that is told about one jail, goes under its limits and becomes its bubblewrap. To start a process costs
@@ -68,6 +70,8 @@ export interface Builder {
 export interface Orders {
   /** Files that it puts itself under the limits by. */
   readonly doors: readonly string[];
+  /** Settings of the kernel for the jail alone: what bubblewrap reads from each of `settingFds`. */
+  readonly settings?: readonly [string, string] | undefined;
   readonly bubblewrap: string;
   /** What runs in the jail. */
   readonly command: readonly string[];
@@ -76,8 +80,8 @@ export interface Orders {
 /** Told when what is behind the doors is there. A shell reads byte by byte: it takes its orders in while that is made. */
 export const doorsOpen = "\n";
 
-export function orderLine({ doors, bubblewrap, command }: Orders): string {
-  return lineOf([...doors, "--", bubblewrap, "--args", String(optionsFd), "--", ...command]);
+export function orderLine({ doors, settings = ["", ""], bubblewrap, command }: Orders): string {
+  return lineOf([...doors, "--", ...settings, bubblewrap, "--args", String(optionsFd), "--", ...command]);
 }
 
 export function spoolLine(spool: string): string {
@@ -111,6 +115,14 @@ until [ "$1" = -- ]; do
   shift
 done
 shift
+if [ -n "$1" ]; then
+  exec ${settingFds[0]}<<end ${settingFds[1]}<<end
+$1
+end
+$2
+end
+fi
+shift 2
 exec "$@"`;
 
 function startBuilder(): Builder {

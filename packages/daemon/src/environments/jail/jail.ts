@@ -26,6 +26,7 @@ import {
   removeCgroups,
   resourceLimits,
   Warden,
+  watchShare,
 } from "../limits/index.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
@@ -193,6 +194,7 @@ class JailDriver implements EnvironmentDriver {
         plan.id,
       ]),
       doors: cgroupDoors(means.places, plan.id),
+      watches: user.kind === "mapped" ? watchShare() : undefined,
       limit: (builder) => {
         folder.make({ limits: plan.limits, cgroups, builder });
         if (builder !== undefined) giveWay(means, builder.pid);
@@ -203,8 +205,9 @@ class JailDriver implements EnvironmentDriver {
   }
 
   #keptLimits({ state }: Environment): KeptLimit[] {
-    const site = { isRoot: jailOwner() !== undefined, trees: this.#findMeans().trees };
-    return keptLimits(state, defaultLimits, site);
+    const isRoot = jailOwner() !== undefined;
+    const watches = isRoot ? undefined : watchShare();
+    return keptLimits(state, defaultLimits, { isRoot, trees: this.#findMeans().trees, watches });
   }
 
   #filesFor(user: JailUser): JailFiles {

@@ -10,10 +10,11 @@ import type { Environment, EnvironmentDriver } from "../port.ts";
 import { isAlive } from "../process-identity.ts";
 import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "../walled/index.ts";
-import { runUnshielded } from "./testing/place.ts";
+import { runOutside, runUnshielded } from "./testing/place.ts";
 
 const mebibyte = 2 ** 20;
 const onDisk = "/var/tmp";
+const isRoot = process.getuid?.() === 0;
 const softly = new Set(lacking(findMeans(tmpdir())));
 
 /** Every bomb has a limit above it and an end of its own: it starts a few thousand processes at most, for seconds. */
@@ -28,7 +29,9 @@ const largeProgram = "head -c 300000000 /dev/zero | tail | wc -c";
 
 /** Programs that hold 400 MB which nobody maps, for long enough to be seen. */
 const numbers =
-  process.arch === "arm64" ? { memfd: 279, prctl: 167, sendmsg: 211 } : { memfd: 319, prctl: 157, sendmsg: 46 };
+  process.arch === "arm64"
+    ? { memfd: 279, prctl: 167, sendmsg: 211, inotify: 26 }
+    : { memfd: 319, prctl: 157, sendmsg: 46, inotify: 294 };
 const memfd = `$name = "held"; $fd = syscall(${numbers.memfd}, $name, 0); open M, ">&=", $fd; syswrite M, "x" x 1e6 for 1 .. 400;`;
 const held = `sleep 3; print "held\\n"`;
 const send = `
@@ -246,6 +249,40 @@ describe("the disk", () => {
     // More than the other may have.
     expect(await large.run(make(6_000))).toMatchObject({ stdout: "made\n", exitCode: 0 });
   }, 120_000);
+});
+
+describe("what tells of changed files", () => {
+  /** How many instances of inotify it got, and keeps until it is told to end. */
+  const take = `perl -e '$n++ while syscall(${numbers.inotify}, 0) >= 0; print "$n\\n"'`;
+  const isThere = () => runOutside(`perl -e 'exit(syscall(${numbers.inotify}, 0) < 0)'`).exitCode === 0;
+
+  test.skipIf(isRoot)(
+    "is left to its user by a jail that takes all that it can get (needs an ordinary user)",
+    async () => {
+      const most = Number(readFileSync("/proc/sys/fs/inotify/max_user_instances", "latin1"));
+      const { run, workspace } = await openJail({});
+      expect((await run(take)).stdout).toBe(`${Math.floor(most / 4)}\n`);
+      const hold = take.replace("print", "$| = 1; print").replace(/'$/, "; sleep 60'");
+      expect((await run(`${hold} >held & until [ -s held ]; do :; done; cat held`)).stdout).toBe(
+        `${Math.floor(most / 4)}\n`,
+      );
+      expect(isThere()).toBe(true);
+      // Nor can it be set higher again, by anybody inside.
+      expect((await run("echo 1000 >/proc/sys/user/max_inotify_instances")).exitCode).not.toBe(0);
+      // The rest of what the user has is to be had without walls: nothing else kept it.
+      expect(Number(runUnshielded(workspace, take).stdout)).toBeGreaterThan(most / 4);
+    },
+  );
+
+  test.skipIf(!isRoot)("is shared by root's jails, and told to be (needs root)", async () => {
+    const { driver } = await openJail({});
+    const probed = await driver.probe();
+    expect(probed.ok && probed.limits?.find(({ limit }) => limit === "watches")).toEqual({
+      limit: "watches",
+      kept: "soft",
+      by: "fs.inotify.max_user_instances, shared by all that run as one user",
+    });
+  });
 });
 
 describe("cgroups", () => {

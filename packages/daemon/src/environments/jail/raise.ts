@@ -1,6 +1,7 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { fstatSync, lstatSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
+import type { WatchShare } from "../limits/index.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import {
   type Bind,
@@ -12,7 +13,7 @@ import {
   type WalledFolder,
   type WorkspaceOwner,
 } from "../walled/index.ts";
-import { type Builders, seccompFd } from "./builders.ts";
+import { type Builders, seccompFd, settingFds } from "./builders.ts";
 import { concealedIn } from "./concealed.ts";
 import { mountedEtc } from "./etc.ts";
 import { type InsideMounts, mountInside } from "./inside-mounts.ts";
@@ -28,11 +29,12 @@ import { type SystemFolder, walls } from "./walls.ts";
  * shield is mounted from inside when the walls stand.
  */
 export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
-  const { folder, bubblewrap, command, doors, limit, tighten } = raising;
+  const { folder, bubblewrap, command, doors, watches, limit, tighten } = raising;
+  const settings = watches && ([watches.instances, watches.watches].map(String) as [string, string]);
   let opened: Opened | undefined;
   try {
     const supervisor = await startJail(builders, {
-      orders: { doors, bubblewrap, command },
+      orders: { doors, settings, bubblewrap, command },
       limit,
       tighten,
       walls: () => {
@@ -68,6 +70,8 @@ export interface Raising {
   readonly prepare: () => Prepared;
   readonly command: readonly string[];
   readonly doors: readonly string[];
+  /** Kept where the jail has a user namespace of its own. */
+  readonly watches: WatchShare | undefined;
   /** Puts the jail on file and makes what is behind the doors, for the process that waits before them. */
   readonly limit: (builder: ProcessIdentity | undefined) => void;
   /** Sets the limits there. */
@@ -112,7 +116,7 @@ async function close({ shield, missing, siblings }: Opened): Promise<void> {
   shield.close();
 }
 
-function wallsAround({ home, plan, folder, user }: Raising, prepared: Prepared, opened: Opened): string[] {
+function wallsAround({ home, plan, folder, user, watches }: Raising, prepared: Prepared, opened: Opened): string[] {
   const { shield, siblings } = opened;
   const binds = shield.isExposed ? [shield.binds[0]!, ...siblings] : opened.binds;
   return walls(plan, {
@@ -124,6 +128,7 @@ function wallsAround({ home, plan, folder, user }: Raising, prepared: Prepared, 
     spool: folder.spool,
     runtime: process.execPath,
     seccompFd,
+    watchFds: watches === undefined ? undefined : settingFds,
     binds: binds.map(({ fd, ...bind }) => ({ ...bind, source: readlinkSync(`/proc/self/fd/${fd}`) })),
     covered: shield.isExposed ? [] : shield.covered,
   });

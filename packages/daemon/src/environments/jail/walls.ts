@@ -46,6 +46,8 @@ export interface Site {
   readonly spool: string;
   /** Where bubblewrap reads the program that decides on system calls. */
   readonly seccompFd: number;
+  /** Where it reads how many instances and watches of inotify there may be. Undefined: the jail has no user namespace to keep that. */
+  readonly watchFds: readonly [number, number] | undefined;
   /** The workspace, what is shielded in it, and siblings. Whoever starts bubblewrap checks what it bound. */
   readonly binds: readonly SeenAt[];
   readonly covered: readonly string[];
@@ -99,7 +101,7 @@ function privileges(user: JailUser): Option[] {
   }
 }
 
-function system({ systemFolders, concealed, mountedEtc, made }: Site, network: Network): Option[] {
+function system({ systemFolders, concealed, mountedEtc, made, watchFds }: Site, network: Network): Option[] {
   return [
     ...["/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
@@ -108,12 +110,21 @@ function system({ systemFolders, concealed, mountedEtc, made }: Site, network: N
     ),
     ...concealed.map(cover),
     ["--proc", "/proc"],
+    ...(watchFds === undefined ? [] : watchSettings(watchFds)),
     ["--dev", "/dev"],
     ["--ro-bind", `${made}/etc`, "/etc"],
     ...mountedEtc.map((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`]),
     ...(network === "open" ? networkEtc(made) : []),
     ["--symlink", "../run", "/var/run"],
     ["--symlink", "../tmp", "/var/tmp"],
+  ];
+}
+
+/** The kernel has them for each user namespace. Bubblewrap, which is root in the jail's, may write them; nobody inside may. */
+function watchSettings([instances, watches]: readonly [number, number]): Option[] {
+  return [
+    ["--file", String(instances), "/proc/sys/user/max_inotify_instances"],
+    ["--file", String(watches), "/proc/sys/user/max_inotify_watches"],
   ];
 }
 

@@ -5,3 +5,4 @@ export { cgroupsOf } from "./hierarchy.ts";
 export { findMeans, giveWay, lacking, type Means, resourceLimits } from "./means.ts";
 export { keptLimits } from "./report.ts";
 export { measure } from "./measure.ts";
+export { watchShare, type WatchShare } from "./watches.ts";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { KeptLimit } from "../port.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 import { controllers } from "./place.ts";
+import type { WatchShare } from "./watches.ts";
 
 /** How the limits of an open environment are kept: what the kernel says of its first process, not what was asked for. */
 export function keptLimits(
@@ -28,12 +29,15 @@ export function keptLimits(
     { limit: "memory", ...kept(byCgroup("memory.max", "memory.limit_in_bytes"), { ...memory, ...fix }) },
     { limit: "cpu", ...kept(byCgroup("cpu.max", "cpu.cfs_quota_us"), { ...cpu, ...fix }) },
     { limit: "disk", kept: "soft", by: disk },
+    { limit: "watches", ...watches(site) },
   ];
 }
 
 export interface Site {
   readonly isRoot: boolean;
   readonly trees?: readonly Hierarchy[];
+  /** Of inotify; undefined: it has no share of its own. */
+  readonly watches?: WatchShare | undefined;
 }
 
 const memory = {
@@ -50,6 +54,16 @@ function processes(resources: string, { pids }: EnvironmentLimits, { isRoot }: S
   // Root's jails have no user namespace of their own, and older kernels count a user's processes everywhere.
   if (isRoot || !countsByNamespace(release())) return { kept: "soft", by: "RLIMIT_NPROC, shared by all jails" };
   return { kept: "hard", by: "RLIMIT_NPROC in the jail's own user namespace" };
+}
+
+function watches({ watches: share }: Site): Omit<KeptLimit, "limit"> {
+  if (share === undefined)
+    return { kept: "soft", by: "fs.inotify.max_user_instances, shared by all that run as one user" };
+  const { instances } = share;
+  return {
+    kept: "hard",
+    by: `a quarter of its user's in the jail's own user namespace, ${instances} instances of inotify`,
+  };
 }
 
 function countsByNamespace(kernel: string): boolean {
