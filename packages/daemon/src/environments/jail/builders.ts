@@ -98,6 +98,9 @@ export const infoOptions: readonly string[] = ["--info-fd", String(infoFd)];
  * Goes through the doors and becomes bubblewrap; another one, which was forked before anybody waits, makes the keeper's FIFOs when bubblewrap
  * has what it needs. A shell reads from a pipe no more than the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing
  * of the agent has run yet.
+ *
+ * A limit of one byte for core dumps is the one by which the kernel leaves out also the handler that it would run as root, outside of the jail; with 0 it runs
+ * it. No shell can set that, and who has a limit of 0 cannot either.
  */
 const builderScript = `
 newline='
@@ -107,6 +110,7 @@ newline='
     PATH=/usr/bin:/bin exec mkfifo ${keeperFifos.join(" ")} ${spoolFd}<&-
 } <&- ${optionsFd}<&- ${infoFd}<&- ${seccompFd}<&- 2>/dev/null &
 exec ${spoolFd}<&-
+PATH=/usr/bin:/bin prlimit --core=1:1 --pid $$ 2>/dev/null || ulimit -c 0
 IFS= read -r orders <&${optionsFd} || exit
 eval "set -- $orders"
 read -r word <&${optionsFd} || exit

@@ -285,6 +285,29 @@ describe("what tells of changed files", () => {
   });
 });
 
+describe("core dumps", () => {
+  const limitOf = (pid: string) => `awk '/^Max core file size/ { print $5, $6 }' /proc/${pid}/limits`;
+  const crash = `sh -c 'kill -SEGV $$'; ls | grep core; ${limitOf("self")}`;
+
+  test("are not made, and no limit of them is to be had by which the kernel would run a handler", async () => {
+    const { run, workspace } = await openJail({});
+    const [, hard] = runOutside(limitOf("self")).stdout.split(/\s+/);
+    // Who may have none at all cannot set it to one byte.
+    const most = hard === "0" && !isRoot ? /^0 0$/ : /^1 1$/;
+    expect((await run(limitOf("1"))).stdout.trim()).toMatch(most);
+    const crashed = await run(`ulimit -c unlimited; ulimit -c 0; ${crash}`);
+    expect(crashed.stdout.trim()).toMatch(most);
+    expect(crashed.stderr.trim()).toMatch(/Segmentation fault$/);
+    // Other limits are still a program's own.
+    expect((await run("ulimit -n 100 && ulimit -n")).stdout).toBe("100\n");
+    const pattern = readFileSync("/proc/sys/kernel/core_pattern", "latin1").trim();
+    if (hard !== "unlimited") return console.warn("SKIPPED: without walls there are none either.");
+    const unwalled = runUnshielded(workspace, `ulimit -c unlimited; ${crash}; rm -f core*`).stdout;
+    // Any other pattern leads elsewhere.
+    expect(unwalled).toMatch(pattern === "core" ? /^core[^]*unlimited unlimited/ : /unlimited unlimited/);
+  });
+});
+
 describe("cgroups", () => {
   test("are used where they are given", async () => {
     const { environment } = await openJail({});

@@ -37,6 +37,8 @@ export type Condition =
 export type Errno = keyof typeof errnos;
 
 export const errnos = {
+  /** It is not done, and said to be. */
+  SUCCESS: 0,
   EPERM: 1,
   EINVAL: 22,
   ENOSYS: 38,
@@ -61,6 +63,14 @@ const personalities = {
 
 /** Ways of `fallocate` that take no room: PUNCH_HOLE with KEEP_SIZE, COLLAPSE_RANGE. */
 const givingRoom = [0x03, 0x08];
+
+/** RLIMIT_CORE. */
+const coreDumps = 4;
+/** Who passes no new limit only asks. */
+const setsCoreDumps: readonly Condition[] = [
+  { argument: 1, in: [coreDumps] },
+  { argument: 2, above: 0 },
+];
 
 const always: readonly Refusal[] = [
   { calls: ["clone"], when: [{ argument: 0, anyOf: newNamespaces }], answer: "EPERM" },
@@ -119,6 +129,11 @@ const always: readonly Refusal[] = [
 
   // It takes the disk at once, and the kernel does not count it as written by anybody; who calls it writes where a file system does not have it.
   { calls: ["fallocate"], when: [{ argument: 1, notIn: givingRoom }], answer: "EOPNOTSUPP" },
+
+  // The limit of core dumps stays what it is: 0 would have the kernel run its handler for them again. Who wants none is told that there are none.
+  { calls: ["setrlimit"], when: [{ argument: 0, in: [coreDumps] }], answer: "SUCCESS" },
+  { calls: ["prlimit64"], when: [...setsCoreDumps, { argument: 3, above: 0 }], answer: "EPERM" },
+  { calls: ["prlimit64"], when: setsCoreDumps, answer: "SUCCESS" },
 
   // What hardly a kernel has any more.
   { calls: ["_sysctl", "sysfs", "ustat", "uselib", "nfsservctl", "lookup_dcookie"], answer: "ENOSYS" },
