@@ -96,6 +96,8 @@ describe("files of the machine", () => {
         `toolann/objects/object${ann}:\nobjects\n\n${state}:\n`,
       );
       expect(await concealing.run("echo mine >file && cat file")).toMatchObject({ stdout: "mine\n", exitCode: 0 });
+      // Before its home goes, with all that it would be found by.
+      await concealing.environment.end();
       // Of what nobody has said that it is anybody's, a jail sees what its user may read.
       expect((await jail.run(`cat ${secrets.join(" ")}`)).stdout).toBe("ann/keystate/log");
     },
