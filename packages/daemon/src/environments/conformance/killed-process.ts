@@ -5,14 +5,25 @@ import { createInterface } from "node:readline";
 import type { EnvironmentPlan } from "../port.ts";
 
 /** Another process runs this script with these arguments, and is killed at its first line, which is the answer. */
-export async function killAtFirstLine(script: string, args: readonly string[]): Promise<string> {
-  const options = ["--input-type=module", "--eval", script, ...args];
-  const killed = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] });
+export async function killAtFirstLine(
+  script: string,
+  args: readonly string[],
+  { wrapper = [], ...as }: Killed = {},
+): Promise<string> {
+  const [file, ...words] = [...wrapper, process.execPath, "--input-type=module", "--eval", script, ...args];
+  const killed = spawn(file!, words, { stdio: ["ignore", "pipe", "inherit"], ...as });
   const exited = once(killed, "exit");
   const [line] = (await once(createInterface(killed.stdout), "line")) as [string];
   killed.kill("SIGKILL");
   await exited;
   return line;
+}
+
+export interface Killed {
+  /** What starts it. */
+  readonly wrapper?: readonly string[];
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 const openAndWaitScript = `

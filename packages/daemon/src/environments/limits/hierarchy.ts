@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { unescaped } from "../mountinfo.ts";
 
 /** One of the kernel's trees of cgroups, as this process sees it. */
 export interface Hierarchy {
@@ -58,11 +59,6 @@ function isOf({ version, controllers }: Mount, membership: { controllers: readon
 
 function pick({ version, controllers, mount }: Mount): Omit<Hierarchy, "own"> {
   return { version, controllers, mount };
-}
-
-/** Spaces and the like are written as three octal digits. */
-function unescaped(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
 }
 
 function read(path: string): string[] {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { unescaped } from "../mountinfo.ts";
 
 export interface Mount {
   readonly access: "read" | "write";
@@ -16,9 +17,4 @@ export function mountPoints(pid: number): Map<string, Mount> {
       return [unescaped(path), { access: options.split(",", 1)[0] === "ro" ? "read" : "write", kind }];
     }),
   );
-}
-
-/** Spaces and the like are written as three octal digits. */
-function unescaped(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
 }

@@ -1,7 +1,5 @@
 import type { CommandResult } from "@corral/protocol";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
+import { killAtFirstLine } from "../../conformance/killed-process.ts";
 import { removeCgroups } from "../../limits/index.ts";
 import type { Environment } from "../../port.ts";
 import { endProcess } from "../../process-identity.ts";
@@ -48,20 +46,13 @@ export async function reopenElsewhere(
 const jailModule = new URL("../jail.ts", import.meta.url).href;
 
 /** What a script in another process, which is told where jails are opened, says first; then it is killed. */
-export async function firstLine(
-  wrapper: string[],
+export function firstLine(
+  wrapper: readonly string[],
   script: string,
   what: unknown,
   as: Owner | undefined,
 ): Promise<string> {
-  const node = [process.execPath, "--input-type=module", "--eval", script, jailModule, JSON.stringify(what)];
-  const [file, ...args] = [...wrapper, ...node];
-  const child = spawn(file!, args, { stdio: ["ignore", "pipe", "inherit"], ...as });
-  const exited = once(child, "exit");
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  child.kill("SIGKILL");
-  await exited;
-  return line;
+  return killAtFirstLine(script, [jailModule, JSON.stringify(what)], { wrapper, ...as });
 }
 
 const openScript = `
