@@ -22,6 +22,7 @@ test.skipIf(!isRoot)(
       "start.test.ts",
       "limits.test.ts",
       "../limits/place.test.ts",
+      "../limits/processes.test.ts",
       "../limits/warden.test.ts",
       "../limits/measure.test.ts",
     ];

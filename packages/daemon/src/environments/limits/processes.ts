@@ -16,9 +16,19 @@ export function writtenBy(pids: readonly number[]): number {
   return sum(pids, (pid) => Math.max(0, counter(pid, "write_bytes") - counter(pid, "cancelled_write_bytes")));
 }
 
-/** Whether one of them does not let its own user see what it writes, as a program that may be run and not read. */
+/**
+ * Whether one of them does not let its own user see what it writes, as a program that may be run and not read. Nobody sees that of one that has ended
+ * and was not collected yet, which has nothing to hide, unless threads of it go on.
+ */
 export function isHiding(pids: readonly number[]): boolean {
-  return pids.some((pid) => tells(pid, "io") === "" && tells(pid, "stat") !== "");
+  return pids.some((pid) => tells(pid, "io") === "" && goesOn(tells(pid, "stat")));
+}
+
+/** By what its `stat` says: behind its name, which may have anything in it, come its state and, as the 18th, how many threads it has. */
+function goesOn(stat: string): boolean {
+  if (stat === "") return false;
+  const [state = "", ...others] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return !"ZX".includes(state) || Number(others[16]) > 1;
 }
 
 /** A file that is open and has no name any more, or never had one: whoever goes through folders does not find it. */
