@@ -383,6 +383,27 @@ describe("a workspace that is the user's own folder", () => {
     },
   );
 
+  test("has folders to be written in that were submodules before, though git keeps what it had of them", async () => {
+    const [folder, library] = [newFolder(owner), join(place.home, "library")];
+    for (const each of [folder, library]) {
+      mkdirSync(each, { recursive: true });
+      initRepo(each);
+    }
+    execFileSync("chown", ["-R", String(process.getuid!()), folder, library]);
+    const shell = (text: string) => execFileSync("/bin/sh", ["-ec", text], { cwd: folder, env: trusting(folder) });
+    const add = "git -c protocol.file.allow=always submodule --quiet add";
+    shell(`for each in before stays; do ${add} '${library}' $each; done; git rm -q -f before`);
+    shell("mkdir before; echo mine >before/file; git add before");
+    expect(existsSync(join(folder, ".git/modules/before"))).toBe(true);
+    execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, folder]);
+    const { run } = await place.open({ workspace: folder });
+    expect(await run("echo more >>before/file && mkdir before/new && cat before/file")).toMatchObject({
+      stdout: "mine\nmore\n",
+      exitCode: 0,
+    });
+    expect((await run("echo x >stays/.git")).exitCode).not.toBe(0);
+  });
+
   test.skipIf(!isRoot)("is refused when it belongs to root, with the advice to take a copy (needs root)", async () => {
     const folder = newFolder({ uid: 0, gid: 0 });
     await expect(place.open({ workspace: folder })).rejects.toMatchObject({

@@ -3,11 +3,28 @@ import { join } from "node:path";
 
 /**
  * Where submodules of a repository are, relative to its top, fetched or not, those within others included. By what its own git folder says: an agent
- * cannot change that in the user's folder.
+ * cannot change that in the user's folder. What git keeps of one that was there before says nothing where files of the repository itself are by now.
  */
 export function modulesOf(gitFolder: string): string[] {
-  const found = [...linksIn(gitFolder), ...below(gitFolder, ".git/modules", 0)];
-  return [...new Set(found)].filter((path) => path !== "" && !/^(\/|\.\.?(\/|$)|\.git(\/|$))/.test(path));
+  const kept = [...below(gitFolder, ".git/modules", 0)];
+  const { links, ordinary } = sorted(entriesIn(gitFolder), kept);
+  const isIn = (path: string, folders: readonly string[]) => folders.some((each) => `${path}/`.startsWith(`${each}/`));
+  const isLeftOver = (path: string) => isIn(path, ordinary) && !isIn(path, links);
+  const found = new Set([...links, ...kept.filter((path) => !isLeftOver(path))]);
+  return [...found].filter((path) => path !== "" && !/^(\/|\.\.?(\/|$)|\.git(\/|$))/.test(path));
+}
+
+/** Where other repositories are in the place of files, and which of these folders have files in them. */
+function sorted(entries: Iterable<IndexEntry>, folders: readonly string[]): { links: string[]; ordinary: string[] } {
+  const links: string[] = [];
+  const without = new Map(folders.map((path) => [path, Buffer.from(`${path}/`)]));
+  for (const { path, isRepository } of entries)
+    if (isRepository) links.push(path.toString("utf8"));
+    else
+      for (const [folder, start] of without)
+        if (path.length >= start.length && path.compare(start, 0, start.length, 0, start.length) === 0)
+          without.delete(folder);
+  return { links, ordinary: folders.filter((path) => !without.has(path)) };
 }
 
 /** A module may have others in it, and its name may have slashes. */
@@ -35,21 +52,32 @@ function worktreeIn(config: string): string | undefined {
   return written.slice(1, -1).replaceAll(/\\(.)/g, "$1");
 }
 
-/** Another repository in the place of a file, in the index or in the part of it that several share. */
 function linksIn(gitFolder: string): string[] {
+  return sorted(entriesIn(gitFolder), []).links;
+}
+
+interface IndexEntry {
+  readonly path: Buffer;
+  /** Another repository is in the place of a file. */
+  readonly isRepository: boolean;
+}
+
+/** Of the index and the part of it that several share. */
+function* entriesIn(gitFolder: string): Generator<IndexEntry> {
   const config = textOf(join(gitFolder, "config"))?.toString("utf8") ?? "";
   const hashBytes = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
   const names = readdirSync(gitFolder).filter((name) => name === "index" || name.startsWith("sharedindex."));
-  return names.flatMap((name) => [...linksOf(textOf(join(gitFolder, name)) ?? Buffer.alloc(0), hashBytes)]);
+  for (const name of names) yield* entriesOf(textOf(join(gitFolder, name)) ?? Buffer.alloc(0), hashBytes);
 }
 
 const repository = 0o160000;
 
 /** The format is git's own, gitformat-index(5). What is cut short ends it. */
-function* linksOf(index: Buffer, hashBytes: number): Generator<string> {
+function* entriesOf(index: Buffer, hashBytes: number): Generator<IndexEntry> {
   if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return;
   const [version, count] = [index.readUInt32BE(4), index.readUInt32BE(8)];
-  let [at, path] = [12, Buffer.alloc(0)];
+  let at = 12;
+  let path: Buffer = Buffer.alloc(0);
   for (let entry = 0; entry < count && at + 42 + hashBytes < index.length; entry++) {
     const flags = at + 40 + hashBytes;
     const isExtended = version >= 3 && (index.readUInt16BE(flags) & 0x4000) !== 0;
@@ -61,8 +89,9 @@ function* linksOf(index: Buffer, hashBytes: number): Generator<string> {
     }
     const end = index.indexOf(0, name);
     if (end === -1 || kept < 0) return;
-    path = Buffer.concat([path.subarray(0, kept), index.subarray(name, end)]);
-    if (index.readUInt32BE(at + 24) === repository) yield path.toString("utf8");
+    const rest = index.subarray(name, end);
+    path = kept === 0 ? rest : Buffer.concat([path.subarray(0, kept), rest]);
+    yield { path, isRepository: index.readUInt32BE(at + 24) === repository };
     at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
   }
 }
