@@ -1,5 +1,5 @@
 import type { Client } from "@corral/client";
-import { type CommandView, longestCommandText, type ShellView, type StartCommand } from "@corral/protocol";
+import { type CommandView, CorralError, longestCommandText, type ShellView, type StartCommand } from "@corral/protocol";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ended, ShellLine } from "./shell-line.ts";
@@ -68,6 +68,22 @@ describe("a line with which the shell ended", () => {
     expect(ran).toEqual(["cd /tmp", "false || exit 7", "rm -r *"]);
     expect(err).toContain("[the shell is a new one: folder and variables are as at first]\n");
   });
+});
+
+test("each piped line runs where the one before it did, or not at all", async () => {
+  const { world } = testWorld("cd build\ntrue\nrm -r *\n");
+  const begun: StartCommand[] = [];
+  const gone = new CorralError("environment.gone", "The shell has ended.", { retry: "never" });
+  const shells = {
+    async start(_shell: unknown, command: StartCommand) {
+      if (begun.length === 2) throw gone;
+      begun.push(command);
+    },
+    follow: async () => endedWith(0),
+  };
+  const line = new ShellLine({ shells } as unknown as Client, shell, world, undefined);
+  await expect(line.interact()).rejects.toBe(gone);
+  expect(begun.map(({ after }) => after)).toEqual([undefined, begun[0]!.id]);
 });
 
 describe("lines as they come", () => {

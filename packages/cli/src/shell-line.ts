@@ -42,6 +42,8 @@ export class ShellLine {
   readonly #world: World;
   readonly #timeoutMs: number | undefined;
   #running: Running | undefined;
+  /** The last command that was begun. */
+  #last: CommandId | undefined;
 
   /** Aborted: no more lines are taken. */
   readonly #over = new AbortController();
@@ -56,7 +58,8 @@ export class ShellLine {
     this.#timeoutMs = timeoutMs;
   }
 
-  async run(text: string, { live }: { live: boolean }): Promise<Ended> {
+  /** `after`: one that was run here. It runs where that one did, or not at all. */
+  async run(text: string, { live, after }: { live: boolean; after?: CommandId | undefined }): Promise<Ended> {
     if (this.#isEnding) return { result: undefined, notice: undefined, interrupted: true };
     const id = newId("command");
     const running: Running = (this.#running = {
@@ -69,7 +72,8 @@ export class ShellLine {
     });
     const forget = this.#world.onInterrupt(() => this.press());
     try {
-      await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command(id, text)));
+      await this.#persist(() => this.#client.shells.start(this.#shell.id, this.#command({ id, text, after })));
+      this.#last = id;
       // What was pressed before may have come to a shell in which nothing ran yet.
       if (running.pressed > 0) this.#interrupt(running);
       const view = await (live ? this.#followWhileRead(id, running) : this.#wait(id, running.leaving.signal));
@@ -100,7 +104,7 @@ export class ShellLine {
       const leaves = leavingWith(line, code);
       if (leaves !== undefined) return leaves;
       if (line.trim() === "") continue;
-      const outcome = await this.run(line, { live: true });
+      const outcome = await this.run(line, { live: true, after: this.#last });
       // Lines count on the folder and the variables of those before them.
       const isLast = outcome.interrupted || isReplaced(outcome);
       this.#world.err.write(shown(ended(outcome, { goesOn: true, isLast })));
@@ -222,8 +226,12 @@ export class ShellLine {
     }
   }
 
-  #command(id: CommandId, text: string) {
-    return { id, text, ...(this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs }) };
+  #command({ after, ...command }: { id: CommandId; text: string; after: CommandId | undefined }) {
+    return {
+      ...command,
+      ...(this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs }),
+      ...(after === undefined ? {} : { after }),
+    };
   }
 
   async #persist<T>(work: () => Promise<T>): Promise<T> {

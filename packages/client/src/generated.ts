@@ -998,7 +998,7 @@ export interface Api {
   "POST /api/shells/{id}/commands": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
-    body: { id: `cmd_${string}`; text: string; timeoutMs?: number | undefined };
+    body: { id: `cmd_${string}`; text: string; timeoutMs?: number | undefined; after?: `cmd_${string}` | undefined };
     answer:
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "running" }
       | {

@@ -50,6 +50,8 @@ export const startCommand = z.object({
   text: z.string().min(1).max(longestCommandText),
   /** When it is ended, with all that it started. */
   timeoutMs: z.int().min(1).max(longestCommandMs).default(3_600_000),
+  /** A command that was there before. This one runs only where that one did, and counts on the folder and the variables there. */
+  after: commandId.optional(),
 });
 export type StartCommand = z.infer<typeof startCommand>;
 

@@ -141,7 +141,8 @@ export class HeldShell {
     const known = await this.#world.log.row("shell_commands", command.id);
     if (known !== undefined) return this.#again(known, command);
     const environment = await this.#open(by);
-    const { id, text, timeoutMs } = command;
+    const { id, text, timeoutMs, after } = command;
+    if (after !== undefined) await this.#mustHaveRunIn(environment, after);
     try {
       await this.#append(
         [event("shell.command-started", { id, text, timeoutMs, environment: environment.state.id })],
@@ -159,6 +160,20 @@ export class HeldShell {
     }
     this.#launch(command, environment, { recovered: false, by });
     return { id, shell: this.id, state: "running" };
+  }
+
+  async #mustHaveRunIn({ state }: Environment, command: CommandId): Promise<void> {
+    const row = await this.#world.log.row("shell_commands", command);
+    if (row === undefined || row["shell"] !== this.id) throw noCommand(command);
+    if (row["environment"] !== state.id)
+      throw new CorralError(
+        "environment.gone",
+        "The shell in which the commands before it ran has ended; it did not run.",
+        {
+          hint: "Folder and variables are as at first; `corral events` tells why it ended.",
+          retry: "never",
+        },
+      );
   }
 
   /** How the command stands. */

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  type CommandId,
   type EnvironmentLimits,
   newId,
   openShellWish,
@@ -460,6 +461,33 @@ describe("a shell's files", () => {
     await expect(run(at, other.id, "true")).rejects.toMatchObject({ code: "workspace.busy" });
     expect(await at.shells.close(id, by)).toEqual({ id });
     expect(await run(at, other.id, "cat arrived")).toMatchObject({ result: { stdout: "written\n" } });
+  });
+
+  test("a command after another one runs where that one did, or not at all", async () => {
+    const at = await place();
+    const { id, path } = await at.shells.open(wish(), by);
+    const command = (text: string, after?: CommandId) => ({ id: newId("command"), text, timeoutMs: 60_000, after });
+    const [first, other] = [command("cd /tmp"), newId("command")];
+    await at.shells.start(id, first, by);
+    await at.shells.follow(id, first.id, () => undefined);
+    const second = command("pwd; sleep 1000", first.id);
+    await at.shells.start(id, second, by);
+    const keeper = (await historyOf(at.log, id)).flatMap((each) =>
+      each.type === "environment.opened" ? [each.data.state.supervisor.pid] : [],
+    );
+    let told = "";
+    await at.shells.follow(id, second.id, (_, text) => {
+      told += text;
+      keeper.splice(0).forEach((pid) => process.kill(pid, "SIGKILL"));
+    });
+    expect(told).toBe("/tmp\n");
+    await expect(at.shells.start(id, command("touch ran", second.id), by)).rejects.toMatchObject({
+      code: "environment.gone",
+      message: expect.stringContaining("did not run") as string,
+    });
+    await expect(at.shells.start(id, command("touch ran", other), by)).rejects.toMatchObject({ code: "not-found" });
+    expect(await run(at, id, "pwd")).toMatchObject({ result: { stdout: "/workspace\n", shellRespawned: true } });
+    expect(existsSync(join(path, "ran"))).toBe(false);
   });
 
   test("in place, what is protected is so in the next command, too, when the user has saved it by renaming", async () => {
