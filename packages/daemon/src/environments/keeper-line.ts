@@ -1,5 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { closeSync, constants } from "node:fs";
+import { uptime } from "node:os";
 import { Hearing } from "./hearing.ts";
 import { askSignal } from "./keeper/index.ts";
 import type { Spool } from "./spool.ts";
@@ -10,6 +11,8 @@ export interface Keeper {
   signal(name: NodeJS.Signals): void;
   /** Ends the whole environment: the keeper does not answer. */
   kill(): void;
+  /** The machine's clock as the keeper sees it, in seconds; without, it sees the same as everybody. */
+  uptime?(): number | undefined;
   /** Looks whether its walls are as they were, and why it is ended where they are not. */
   breach?(): string | undefined;
 }
@@ -58,6 +61,11 @@ export class KeeperLine {
 
   get isOpen(): boolean {
     return this.#state === "open";
+  }
+
+  /** What times are written down by that the keeper reads. */
+  uptime(): number {
+    return this.#keeper.uptime?.() ?? uptime();
   }
 
   /** Throws when nothing more may begin in it. */

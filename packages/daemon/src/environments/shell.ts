@@ -1,6 +1,5 @@
 import type { CommandResult } from "@corral/protocol";
 import { constants } from "node:fs";
-import { uptime } from "node:os";
 import { Airborne, type StopReason } from "./airborne.ts";
 import { Channel } from "./channel.ts";
 import { CommandTexts, type WrittenText } from "./command-texts.ts";
@@ -177,7 +176,7 @@ export class SpoolShell implements Shell {
     const isJoined = !isNew && this.#spool.hasBegun(flight.id);
     if (!isJoined) this.#channel?.tellWorker(flight);
     this.#channel?.done.keepAwake(true);
-    const left = isJoined ? this.#spool.timeLeft(flight.id, uptime()) : undefined;
+    const left = isJoined ? this.#spool.timeLeft(flight.id, this.#line.uptime()) : undefined;
     flight.hasLimit = left !== undefined;
     const timeLeftMs = Math.max(0, Math.min(flight.timeoutMs, 1000 * (left ?? Infinity)));
     this.#current = new Airborne(flight, timeLeftMs, (current) => this.#tick(current));
@@ -287,7 +286,10 @@ export class SpoolShell implements Shell {
     if (landed) return;
     if (current.isSpoilt()) return this.#line.giveUp();
     if (current.firstTick() && !current.flight.hasLimit)
-      this.#spool.writeLimit(current.flight.id, { seconds: current.flight.timeoutMs / 1000, since: uptime() });
+      this.#spool.writeLimit(current.flight.id, {
+        seconds: current.flight.timeoutMs / 1000,
+        since: this.#line.uptime(),
+      });
     // Answered, and yet no ending: the stop came before the worker had taken the command up.
     if (current.stop === "answered" || current.stop === "spared" || (current.stop === "none" && current.isOverdue()))
       this.#giveUpOrStop(current, "time");

@@ -1,4 +1,5 @@
-import { CorralError, type EnvironmentLimits, type EnvironmentState } from "@corral/protocol";
+import { CorralError, type EnvironmentLimits, type EnvironmentState, type ProcessIdentity } from "@corral/protocol";
+import { readFileSync } from "node:fs";
 import { keptEnvironment } from "../kept.ts";
 import { type Gauge, openGauge, Ward, type Warden, type WatchedMemory } from "../limits/index.ts";
 import type { Environment } from "../port.ts";
@@ -135,11 +136,21 @@ function keptBehindWalls(
       keeper: {
         signal: (name) => void signal(supervisor, name),
         kill: () => void signal(supervisor, "SIGKILL"),
+        uptime: () => uptimeInside(supervisor),
         breach: () => lookout?.look("replaced"),
       },
     });
   } catch (error) {
     letGo();
     throw error;
+  }
+}
+
+/** Where the machine is itself somebody's container, what it shows of its clock may be that one's, and inside it is the kernel's own. */
+function uptimeInside({ pid }: ProcessIdentity): number | undefined {
+  try {
+    return Number.parseFloat(readFileSync(`/proc/${pid}/root/proc/uptime`, "latin1"));
+  } catch {
+    return undefined;
   }
 }
