@@ -186,7 +186,7 @@ describe("corral shell", () => {
     expect({ code: await stopped.exit, stdout: stopped.stdout(), stderr: stopped.stderr() }).toEqual({
       code: 7,
       stdout: "",
-      stderr: "[the shell ended with this line: none after it is run]\n",
+      stderr: "[this line ended the shell, or found it ended: none after it is run]\n",
     });
     expect((await supervisors(stage)).filter(isRunning)).toEqual([]);
   });

@@ -50,7 +50,7 @@ describe("a line with which the shell ended", () => {
     expect(await linesRun({ isTTY: false, second: endedWith(7, { shellRespawned: true }) })).toEqual({
       code: 7,
       ran: ["cd /tmp", "false || exit 7"],
-      err: "[the shell ended with this line: none after it is run]\n",
+      err: "[this line ended the shell, or found it ended: none after it is run]\n",
     });
   });
 
@@ -59,7 +59,7 @@ describe("a line with which the shell ended", () => {
     expect(await linesRun({ isTTY: false, second })).toEqual({
       code: 1,
       ran: ["cd /tmp", "false || exit 7"],
-      err: "[It was killed.]\n[the shell ended with this line: none after it is run]\n",
+      err: "[It was killed.]\n[this line ended the shell, or found it ended: none after it is run]\n",
     });
   });
 

@@ -301,7 +301,7 @@ export function ended(outcome: Ended, { goesOn, isLast = false }: { goesOn: bool
 }
 
 /** True for who left on purpose, too. */
-const lastWords = "the shell ended with this line: none after it is run";
+const lastWords = "this line ended the shell, or found it ended: none after it is run";
 
 const newShell = "the shell is a new one: folder and variables are as at first";
 
