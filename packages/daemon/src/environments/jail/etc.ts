@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
  * What programs need of the machine's /etc and holds no secret. To mount one folder is many times as fast as to mount
  * twenty of its entries, so the small ones are copied into a folder that jails share.
  */
-const copied = [
+const always = [
   "alternatives",
   "ca-certificates",
   "ca-certificates.conf",
@@ -17,6 +17,8 @@ const copied = [
   "ld.so.conf.d",
   "localtime",
   "magic",
+  "maven/logging",
+  "maven/m2.conf",
   "mime.types",
   "os-release",
   "protocols",
@@ -26,6 +28,13 @@ const copied = [
   "terminfo",
   "timezone",
 ];
+
+/** What each version of a program has of its own: without, Java does not begin. */
+const versioned = /^java(-\d+)?-openjdk$/;
+
+function copied(etc = "/etc"): string[] {
+  return [...always, ...readdirSync(etc).filter((name) => versioned.test(name))];
+}
 
 /** Folders whose own folders change without them. */
 const mounted = ["crypto-policies", "pki/ca-trust", "pki/tls/certs"];
@@ -37,7 +46,7 @@ export function mountedEtc(): string[] {
 
 /** Changes when the copy would: a file by its time, a folder by what is added, replaced or removed in it. */
 export function etcVersion(): string {
-  const seen = copied.map((name) => {
+  const seen = copied().map((name) => {
     const found = lstatSync(join("/etc", name), { throwIfNoEntry: false });
     return found === undefined ? name : `${name} ${found.ino} ${found.size} ${found.mtimeMs}`;
   });
@@ -51,7 +60,7 @@ export function etcVersion(): string {
 export function copyEtc(into: string, etc = "/etc"): void {
   makeOpen(into);
   for (const name of mountedEtc()) makeOpenBelow(into, name);
-  for (const name of copied) {
+  for (const name of copied(etc)) {
     const source = join(etc, name);
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) continue;
     makeOpenBelow(into, dirname(name));

@@ -107,20 +107,27 @@ describe("files of the machine", () => {
     const needed = new Set(
       (
         "alternatives ca-certificates ca-certificates.conf corral crypto-policies debian_version gai.conf group host.conf hosts ld.so.cache " +
-        "ld.so.conf ld.so.conf.d localtime magic mime.types nsswitch.conf os-release passwd pki protocols resolv.conf services ssl terminfo timezone"
+        "ld.so.conf ld.so.conf.d localtime magic maven mime.types nsswitch.conf os-release passwd pki protocols resolv.conf services ssl terminfo timezone"
       ).split(" "),
     );
     const others = (text: string) =>
       text
         .trim()
         .split("\n")
-        .filter((name) => !needed.has(name));
+        .filter((name) => !needed.has(name) && !/^java.*-openjdk$/.test(name));
     expect(others((await jail.run("ls -A /etc")).stdout)).toEqual([]);
     expect(others((await openNetwork.run("ls -A /etc")).stdout)).toEqual([]);
     expect(others(runOutside("ls -A /etc").stdout)).not.toEqual([]);
     expect((await jail.run("cut -d: -f1 /etc/passwd; ls -A /etc/ssl")).stdout).toMatch(
       /^agent\nnobody\n(certs\n)?(openssl.cnf\n)?$/,
     );
+  });
+
+  test.skipIf(!existsSync("/usr/bin/java"))("Java runs, which has its settings there (needs java)", async () => {
+    expect(await jail.run("java -version 2>&1 && ! cat /etc/maven/settings.xml")).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/version/) as string,
+    });
   });
 
   test("nothing outside is written through a link, a hard link, or a way up", async () => {
