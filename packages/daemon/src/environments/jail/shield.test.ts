@@ -392,7 +392,9 @@ describe("a workspace that is the user's own folder", () => {
     execFileSync("chown", ["-R", String(process.getuid!()), folder, library]);
     const shell = (text: string) => execFileSync("/bin/sh", ["-ec", text], { cwd: folder, env: trusting(folder) });
     const add = "git -c protocol.file.allow=always submodule --quiet add";
-    shell(`for each in before stays; do ${add} '${library}' $each; done; git rm -q -f before`);
+    shell(
+      `for each in before stays vendor/gone; do ${add} '${library}' $each; done; git rm -q -f before vendor/gone; rm -rf vendor`,
+    );
     shell("mkdir before; echo mine >before/file; git add before");
     expect(existsSync(join(folder, ".git/modules/before"))).toBe(true);
     execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, folder]);
@@ -401,6 +403,8 @@ describe("a workspace that is the user's own folder", () => {
       stdout: "mine\nmore\n",
       exitCode: 0,
     });
+    expect(existsSync(join(folder, "vendor"))).toBe(false);
+    expect(await run("mkdir -p vendor/gone && echo mine >vendor/gone/file")).toMatchObject({ exitCode: 0 });
     expect((await run("echo x >stays/.git")).exitCode).not.toBe(0);
   });
 

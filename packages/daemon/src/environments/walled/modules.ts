@@ -1,30 +1,21 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * Where submodules of a repository are, relative to its top, fetched or not, those within others included. By what its own git folder says: an agent
- * cannot change that in the user's folder. What git keeps of one that was there before says nothing where files of the repository itself are by now.
- */
-export function modulesOf(gitFolder: string): string[] {
-  const kept = [...below(gitFolder, ".git/modules", 0)];
-  const { links, ordinary } = sorted(entriesIn(gitFolder), kept);
-  const isIn = (path: string, folders: readonly string[]) => folders.some((each) => `${path}/`.startsWith(`${each}/`));
-  const isLeftOver = (path: string) => isIn(path, ordinary) && !isIn(path, links);
-  const found = new Set([...links, ...kept.filter((path) => !isLeftOver(path))]);
-  return [...found].filter((path) => path !== "" && !/^(\/|\.\.?(\/|$)|\.git(\/|$))/.test(path));
+export interface Module {
+  /** Relative to the top. */
+  readonly path: string;
+  /** The index has it, or one that it is in: a status of the whole asks there, be it fetched or not. Git keeps others that were there before. */
+  readonly isLinked: boolean;
 }
 
-/** Where other repositories are in the place of files, and which of these folders have files in them. */
-function sorted(entries: Iterable<IndexEntry>, folders: readonly string[]): { links: string[]; ordinary: string[] } {
-  const links: string[] = [];
-  const without = new Map(folders.map((path) => [path, Buffer.from(`${path}/`)]));
-  for (const { path, isRepository } of entries)
-    if (isRepository) links.push(path.toString("utf8"));
-    else
-      for (const [folder, start] of without)
-        if (path.length >= start.length && path.compare(start, 0, start.length, 0, start.length) === 0)
-          without.delete(folder);
-  return { links, ordinary: folders.filter((path) => !without.has(path)) };
+/** The submodules of a repository, those within others included. By what its own git folder says: an agent cannot change that in the user's folder. */
+export function modulesOf(gitFolder: string): Module[] {
+  const links = linksIn(gitFolder);
+  const isLinked = (path: string) => links.some((each) => `${path}/`.startsWith(`${each}/`));
+  const found = new Set([...links, ...below(gitFolder, ".git/modules", 0)]);
+  return [...found]
+    .filter((path) => path !== "" && !/^(\/|\.\.?(\/|$)|\.git(\/|$))/.test(path))
+    .map((path) => ({ path, isLinked: isLinked(path) }));
 }
 
 /** A module may have others in it, and its name may have slashes. */
@@ -52,28 +43,18 @@ function worktreeIn(config: string): string | undefined {
   return written.slice(1, -1).replaceAll(/\\(.)/g, "$1");
 }
 
+/** Where other repositories are in the place of files, by the index and the part of it that several share. */
 function linksIn(gitFolder: string): string[] {
-  return sorted(entriesIn(gitFolder), []).links;
-}
-
-interface IndexEntry {
-  readonly path: Buffer;
-  /** Another repository is in the place of a file. */
-  readonly isRepository: boolean;
-}
-
-/** Of the index and the part of it that several share. */
-function* entriesIn(gitFolder: string): Generator<IndexEntry> {
   const config = textOf(join(gitFolder, "config"))?.toString("utf8") ?? "";
   const hashBytes = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
   const names = readdirSync(gitFolder).filter((name) => name === "index" || name.startsWith("sharedindex."));
-  for (const name of names) yield* entriesOf(textOf(join(gitFolder, name)) ?? Buffer.alloc(0), hashBytes);
+  return names.flatMap((name) => [...linksOf(textOf(join(gitFolder, name)) ?? Buffer.alloc(0), hashBytes)]);
 }
 
 const repository = 0o160000;
 
 /** The format is git's own, gitformat-index(5). What is cut short ends it. */
-function* entriesOf(index: Buffer, hashBytes: number): Generator<IndexEntry> {
+function* linksOf(index: Buffer, hashBytes: number): Generator<string> {
   if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return;
   const [version, count] = [index.readUInt32BE(4), index.readUInt32BE(8)];
   let at = 12;
@@ -91,7 +72,7 @@ function* entriesOf(index: Buffer, hashBytes: number): Generator<IndexEntry> {
     if (end === -1 || kept < 0) return;
     const rest = index.subarray(name, end);
     path = kept === 0 ? rest : Buffer.concat([path.subarray(0, kept), rest]);
-    yield { path, isRepository: index.readUInt32BE(at + 24) === repository };
+    if (index.readUInt32BE(at + 24) === repository) yield path.toString("utf8");
     at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
   }
 }

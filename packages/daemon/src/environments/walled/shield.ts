@@ -133,23 +133,27 @@ export class Shield {
   /**
    * The `.git` of a submodule names the folder that git obeys there, and a `git status` at the top asks in each of them. A file goes where its
    * folder is moved, so each on the way is bound over itself. One that was not fetched has none, and is to get none: nothing is written in it.
+   * Of one that was there before, and is none of the repository's now, only such a `.git` that is there is protected.
    */
   #surveyModules(workspace: Place, git: Entry): Point[] {
     const points = new Map<string, Point>();
-    for (const path of modulesOf(`/proc/self/fd/${git.fd}`)) {
+    for (const { path, isLinked } of modulesOf(`/proc/self/fd/${git.fd}`)) {
+      const otherwise = isLinked ? "cover" : "leave";
+      const way = new Map<string, Point>();
       let place = workspace;
       for (const name of path.split("/")) {
         const known = points.get(pathOf({ place, name }));
-        const point = known ?? this.#point(place, name, { otherwise: "cover", access: "write", linkMayStay: true });
-        points.set(pathOf(point), point);
+        const point = known ?? this.#point(place, name, { otherwise, access: "write", linkMayStay: true });
+        way.set(pathOf(point), point);
         if (point.entry?.kind !== "folder" || isMissing(point)) break;
         place = { fd: point.entry.fd, path: pathOf(point) };
       }
-      const module = points.get(path);
-      if (module === undefined || place.path !== path) continue;
-      const own = this.#point(place, ".git", { otherwise: "leave", linkMayStay: true });
-      if (own.entry === undefined) points.set(path, { ...module, access: "read" });
-      else points.set(pathOf(own), own);
+      const module = place.path === path ? way.get(path) : undefined;
+      const own = module && this.#point(place, ".git", { otherwise: "leave", linkMayStay: true });
+      if (own?.entry !== undefined) way.set(pathOf(own), own);
+      else if (!isLinked) continue;
+      else if (module !== undefined) way.set(path, { ...module, access: "read" });
+      for (const [each, point] of way) points.set(each, point);
     }
     return [...points.values()];
   }
