@@ -53,8 +53,9 @@ function mountJournalled(disk: string): string {
   const image = `${folder}.img`;
   try {
     writeFileSync(image, "");
-    truncateSync(image, 8 * 2 ** 30);
-    run("mkfs.ext4", ["-q", "-F", image]);
+    truncateSync(image, 32 * 2 ** 30);
+    // Room for as many files as copies of a large repository have, laid out now and not while something is measured.
+    run("mkfs.ext4", ["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image]);
     run("mount", ["-o", "loop", image, folder]);
   } finally {
     rmSync(image, { force: true });
