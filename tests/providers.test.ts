@@ -17,7 +17,11 @@ const models: Readonly<Record<string, string>> = {
   "ollama/llama": "input is too long",
 };
 
-const png = Buffer.from("\x89PNG\r\n\x1a\npixels", "latin1");
+/** Of one pixel. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 /** Of this run alone: processes of another may have theirs. */
 const run = randomBytes(8).toString("hex");

@@ -279,7 +279,8 @@ export {
   type RehearsedPart,
   type RehearsedTurn,
 } from "./rehearsal.ts";
-export { attachableAs, imageTypeOf, mostAttachedText, mostImageBytes } from "./image.ts";
+export { type ImageLooked, lookAtImage } from "./image-format.ts";
+export { attachableAs, mostAttachedText, mostImageBytes } from "./image.ts";
 export {
   type AlwaysFor,
   alwaysFor,

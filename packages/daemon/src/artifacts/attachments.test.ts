@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { event } from "@corral/protocol";
 import { expect, onTestFinished, test } from "vitest";
+import { tinyPng } from "../testing/image.ts";
 import { attach } from "./attachments.ts";
 import { openStage } from "./testing/stage.ts";
 
-const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from("pixels")]);
-
 test.each([
   ["zip", Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), "is neither an image that models can look at nor text"],
-  ["large.png", Buffer.concat([png, Buffer.alloc(3_750_000)]), "is an image of 3750014 bytes"],
+  ["large.png", Buffer.concat([tinyPng, Buffer.alloc(3_750_000)]), "is an image of 3750067 bytes"],
+  ["begun.png", tinyPng.subarray(0, 8), "is a PNG that is cut off."],
   ["large.txt", Buffer.alloc(300_000, "x"), "is a text of 300000 bytes"],
   ["empty.txt", Buffer.alloc(0), "is empty"],
 ])("%s is not attached, and why is said", async (name, bytes, why) => {
@@ -24,16 +24,16 @@ test.each([
 
 test("what is attached is an artifact of its session, whole or refused", async () => {
   const home = mkdtempSync(join(tmpdir(), "corral-attachments-"));
-  const { log, artifacts, close } = await openStage({ home, terms: { sessionMaxBytes: 20 } });
+  const { log, artifacts, close } = await openStage({ home, terms: { sessionMaxBytes: 100 } });
   onTestFinished(async () => {
     await close();
     rmSync(home, { recursive: true });
   });
   await log.append({ stream: "ses_1", actor: "test", events: [event("queue.parked", {})] });
-  const file = { name: "shot.png", base64: png.toString("base64") };
+  const file = { name: "shot.png", base64: tinyPng.toString("base64") };
   const attachment = await attach(artifacts, "ses_1", file);
   const [kept] = await artifacts.list("ses_1");
   expect(attachment).toEqual({ name: "shot.png", mediaType: "image/png", reference: `artifact:${kept?.id}` });
-  expect(kept).toMatchObject({ kind: "attachment", state: "kept", bytes: png.length });
+  expect(kept).toMatchObject({ kind: "attachment", state: "kept", bytes: tinyPng.length });
   await expect(attach(artifacts, "ses_1", file)).rejects.toMatchObject({ code: "storage.full" });
 });

@@ -3,7 +3,6 @@ import {
   type AdmitInput,
   type ArchiveAnswer,
   artifactOf,
-  type Attachment,
   type BeginSession,
   type CallId,
   type ChangeInput,
@@ -140,7 +139,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     async begin({ input, ...wish }, by, id = newId("session")) {
       const before = await begunWith(input, wish.projectId);
       if (before !== undefined) return before;
-      for (const each of input.attachments) await mustBeAttached(each, id);
+      await mustHaveAttached(input, id);
       try {
         fault("inbox.admitting");
         const stored = await make(wish, by, id, input);
@@ -180,7 +179,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
 
     async admit(id, input, by) {
       await mustExist("sessions", id, "session");
-      for (const each of input.attachments) await mustBeAttached(each, id);
+      await mustHaveAttached(input, id);
       const admission = await admit(log, id, input, by);
       // A retry may be all that is left of a wake that was lost.
       if (admission.kind === "duplicate" && admission.input.state === "waiting") wake(id);
@@ -412,12 +411,16 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     return { worktree };
   }
 
-  /** What is said to one session shows nothing of another's. */
-  async function mustBeAttached(attachment: Attachment, session: SessionId): Promise<void> {
-    const artifact = artifactOf(attachment);
-    if (artifact === undefined) return;
-    const row = await log.row("artifacts", artifact);
-    if (row?.["owner"] !== session || row["kind"] !== "attachment") throw missing("attachment", artifact);
+  /** What is said to one session shows nothing of another's. What was admitted before has its answer, whatever has become of its files. */
+  async function mustHaveAttached(input: AdmitInput, session: SessionId): Promise<void> {
+    const artifacts = input.attachments.map(artifactOf).filter((id) => id !== undefined);
+    const known = artifacts.length === 0 ? undefined : await log.row("inputs", input.id);
+    if (known !== undefined && known["state"] !== "cancelled") return;
+    for (const artifact of artifacts) {
+      const row = await log.row("artifacts", artifact);
+      if (row?.["owner"] !== session || row["kind"] !== "attachment") throw missing("attachment", artifact);
+      if (row["state"] !== "kept" || row["left_out"] !== null) throw notWhole(artifact, row);
+    }
   }
 
   async function mustExist(table: string, key: string, noun: string): Promise<void> {
@@ -467,6 +470,12 @@ function folderTaken(other: SessionId): CorralError {
 
 function missing(noun: string, id: string): CorralError {
   return new CorralError("not-found", `There is no ${noun} ${id}.`);
+}
+
+function notWhole(artifact: string, { name }: Row): CorralError {
+  return new CorralError("file.unsuitable", `${name} (${artifact}) is not kept as a whole, or no more.`, {
+    hint: "Attach it again",
+  });
 }
 
 function isThere(key: SessionId): Guard {

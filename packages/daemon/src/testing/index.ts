@@ -6,6 +6,7 @@ export { judge } from "../rules/index.ts";
 export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
 export { openFolderStore } from "../storage/folder/index.ts";
 export { openStage as openSnapshotStage } from "../workspaces/snapshots/testing/stage.ts";
+export { tinyPng } from "./image.ts";
 export { openDaemonLog } from "./log.ts";
 export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";

@@ -1,4 +1,4 @@
-import { type ArtifactId, CorralError, imageTypeOf, mostImageBytes } from "@corral/protocol";
+import { type ArtifactId, CorralError, type ImageLooked, lookAtImage, mostImageBytes } from "@corral/protocol";
 import { z } from "zod";
 import type { Environment, FileVersion } from "../environments/index.ts";
 import { missing } from "./changes.ts";
@@ -51,9 +51,11 @@ export const readTool: Tool<z.infer<typeof parameters>, ReadText | ReadImage> = 
     const { bytes, version, size } = await readBytes(environment, path, signal);
     if (version === undefined) throw tooLarge(path, size);
     const versions = { [path]: version };
-    const mediaType = imageTypeOf(bytes);
-    if (mediaType !== undefined)
-      return { path, mediaType, artifact: await keepImage(smallEnough(path, bytes), mediaType), versions };
+    const image = lookAtImage(bytes);
+    if (image !== undefined) {
+      const { mediaType } = image;
+      return { path, mediaType, artifact: await keepImage(showable(path, bytes, image), mediaType), versions };
+    }
     const { text, isUtf8 } = textOf(path, bytes);
     const all = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
     if (from > Math.max(1, all.length)) throw refused(`${path} has only ${all.length} lines.`);
@@ -87,11 +89,14 @@ function shown({ path, mediaType, artifact, base64 = "" }: ReadImage): Described
   return { outcome: "ok", text: `${path}, ${mediaType}:`, images: [image] };
 }
 
-function smallEnough(path: string, bytes: Buffer): Buffer {
-  if (bytes.length <= mostImageBytes) return bytes;
-  throw refused(
-    `${path} is an image of ${bytes.length} bytes; at most ${mostImageBytes} can be shown. Make a smaller one with a program first.`,
-  );
+/** A provider that cannot decode an image refuses the whole request, and every later one with it. */
+function showable(path: string, bytes: Buffer, image: ImageLooked): Buffer {
+  if (bytes.length > mostImageBytes)
+    throw refused(
+      `${path} is an image of ${bytes.length} bytes; at most ${mostImageBytes} can be shown. Make a smaller one with a program first.`,
+    );
+  if ("broken" in image) throw refused(`${path} ${image.broken}.`);
+  return bytes;
 }
 
 async function readBytes(environment: Environment, path: string, signal: AbortSignal) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { tinyPng } from "../testing/image.ts";
 import { editTool } from "./edit.ts";
 import { listTool } from "./list.ts";
 import { patchTool } from "./patch.ts";
@@ -55,18 +56,21 @@ describe.each(kinds)("in a %s environment", (kind) => {
     );
   });
 
-  test("read shows images, unless they are too large", async () => {
-    const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(100)]);
-    await bench.environment.files.write(at("small.png"), png);
-    await bench.environment.files.write(at("large.png"), Buffer.concat([png, Buffer.alloc(3_750_000)]));
+  test("read shows images, unless they are too large or broken", async () => {
+    await bench.environment.files.write(at("small.png"), tinyPng);
+    await bench.environment.files.write(at("large.png"), Buffer.concat([tinyPng, Buffer.alloc(3_750_000)]));
+    await bench.environment.files.write(at("cut.png"), tinyPng.subarray(0, 40));
     const begun = await bench.begin(readTool, { path: at("small.png") });
     expect(readTool.describe(await begun.run())).toEqual({
       outcome: "ok",
       text: `${at("small.png")}, image/png:`,
       images: [{ artifact: "art_image", name: at("small.png"), mediaType: "image/png" }],
     });
-    expect(bench.kept.get("art_image")).toBe(png.toString("base64"));
+    expect(bench.kept.get("art_image")).toBe(tinyPng.toString("base64"));
     expect(await bench.call(readTool, { path: at("large.png") })).toContain("Make a smaller one");
+    expect(await bench.call(readTool, { path: at("cut.png") })).toBe(
+      `call.refused: ${at("cut.png")} is a PNG that is cut off.`,
+    );
   });
 
   test("write makes files, and replaces only what was read and is still the same", async () => {

@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ArtifactId, Attachment, SessionId } from "@corral/protocol";
+import { type ArtifactId, artifactOf, type Attachment, event, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { callsTool, says, startTestDaemon, stops, type TestDaemon } from "../../testing/index.ts";
+import { callsTool, says, startTestDaemon, stops, type TestDaemon, tinyPng } from "../../testing/index.ts";
 import { type Draft, showFiles } from "./attached-files.ts";
 
-const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from("pixels")]);
-const base64 = png.toString("base64");
+const base64 = tinyPng.toString("base64");
 
 describe("what is attached", () => {
   let folder: string;
@@ -31,7 +30,7 @@ describe("what is attached", () => {
   const asked: Draft = { role: "user", text: "look", images: [shot] };
 
   test("is shown as an image, and a text is told", async () => {
-    keep("art_shot", png);
+    keep("art_shot", tinyPng);
     keep("art_notes", Buffer.from("two\nlines"));
     const notes = { artifact: "art_notes", name: "notes.txt", mediaType: "text/plain" } as const;
     expect(await showFiles([{ ...asked, images: [shot, notes] }], { files, images: undefined })).toEqual([
@@ -44,7 +43,7 @@ describe("what is attached", () => {
   });
 
   test("is words to a model that looks at no images, whatever it was called", async () => {
-    keep("art_shot", png);
+    keep("art_shot", tinyPng);
     const words = (mediaType: string) => ({
       role: "user",
       text: `look\n[shot.png, ${mediaType}: this model cannot look at images]`,
@@ -64,13 +63,19 @@ describe("what is attached", () => {
       { role: "user", text: "look\n[shot.png, image/png: it is kept no more and cannot be shown]", images: [] },
     ];
     expect(await showFiles([asked], { files, images: true })).toEqual(gone);
-    keep("art_shot", png);
-    writeFileSync(join(folder, "art_shot"), Buffer.concat([png, Buffer.from("!")]));
+    keep("art_shot", tinyPng);
+    writeFileSync(join(folder, "art_shot"), Buffer.concat([tinyPng, Buffer.from("!")]));
     expect(await showFiles([asked], { files, images: true })).toEqual(gone);
   });
 
+  test("is words where a Corral kept it that did not look whether it is an image", async () => {
+    keep("art_shot", tinyPng.subarray(0, 20));
+    const text = "look\n[shot.png, image/png: it is a PNG that is cut off]";
+    expect(await showFiles([asked], { files, images: true })).toEqual([{ role: "user", text, images: [] }]);
+  });
+
   test("leaves the room that there is to what came last", async () => {
-    keep("art_shot", Buffer.concat([png, Buffer.alloc(3_700_000)]));
+    keep("art_shot", Buffer.concat([tinyPng, Buffer.alloc(3_700_000)]));
     const messages = await showFiles(
       Array.from({ length: 6 }, () => asked),
       { files, images: true },
@@ -94,8 +99,9 @@ async function attached({ artifacts }: TestDaemon, owner: SessionId, bytes: Buff
 test("an image that is attached or read reaches the model, and its bytes are in no event", async () => {
   await using daemon = await startTestDaemon();
   const { session, model } = daemon;
-  const attachment = await attached(daemon, session.id, png);
-  const command = `printf '\\211PNG\\r\\n\\032\\npixels' > own.png`;
+  const attachment = await attached(daemon, session.id, tinyPng);
+  const octal = Array.from(tinyPng, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  const command = `printf '${octal}' > own.png`;
   model.script([
     [callsTool("shell", { command }), stops("tool_use")],
     callsTool("read", { path: "own.png" }),
@@ -117,8 +123,27 @@ test("an image that is attached or read reaches the model, and its bytes are in 
 test("an attachment is for the session that it was made for", async () => {
   await using daemon = await startTestDaemon();
   const other = await daemon.another();
-  const attachment = await attached(daemon, other.id, png);
+  const attachment = await attached(daemon, other.id, tinyPng);
   await expect(daemon.session.prompt("look", { attachments: [attachment] })).rejects.toMatchObject({
     code: "not-found",
   });
+});
+
+test("what is kept no more is attached to nothing new, and a retry of what was said with it has its answer", async () => {
+  await using daemon = await startTestDaemon();
+  const { session, model, log } = daemon;
+  const attachment = await attached(daemon, session.id, tinyPng);
+  model.script([says("ok")]);
+  const said = { id: newId("input"), attachments: [attachment] };
+  await session.prompt("look", said);
+  await session.until("activity.settled");
+  const expired = event("artifact.expired", { id: artifactOf(attachment)!, because: "age" });
+  await log.append({ stream: session.id, actor: "corral", events: [expired] });
+  const before = await session.events();
+  await expect(session.prompt("again", { attachments: [attachment] })).rejects.toMatchObject({
+    code: "file.unsuitable",
+    message: expect.stringContaining("shot.png") as string,
+  });
+  expect(await session.prompt("look", said)).toMatchObject({ kind: "duplicate" });
+  expect(await session.events()).toEqual(before);
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { imageTypeOf } from "@corral/protocol";
+import { lookAtImage } from "@corral/protocol";
 import type { Image, Message, ToolResult } from "../../providers/index.ts";
 import type { AttachedFile, History } from "../../sessions/index.ts";
 
@@ -72,11 +72,13 @@ async function looked(what: Shown, { files, images }: Showing): Promise<Looked> 
   if ("base64" in what) return what;
   const bytes = await bytesOf(files.get(what.artifact));
   if (bytes === undefined) return { words: `[${nameOf(what)}: it is kept no more and cannot be shown]` };
-  const mediaType = imageTypeOf(bytes);
-  if (mediaType !== undefined)
-    return images === false
-      ? { words: `[${nameOf(what)}: this model cannot look at images]` }
-      : { mediaType, base64: bytes.toString("base64") };
+  const image = lookAtImage(bytes);
+  if (image !== undefined) {
+    if (images === false) return { words: `[${nameOf(what)}: this model cannot look at images]` };
+    // Kept by a Corral that took whatever begins like an image. Shown to a provider, it would cost the whole request.
+    if ("broken" in image) return { words: `[${nameOf(what)}: it ${image.broken}]` };
+    return { mediaType: image.mediaType, base64: bytes.toString("base64") };
+  }
   return { words: `[attached: ${what.name}]\n${bytes.toString("utf8")}\n[end of ${what.name}]` };
 }
 
