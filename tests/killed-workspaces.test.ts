@@ -11,7 +11,14 @@ const points = {
   merge: ["merge.begun", "merge.locked", "merge.filled", "merge.moved", "merge.indexed", "merge.done"],
   discard: ["discard.begun", "discard.moved:1", "discard.moved:4", "discard.dropped"],
   undo: ["undo.moved:1", "undo.moved:4", "undo.brought", "undo.recorded"],
-  bring: ["bring.gathered", "bring.carried", "bring.intended", "bring.moved"],
+  bring: [
+    "bring.gathered",
+    "bring.carried",
+    "bring.intended",
+    "bring.moved",
+    "quarantine.accepted",
+    "quarantine.moving:2",
+  ],
 } as const;
 
 /** One after the other, so that each new start both mends what the last one left and is to die in the next deed. */

@@ -41,7 +41,7 @@ export function git(folder: string, args: readonly string[], options: GitOptions
 export async function gitReading(
   folder: string,
   args: readonly string[],
-  { source, ...options }: Omit<GitOptions, "input"> & { readonly source: Source },
+  { source, ...options }: Omit<GitOptions, "input"> & { readonly source: GitSource },
 ): Promise<GitAnswer> {
   const env = { ...inert, ...asVariables({ ...quiet, ...options.settings }), ...options.variables };
   const child = spawn("git", ["-C", folder, ...args], {
@@ -62,7 +62,7 @@ export async function gitReading(
   return promise;
 }
 
-export interface Source {
+export interface GitSource {
   readonly stdout: NodeJS.ReadableStream;
 }
 

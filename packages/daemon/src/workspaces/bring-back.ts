@@ -2,10 +2,10 @@ import { CorralError } from "@corral/protocol";
 import { lstat, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fault } from "../faults/index.ts";
-import { gitReading } from "../git/index.ts";
 import type { Owner } from "./copy.ts";
 import { type Depot, openDepot } from "./depot.ts";
 import { reclaimLocks } from "./left-locks.ts";
+import { inQuarantine, noteSuffix } from "./quarantine.ts";
 import { inspect } from "./source.ts";
 import { type Skipped, stage } from "./staging.ts";
 import { repoOf, type UserRepo } from "./user-repo.ts";
@@ -15,8 +15,8 @@ import { repoOf, type UserRepo } from "./user-repo.ts";
  *
  * 1. The branch only ever moves forward, by compare-and-swap, and only if it is where Corral left it and nobody has it
  *    checked out: otherwise a further branch takes its place. Nothing of the user's is overwritten, nothing brought before is lost.
- * 2. Objects come as a pack that git in the user's repo checks whole; the branch moves when they are there. Whatever is
- *    cut off in between leaves objects that nobody refers to, and is done again.
+ * 2. Objects come as a pack that git checks whole, in a quarantine. They are moved into the user's repo once all were accepted, and
+ *    the branch moves when they are there. What is refused leaves nothing there; what is cut off is done again.
  * 3. What the agent left uncommitted becomes one commit by Corral under the user's name, unsigned. The workspace itself is
  *    only read.
  */
@@ -88,7 +88,7 @@ async function bring(wish: BringingBack): Promise<Brought | NothingNew> {
   const isTold = work.before === wish.before;
   if (tip === "" || (isTold && tip === (work.before ?? work.base)))
     return { kind: "nothing-new", ...(skipped.length === 0 ? {} : { skipped }) };
-  await carry(depot, user, { tip, known: [work.head, work.before ?? ""].filter(Boolean) });
+  await carry(depot, user, work, { tip, known: [work.head, work.before ?? ""].filter(Boolean) });
   fault("bring.carried");
   await writeFile(intentOf(work), tip, { flush: true });
   fault("bring.intended");
@@ -110,7 +110,7 @@ export async function bringAgain(work: BringingBack, commit: string): Promise<st
   const source = await inspect(work.repo, { signal: work.signal });
   const depot = await openDepot(source, { ...work, folder: work.depot });
   const user = await repoOf(source);
-  await carry(depot, user, { tip: commit, known: [work.head].filter(Boolean) });
+  await carry(depot, user, work, { tip: commit, known: [work.head].filter(Boolean) });
   return moveBranch(user, { name: work.branch, before: undefined, tip: commit });
 }
 
@@ -137,6 +137,11 @@ async function reclaimLeft({ source }: UserRepo, work: BringingBack): Promise<vo
   const locks = (await readdir(folder).catch(() => [])).filter((name) => ours.test(name));
   const { mtimeMs: since } = await stat(intentOf(work));
   await reclaimLocks({ folders: [worktree, commonFolder], locks: locks.map((name) => join(folder, name)), since });
+}
+
+/** The note of what is on its way into the user's repo. */
+export function incomingOf({ depot }: Pick<BringingBack, "depot">): string {
+  return `${depot}${noteSuffix}`;
 }
 
 /** Beside the depot, where no agent's doing reaches. */
@@ -228,10 +233,11 @@ async function sum(depot: Depot, { base }: BringingBack, tip: string) {
 /** More than this is no patch any more. */
 const mostBytes = 2 * 2 ** 30;
 
-/** Packs what the user's repo does not have and unpacks it there, checked object by object. */
+/** Packs what the user's repo does not have and takes it in there, once it was checked object by object. */
 async function carry(
   depot: Depot,
-  { source, as }: UserRepo,
+  user: UserRepo,
+  work: BringingBack,
   { tip, known }: { tip: string; known: readonly string[] },
 ): Promise<void> {
   const revisions = [tip, ...known.map((commit) => `^${commit}`)];
@@ -239,13 +245,16 @@ async function carry(
   // Many stay packed. `--strict` refuses what is broken and what refers to something that is not there.
   const unpack =
     count < 500 ? ["unpack-objects", "-q", "--strict"] : ["index-pack", "--stdin", "--strict", "--fsck-objects"];
-  const pack = depot.pack(revisions);
-  const [packed, unpacked] = await Promise.all([
-    pack.ended,
-    gitReading(source.worktree, [...unpack, `--max-input-size=${mostBytes}`], { source: pack, as }),
-  ]);
-  if (packed.code !== 0) throw new Error(`the objects could not be packed: ${packed.stderr.trim()}`);
-  if (!unpacked.ok) throw new Error(`the objects were refused: ${unpacked.stderr.trim()}`);
+  await inQuarantine(user, incomingOf(work), async (quarantine) => {
+    const pack = depot.pack(revisions);
+    const [packed, unpacked] = await Promise.all([
+      pack.ended,
+      quarantine.receive([...unpack, `--max-input-size=${mostBytes}`], pack),
+    ]);
+    if (packed.code !== 0) throw new Error(`the objects could not be packed: ${packed.stderr.trim()}`);
+    if (!unpacked.ok) throw new Error(`the objects were refused: ${unpacked.stderr.trim()}`);
+    await quarantine.accept();
+  });
 }
 
 interface Move {

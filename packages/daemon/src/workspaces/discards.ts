@@ -46,7 +46,7 @@ export function openDiscards({ home, records, workOn, now }: DiscardsOptions): D
     const kept = { ...(branch === undefined ? {} : { branch }), ...(commit === undefined ? {} : { commit }) };
     await records.append(session, by, event("workspace.discarded", { folder, ...kept }));
     fault("discard.begun");
-    await finish(session);
+    await finish(session).catch(unlessRepoIsGone);
     return { kind: "discarded", ...kept };
   }
 
@@ -109,6 +109,11 @@ export function openDiscards({ home, records, workOn, now }: DiscardsOptions): D
 }
 
 const dayMs = 86_400_000;
+
+/** Then there is no branch to drop. */
+function unlessRepoIsGone(error: unknown): void {
+  if (!(error instanceof CorralError && ["project.missing", "project.not-a-repo"].includes(error.code))) throw error;
+}
 
 interface Dropped {
   /** Where the files were moved to. */

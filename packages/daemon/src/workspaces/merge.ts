@@ -6,12 +6,14 @@ import { identify, isAlive } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { lookOver } from "./hazards.ts";
 import { orphansEnded, reclaimLocks } from "./left-locks.ts";
+import { inQuarantine } from "./quarantine.ts";
 import type { UserRepo } from "./user-repo.ts";
 
 /**
  * Merges a branch into what the user has checked out.
  *
- * 1. `plan` touches nothing: it tells of conflicts, and of the user's own changes that would be in the way.
+ * 1. `plan` touches nothing: it tells of conflicts, and of the user's own changes that would be in the way. What it writes are
+ *    objects, into a quarantine, which are accepted when the plan is good.
  * 2. `carryOut` changes files, then the branch, then the index, holding the index's lock, on which its name stands. Done
  *    again after it was cut off anywhere, it finishes, unless a file in question was changed by somebody else.
  * 3. Hooks do not run, and filters are the user's own or none: nothing that came with the branch is obeyed.
@@ -23,14 +25,23 @@ export interface MergePlan extends WorkspaceMerge {
 
 export async function planMerge(
   user: UserRepo,
-  { branch, tip, how, variables }: MergeWish,
+  wish: MergeWish,
 ): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
   await mustBeBetweenDeeds(user);
   await lookOver(user.source.worktree);
+  return inQuarantine(user, wish.incoming, async (quarantine) => {
+    const plan = await planWith(quarantine.user, wish);
+    if (plan.kind === "plan") await quarantine.accept();
+    return plan;
+  });
+}
+
+async function planWith(user: UserRepo, wish: MergeWish): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
+  const { branch, tip, how } = wish;
   const from = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
   if ((await user.git(["merge-base", "--is-ancestor", tip, from])).ok) return { kind: "nothing-to-merge" };
   const isAhead = (await user.git(["merge-base", "--is-ancestor", from, tip])).ok;
-  const to = isAhead && how === undefined ? tip : await commitMerge(user, { branch, tip, how, from, variables });
+  const to = isAhead && how === undefined ? tip : await commitMerge(user, { ...wish, from });
   const deed = how === "squash" ? "squash" : to === tip ? "fast-forward" : "merge";
   await mustBeClear(user, { from, to });
   return { kind: "plan", branch, commit: tip, worktree: user.source.worktree, from, to, how: deed };
@@ -40,6 +51,8 @@ export interface MergeWish {
   readonly branch: string;
   readonly tip: string;
   readonly how: MergeWorkspace["how"];
+  /** The note of what is on its way into the user's repo. */
+  readonly incoming: string;
   /** Author and committer. */
   readonly variables: Readonly<Record<string, string>>;
 }

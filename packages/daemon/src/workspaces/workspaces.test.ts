@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -429,9 +430,77 @@ test("repositories inside of it do not reach the user's folder, and are told of 
 });
 
 test("settings of submodules that git refuses to trust are not brought", async () => {
-  write({ ".gitmodules": '[submodule "a"]\n\tpath = a\n\turl = ./a\n\tupdate = !evil\n' });
+  write({ ".gitmodules": evilModules });
   await expect(workspaces.merge(session, {}, by)).rejects.toThrow("the objects were refused");
   expect(existsSync(join(repo, ".gitmodules"))).toBe(false);
+});
+
+test("a bring-back or a merge that is refused leaves no object in the user's repo, however often it is tried", async () => {
+  write({ "file.txt": "two\n" });
+  await workspaces.bring(session, by);
+  const before = objectsIn(repo);
+  writeFileSync(join(repo, "file.txt"), "mine\n");
+  const refuses = async (code: string) => {
+    for (const how of ["squash", "no-ff"] as const)
+      await expect(workspaces.merge(session, { how }, by)).rejects.toMatchObject({ code });
+  };
+  await refuses("workspace.overlap");
+  expect(objectsIn(repo)).toEqual(before);
+  inRepo("commit", "--quiet", "--all", "--message=mine");
+  const mine = objectsIn(repo);
+  await refuses("workspace.conflict");
+  expect(objectsIn(repo)).toEqual(mine);
+  write({ ".gitmodules": evilModules });
+  for (let n = 0; n < 2; n++) await expect(workspaces.bring(session, by)).rejects.toThrow("refused");
+  expect(objectsIn(repo)).toEqual(mine);
+  // Many come as a pack.
+  write(Object.fromEntries(Array.from({ length: 600 }, (_, n) => [`many/${n}.txt`, `${n}\n`])));
+  for (let n = 0; n < 2; n++) await expect(workspaces.bring(session, by)).rejects.toThrow("refused");
+  expect(objectsIn(repo)).toEqual(mine);
+});
+
+const evilModules = '[submodule "a"]\n\tpath = a\n\turl = ./a\n\tupdate = !evil\n';
+
+/** All that is in its object folder. */
+function objectsIn(folder: string): string[] {
+  return readdirSync(join(folder, ".git/objects"), { recursive: true, encoding: "utf8" }).toSorted();
+}
+
+test("objects that a killed daemon had not taken in yet are gone after the next start", async () => {
+  const before = objectsIn(repo);
+  const left = join(repo, ".git/objects", `tmp_objdir-corral-${randomUUID()}`);
+  mkdirSync(join(left, "aa"), { recursive: true });
+  writeFileSync(join(left, "aa", "b".repeat(38)), "half");
+  writeFileSync(`${workspaceFolder(place, session)}.incoming`, left);
+  await workspaces.mend();
+  expect(objectsIn(repo)).toEqual(before);
+  expect(readdirSync(join(place, "workspaces")).filter((name) => name.endsWith(".incoming"))).toEqual([]);
+});
+
+test("work that is refused can be discarded, and had back", async () => {
+  write({ "file.txt": "two\n" });
+  const { commit, branch } = (await workspaces.bring(session, by)) as { commit: string; branch: string };
+  write({ ".gitmodules": evilModules });
+  expect(await workspaces.discard(session, by)).toEqual({ kind: "discarded", branch, commit });
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
+  expect(inRepo("branch", "--list", "corral/*")).toBe("");
+  expect(await workspaces.restore(session, by)).toEqual({ kind: "restored", branch, commit });
+  expect(readFileSync(join(workspaceFolder(place, session), ".gitmodules"), "utf8")).toBe(evilModules);
+  rmSync(join(workspaceFolder(place, session), ".gitmodules"));
+  expect(await workspaces.merge(session, {}, by)).toMatchObject({ kind: "merged", commit });
+});
+
+test("what was never brought because it is refused can be discarded, also when the user's repo is gone", async () => {
+  write({ ".gitmodules": evilModules });
+  expect(await workspaces.discard(session, by)).toEqual({ kind: "discarded" });
+  expect(await workspaces.restore(session, by)).toEqual({ kind: "restored" });
+  rmSync(join(workspaceFolder(place, session), ".gitmodules"));
+  write({ "file.txt": "two\n" });
+  const { commit, branch } = (await workspaces.bring(session, by)) as { commit: string; branch: string };
+  renameSync(repo, `${repo}.away`);
+  expect(await workspaces.discard(session, by)).toEqual({ kind: "discarded", branch, commit });
+  expect(existsSync(workspaceFolder(place, session))).toBe(false);
+  renameSync(`${repo}.away`, repo);
 });
 
 test("what is discarded leaves the repo and can be brought back as it was", async () => {

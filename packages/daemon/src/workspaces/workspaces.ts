@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { fault } from "../faults/index.ts";
 import { endLeftJails } from "../git/index.ts";
 import type { By, Log } from "../log/index.ts";
-import { bringBack, type BringingBack } from "./bring-back.ts";
+import { bringBack, type BringingBack, incomingOf } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
 import { changesIn } from "./diff.ts";
 import { openDiscards } from "./discards.ts";
@@ -22,6 +22,7 @@ import { partsOf, removeWorkspace, workspaceFolder } from "./folder.ts";
 import { Lines } from "./lines.ts";
 import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
+import { removeLeftQuarantines } from "./quarantine.ts";
 import { Records } from "./records.ts";
 import { inspect } from "./source.ts";
 import type { Spares } from "./spare.ts";
@@ -35,7 +36,7 @@ import { repoOf } from "./user-repo.ts";
  * 1. After each activity it is brought into the user's repo; what a stopped daemon did not get to is brought at the next start.
  * 2. For one session one thing is done at a time, in the order asked; into one folder of the user's one merge at a time.
  * 3. What changes the user's folder is on record before it begins, and finished or given up at the next start.
- * 4. Nothing is removed that was not brought back, and what is discarded is moved, not removed.
+ * 4. Nothing is removed for its age that was not brought back, and what is discarded is moved, not removed.
  */
 export interface Workspaces {
   /** Puts right what a killed daemon left in the middle; before any session goes on. Never rejects. */
@@ -48,7 +49,7 @@ export interface Workspaces {
   bring(session: SessionId, by: By, how?: { readonly edited?: boolean }): Promise<BringBackAnswer>;
   /** Throws `workspace.conflict` and `workspace.overlap`, with nothing changed; `session.busy` in an activity. */
   merge(session: SessionId, wish: MergeWorkspace, by: By): Promise<MergeAnswer>;
-  /** Ends its processes, moves it aside, and takes its branch out of the user's repo. */
+  /** Ends its processes, moves it aside, and takes its branch out of the user's repo. What cannot be brought back is moved aside, too. */
   discard(session: SessionId, by: By): Promise<DiscardAnswer>;
   /** Undoes the last discard. Throws `workspace.none`, and `workspace.busy` when the session has another by now. */
   restore(session: SessionId, by: By): Promise<DiscardAnswer>;
@@ -92,6 +93,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     async mend() {
       try {
         await endLeftJails(home);
+        await removeLeftQuarantines(join(home, "workspaces"));
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));
@@ -145,8 +147,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         // What is planned holds until it is done: nobody else of Corral's merges into that folder meanwhile.
         return inLine(source.worktree, async () => {
           const user = await repoOf(await inspect(source.worktree));
-          const plan = await planMerge(user, { branch, tip, how: wish.how, variables });
+          const incoming = incomingOf({ depot: depotOf(session) });
+          const plan = await planMerge(user, { branch, tip, how: wish.how, incoming, variables });
           if (plan.kind === "nothing-to-merge") return plan;
+          fault("merge.planned");
           const { kind: _, ...merge } = plan;
           await records.append(session, by, event("workspace.merge-begun", merge));
           fault("merge.begun");
@@ -162,7 +166,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         preparedOf(record, session);
         if (record.kind === "in-place") throw inPlaceAlready();
         await options.endEnvironments(session);
-        await bringNow(session, record, by);
+        await bringOrTell(session, record, by);
         return discards.discard(session, by);
       }),
 
@@ -220,17 +224,28 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       if (enough.signal.aborted) return;
       const record = await records.known(session);
       if (record.prepared === undefined) return;
-      try {
-        const brought = await bringNow(session, record, by);
-        if (brought.kind === "nothing-new") await records.append(session, by, event("workspace.unchanged", {}));
-      } catch (error) {
-        if (enough.signal.aborted || isOfNoSession(error)) return;
-        const message = error instanceof Error ? error.message : String(error);
-        await records.append(session, by, event("workspace.bring-back-failed", { message }));
-      }
+      const brought = await bringOrTell(session, record, by);
+      if (brought?.kind === "nothing-new") await records.append(session, by, event("workspace.unchanged", {}));
     }).catch((error: unknown) => {
-      if (!isOfNoSession(error)) onDefect(`the work of ${session} was not brought back`, error);
+      if (!enough.signal.aborted && !isOfNoSession(error))
+        onDefect(`the work of ${session} was not brought back`, error);
     });
+  }
+
+  /** Undefined: it could not be brought, which is on record with the reason. */
+  async function bringOrTell(session: SessionId, record: OnRecord, by: By): Promise<BringBackAnswer | undefined> {
+    try {
+      return await bringNow(session, record, by);
+    } catch (error) {
+      if (enough.signal.aborted || isOfNoSession(error)) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      await records.append(session, by, event("workspace.bring-back-failed", { message }));
+      return undefined;
+    }
+  }
+
+  function depotOf(session: SessionId): string {
+    return partsOf(home, session).depot;
   }
 
   async function bringNow(
@@ -263,7 +278,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     return {
       repo: await records.repoPath(record),
       workspace: path,
-      depot: `${workspaceFolder(home, session)}.depot`,
+      depot: depotOf(session),
       readable,
       // The user's own folder is read as the user.
       owner: record.kind === "in-place" ? undefined : owner,
