@@ -60,7 +60,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   shells: ["log", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.
   questions: ["log", "sessions", "faults"],
-  rules: ["log", "questions", "config"],
+  // Which names are obeyed in a workspace is known where they are shielded.
+  rules: ["log", "questions", "config", "environments"],
   permits: ["log", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],
   tasks: ["log"],
   usage: ["log"],

@@ -5,7 +5,7 @@ import type { Call } from "./port.ts";
 
 /**
  * What "always" would allow, so that the same call is not asked again. Undefined: it is not offered. It never is for what nobody can
- * tell, for programs that run what they are told, or where a rule of a person's asks: that stands until they change it.
+ * tell, for programs that run what they are told, for what no rule can allow, or where a rule of a person's asks: that stands until they change it.
  */
 export function alwaysFor(
   { tool }: Call,
@@ -36,8 +36,8 @@ function offerFor(piece: Piece): RuleMatch | undefined {
 }
 
 /** In a rule these signs would stand for other names, too. */
-function pathOffer({ kind, path }: PathPiece): RuleMatch | undefined {
-  return path === undefined || /[*?]/.test(path) ? undefined : { path, access: kind };
+function pathOffer({ kind, path, obeyed }: PathPiece): RuleMatch | undefined {
+  return path === undefined || obeyed !== undefined || /[*?]/.test(path) ? undefined : { path, access: kind };
 }
 
 /** Exactly these words, but for programs of which other words do no more. */

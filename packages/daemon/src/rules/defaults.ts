@@ -33,7 +33,7 @@ function guessed({ path, isText }: PathPiece, { environment }: RuleSituation): D
 
 function asked(piece: Piece, { environment }: RuleSituation): Default {
   if (piece.kind === "unclear") return ask(piece.why);
-  if (effectOf(piece) === "writes") return ask("it writes");
+  if (effectOf(piece) === "writes") return ask(("obeyed" in piece ? piece.obeyed : undefined) ?? "it writes");
   if (effectOf(piece) !== "reads") return ask("it does not plainly read");
   if (piece.kind === "read" && environment === "local" && isOutside(piece.path))
     return ask("it is outside of the workspace, and there are no walls");

@@ -132,3 +132,43 @@ test("whoever looks through a folder may come upon what is denied in it", () => 
     "deny",
   ]);
 });
+
+describe("what others obey in the user's own folder", () => {
+  const inPlace = { ...jail, workspace: "in-place" } as const;
+
+  test.each([
+    ".envrc",
+    "packages/a/.vscode/tasks.json",
+    "./.mcp.json",
+    "/workspace/.zshenv",
+    "src/../.claude/settings.json",
+    ".ENVRC",
+    ".vscode/",
+    "a//.envrc",
+    ".en\u200Bvrc",
+    "\uFF0Eenvrc",
+    "libs/sub/.git/config",
+    "../elsewhere/.bashrc",
+  ])('a tool asks before it writes %j, whatever is allowed, and no "always" is offered', (path) => {
+    const rules = [says("allow", {}), says("allow", { path: "**" }), says("allow", { path, access: "write" })];
+    for (const mode of ["auto", "ask"] as const) {
+      const judged = judge(writes(path), book({ mode, rules, situation: inPlace }));
+      expect([judged.verdict, judged.always, judged.why.startsWith(`${path}: `)]).toEqual(["ask", undefined, true]);
+    }
+    expect(judge(writes(path), book({ mode: "auto" })).verdict).toBe("allow");
+    expect(judge(reads(path), book({ mode: "auto", situation: inPlace })).verdict).toBe("allow");
+  });
+
+  test("stays denied where that is said, and other names are written as before", () => {
+    const auto = { mode: "auto", situation: inPlace } as const;
+    expect(judge(writes(".envrc"), book({ ...auto, mode: "plan", rules: [says("allow", {})] })).verdict).toBe("deny");
+    expect(judge(writes(".envrc"), book({ ...auto, rules: [says("deny", { path: ".envrc" })] })).verdict).toBe("deny");
+    for (const path of ["envrc", ".envrc.example", "vscode/a", ".github/workflows/a.yml", "src/profile"])
+      expect([path, judge(writes(path), book(auto)).verdict]).toEqual([path, "allow"]);
+    expect(judge(writes("a/.envrc"), book(auto))).toEqual({
+      verdict: "ask",
+      why: "a/.envrc: a shell that enters the folder runs it",
+      parts: [{ kind: "write", text: "a/.envrc", verdict: "ask", why: "a shell that enters the folder runs it" }],
+    });
+  });
+});

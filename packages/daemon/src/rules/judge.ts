@@ -1,10 +1,11 @@
 import type { JudgedPart, Rule, Rulebook, Verdict } from "@corral/protocol";
+import { whyPathObeyed } from "../environments/index.ts";
 import { alwaysFor } from "./always.ts";
 import { type Book, bookOf, type ReadyRule } from "./book.ts";
 import { takeApart } from "./command/take-apart.ts";
 import { byMode, type Default, planned } from "./defaults.ts";
 import { placeOf } from "./paths.ts";
-import type { Piece } from "./piece.ts";
+import type { PathPiece, Piece } from "./piece.ts";
 import type { Call, Judge } from "./port.ts";
 
 export const judge: Judge = (call, rulebook) => {
@@ -25,17 +26,23 @@ function isAside(piece: Piece): boolean {
   return "isGuess" in piece ? piece.isGuess : piece.kind === "host" && !piece.isAsked;
 }
 
-function piecesOf(call: Call, { situation: { folder } }: Rulebook): readonly Piece[] {
+function piecesOf(call: Call, { situation: { folder, workspace } }: Rulebook): readonly Piece[] {
   const { tool, effect, command, paths = [], hosts = [] } = call;
   const pieces: Piece[] = [
     ...(command === undefined ? [] : commandPieces(command, call, folder)),
     ...paths.map(({ path, access, isBelow }) => ({
       ...({ kind: access, text: path, path: placeOf(path, folder, folder) } as const),
       ...(isBelow === true ? { isBelow } : {}),
+      ...(workspace === "in-place" && access === "write" ? obeyedIn(path) : {}),
     })),
     ...hosts.map((host) => ({ kind: "host", text: host, host, isAsked: true }) as const),
   ];
   return pieces.length > 0 ? pieces : [{ kind: "tool", text: tool, effect: command === undefined ? effect : "reads" }];
+}
+
+function obeyedIn(path: string): Pick<PathPiece, "obeyed"> {
+  const obeyed = whyPathObeyed(path);
+  return obeyed === undefined ? {} : { obeyed };
 }
 
 function commandPieces(command: string, { disturbedShell = "none" }: Call, folder: string): readonly Piece[] {
@@ -64,7 +71,13 @@ function decide(piece: Piece, rules: readonly ReadyRule[], { written: { mode, si
   const usual = byMode(piece, mode, situation);
   const ruled = strictestRule(piece, rules);
   const decided = ruled === undefined ? usual : mode === "plan" ? stricter(ruled, planned(piece, situation)) : ruled;
-  return withProblems(decided, problems);
+  return withProblems(stricter(decided, leastFor(piece)), problems);
+}
+
+/** A rule speaks of names. What somebody obeys in the user's own folder is allowed by its content alone, which a question shows. */
+function leastFor(piece: Piece): Default {
+  const why = "obeyed" in piece ? piece.obeyed : undefined;
+  return why === undefined ? { verdict: "allow", why: "" } : { verdict: "ask", why };
 }
 
 function strictestRule(piece: Piece, rules: readonly ReadyRule[]): Decided | undefined {

@@ -44,6 +44,8 @@ export interface PathPiece {
   readonly isBelow?: boolean;
   /** Nobody said that it is a path: it counts where a rule asks about it or denies it, and nowhere else. */
   readonly isGuess?: boolean;
+  /** A tool writes it in the user's own folder, where somebody obeys it: why. It is asked whatever rules allow. */
+  readonly obeyed?: string;
   /** A guess that is most likely wrong: what is searched for, not a file. */
   readonly isText?: boolean;
 }

@@ -3,7 +3,7 @@ export { makeOwnFolder, WalledFolder } from "./folder.ts";
 export { Lookouts } from "./lookout.ts";
 export { mountPoints } from "./mounts.ts";
 export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
-export { protectedNames, protectedWhenThere } from "./protected.ts";
+export { protectedNames, protectedWhenThere, whyPathObeyed } from "./protected.ts";
 export { closeSiblings, openSiblings, siblingsInside } from "./siblings.ts";
 export { containersFolder } from "./stubs.ts";
 export { checkReadable, checkWorkspace, isWithin, jailOwner, type JailUser, jailUser } from "./workspace.ts";

@@ -57,3 +57,63 @@ export const protectedOfGit = {
   /** Obeyed where it is there: it cannot be put to use without a change to `config`. */
   whenThere: { "config.worktree": "more config" },
 } as const;
+
+/** More of the same kind. No mount is made for these: in the user's own folder they are held back by their names. */
+const heldBackNames: Readonly<Record<string, readonly string[]>> = {
+  "a shell that starts there runs it": [
+    ".bash_login",
+    ".bash_logout",
+    ".cshrc",
+    ".kshrc",
+    ".tcshrc",
+    ".zlogin",
+    ".zlogout",
+  ],
+  "a shell that enters the folder runs it": [".mise.toml", "mise.toml"],
+  "an editor that opens the folder runs tasks and settings from it": [
+    ".devcontainer.json",
+    ".dir-locals.el",
+    ".fleet",
+    ".nvimrc",
+    ".vimrc",
+  ],
+  "an agent takes hooks, servers and permissions from it": [
+    ".aider.conf.yml",
+    ".continue",
+    ".crush",
+    ".crush.json",
+    ".kiro",
+    ".roo",
+    ".windsurf",
+  ],
+};
+
+const whyByName: ReadonlyMap<string, string> = new Map(
+  [protectedNames, protectedWhenThere, heldBackNames].flatMap((reasons) =>
+    Object.entries(reasons).flatMap(([why, names]) => names.map((name) => [name, why] as const)),
+  ),
+);
+
+/** Why somebody obeys what has this name, in whatever folder it is; undefined: nobody is known to. */
+function whyObeyed(name: string): string | undefined {
+  return whyByName.get(folded(name));
+}
+
+/** The same for a path by its words: any of the names in it counts, wherever a `..` or a link leads. */
+export function whyPathObeyed(path: string): string | undefined {
+  for (const name of path.split("/")) {
+    const why = folded(name) === ".git" ? "git obeys what is in it" : whyObeyed(name);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+/** As file systems compare names that do not tell large letters from small ones; some of them pass over signs that nobody sees. */
+function folded(name: string): string {
+  return /^[\x21-\x7e]*$/.test(name)
+    ? name.toLowerCase()
+    : name
+        .normalize("NFKC")
+        .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+        .toLowerCase();
+}
