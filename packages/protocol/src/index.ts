@@ -88,6 +88,7 @@ export {
   type StopDaemon,
   stopDaemon,
 } from "./daemon.ts";
+export { deepestJson, isTooDeep } from "./depth.ts";
 export { type DoctorReport, doctorReport, type Finding, finding } from "./doctor.ts";
 export {
   type Access,

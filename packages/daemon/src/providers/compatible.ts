@@ -1,5 +1,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { askModel } from "./asking.ts";
+import { ChatEvents } from "./chat-events.ts";
+import { EventDoor } from "./door.ts";
 import type { Access, Provider, Naming } from "./port.ts";
 import { keepAliveFetch } from "./transport.ts";
 
@@ -12,7 +14,10 @@ export function openCompatible(name: string, naming: Naming, access: Access & { 
     ...(key === undefined ? {} : { apiKey: key }),
     ...(headers === undefined ? {} : { headers }),
     includeUsage: true,
-    fetch: keepAliveFetch(naming.label, patience),
+    fetch: keepAliveFetch(naming, {
+      ...(patience && { patience }),
+      door: () => new EventDoor(naming, new ChatEvents()),
+    }),
   });
   return {
     name,

@@ -3,9 +3,11 @@ import {
   breaksWith,
   callsTool,
   cuts,
+  endsLinesWith,
   type Failure,
   fails,
   holds,
+  makesNoise,
   type Reply,
   type ReplyPart,
   says,
@@ -13,6 +15,7 @@ import {
   startScriptedModel,
   stops,
   thinks,
+  type Tokens,
 } from "../testing/scripted-model/index.ts";
 import type { ProviderFailure } from "./failure.ts";
 import type { AssistantPart, Message, ModelRequest, Provider, ReplyPiece } from "./port.ts";
@@ -26,6 +29,8 @@ export interface ProviderStage extends AsyncDisposable {
   waits(): Promise<void>;
   /** Resolves when nothing waits any more. */
   closed(): Promise<void>;
+  /** A protocol is spoken to a server, which may send anything. */
+  readonly hasServer?: boolean;
   /** How many requests have come. */
   requests(): number;
   /** Nobody listens any more. */
@@ -150,6 +155,51 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
     test("malformed arguments come through as they are", async () => {
       stage.script(callsTool("shell", { malformed: '{"command": "ls' }, { id: "one" }));
       expect((await collect(ask()))[0]).toEqual({ kind: "call", id: "one", tool: "shell", json: '{"command": "ls' });
+    });
+
+    const noisy: readonly (readonly [string, ReplyPart])[] = [
+      ["ended as usual", makesNoise()],
+      ["ended with both signs", endsLinesWith("\r\n")],
+      ["ended with carriage returns", endsLinesWith("\r")],
+    ];
+    test.each(noisy)("what is unknown in a reply is passed over, in lines %s", async (_, lines) => {
+      if (stage.hasServer !== true) return;
+      const noise = makesNoise();
+      const call = callsTool("shell", { command: "ls" }, { id: "one" });
+      const parts = [noise, says("good "), noise, says("morning"), noise, call, noise];
+      stage.script([lines, ...parts, stops("tool_use", { input: 10, output: 3 })]);
+      expect(await collect(ask())).toEqual([
+        { kind: "begin", part: "0", of: "text" },
+        { kind: "delta", part: "0", text: "good " },
+        { kind: "delta", part: "0", text: "morning" },
+        { kind: "end", part: "0" },
+        { kind: "call", id: "one", tool: "shell", json: '{"command":"ls"}' },
+        { kind: "finish", reason: "tool-calls", usage: { inputTokens: 10, outputTokens: 3 } },
+      ]);
+    });
+
+    test("a reason for the end that nobody knows is told as it came", async ({ skip }) => {
+      skip(stage.hasServer !== true, "there is no server");
+      stage.script([says("hi"), stops("brand_new_reason", { input: 1, output: 1 })]);
+      const finish = { kind: "finish", reason: "brand_new_reason", usage: { inputTokens: 1, outputTokens: 1 } };
+      expect((await collect(ask())).at(-1)).toEqual(finish);
+    });
+
+    const odd = (value: unknown) => value as number;
+    const counts: readonly (readonly [string, Tokens, readonly [number, number]])[] = [
+      ["fractions and below zero", { input: 10.4, output: -3 }, [10, 0]],
+      ["larger than any", { input: 1e300, output: 2 }, [0, 2]],
+      ["larger than a number can be", { input: 7, output: Number.MAX_VALUE }, [7, 0]],
+      ["no numbers", { input: odd("12"), output: odd("many") }, [0, 0]],
+      ["lists and objects", { input: odd([]), output: odd({ all: 4 }) }, [0, 0]],
+    ];
+    test.each(counts)("counts of tokens that are %s leave the reply whole", async (_, tokens, [input, output]) => {
+      if (stage.hasServer !== true) return;
+      stage.script([says("hi"), stops("end_turn", tokens)]);
+      const pieces = await collect(ask());
+      expect(pieces.at(1)).toEqual({ kind: "delta", part: "0", text: "hi" });
+      const usage = { inputTokens: input, outputTokens: output };
+      expect(pieces.at(-1)).toEqual({ kind: "finish", reason: "stop", usage });
     });
 
     test("nothing is sent before it may leave", async () => {
@@ -341,6 +391,7 @@ export async function scriptedStage(
   const last = () => scripted.requests.at(-1);
   return {
     ...traits,
+    hasServer: true,
     provider: await open(scripted.url),
     script: (reply) => scripted.script([reply]),
     waits: () => vi.waitUntil(() => last() !== undefined, { timeout: 50_000 }).then(() => undefined),

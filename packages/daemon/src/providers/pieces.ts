@@ -1,7 +1,8 @@
-import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Usage } from "@corral/protocol";
 import { unavailable } from "./failure.ts";
 import type { ProviderMetadata, ReplyPiece } from "./port.ts";
+import { nameOf, tokensOf } from "./told.ts";
 
 export interface PieceOptions {
   /**
@@ -61,7 +62,7 @@ export async function* toPieces(
         if (part.finishReason.unified === "interrupted" || part.finishReason.unified === "error") break;
         finished = true;
         yield* held;
-        yield { kind: "finish", reason: part.finishReason.unified, usage: toUsage(part.usage) };
+        yield { kind: "finish", reason: reasonOf(part.finishReason), usage: toUsage(part.usage) };
         break;
       default:
         break;
@@ -126,16 +127,22 @@ function merged(before: ProviderMetadata | undefined, more: ProviderMetadata): P
   return Object.fromEntries([...keys].map((key) => [key, { ...Object(before[key]), ...Object(more[key]) }]));
 }
 
+/** One that nobody knows is told as it came. */
+function reasonOf({ unified, raw }: LanguageModelV4FinishReason): string {
+  return unified === "other" ? (nameOf(raw) ?? unified) : unified;
+}
+
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
   return {
-    inputTokens: inputTokens.total ?? 0,
-    outputTokens: outputTokens.total ?? 0,
+    inputTokens: tokensOf(inputTokens.total),
+    outputTokens: tokensOf(outputTokens.total),
     ...counted("cachedInputTokens", inputTokens.cacheRead),
     ...counted("cacheWriteTokens", inputTokens.cacheWrite),
     ...counted("reasoningTokens", outputTokens.reasoning),
   };
 }
 
-function counted<K extends string>(name: K, tokens: number | undefined): { readonly [_ in K]?: number } {
-  return tokens === undefined || tokens === 0 ? {} : ({ [name]: tokens } as { [_ in K]: number });
+function counted<K extends string>(name: K, told: number | undefined): { readonly [_ in K]?: number } {
+  const tokens = tokensOf(told);
+  return tokens === 0 ? {} : ({ [name]: tokens } as { [_ in K]: number });
 }

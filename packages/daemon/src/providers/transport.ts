@@ -1,7 +1,9 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { unavailable } from "./failure.ts";
-import type { Patience } from "./port.ts";
+import { bounds } from "./bounds.ts";
+import { type Door, noModelServer } from "./door.ts";
+import { refused, unavailable } from "./failure.ts";
+import type { Naming, Patience } from "./port.ts";
 import { Silence } from "./silence.ts";
 
 /** Only what a driver needs of fetch: a POST with a text body. */
@@ -13,8 +15,8 @@ export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise
  */
 const usualPatience: Patience = { answerMs: 300_000, silenceMs: 90_000 };
 
-/** More than any model says at once; what is longer would only fill the memory. */
-const longestReplyMiB = 64;
+/** What may still come behind a whole reply, so that its connection can be used again. */
+const trailing = { bytes: 64 * 1024, ms: 1_000 };
 
 const heldBack = new WeakMap<AbortSignal, Promise<void>>();
 
@@ -30,8 +32,9 @@ export function holdBack(signal: AbortSignal, until: Promise<void>): void {
  * 1. Whatever a server sends or leaves out, the promise or its body fails; nothing throws out of a callback.
  * 2. A request that failed has let its connection go.
  */
-export function keepAliveFetch(label: string, patience: Patience = usualPatience): Fetch {
-  const words = wordsFor(label);
+export function keepAliveFetch(naming: Naming, how: { patience?: Patience; door?: () => Door } = {}): Fetch {
+  const { patience = usualPatience, door } = how;
+  const words = wordsFor(naming.label);
   const options = { keepAlive: true, timeout: 30_000 } as const;
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   return (address, init = {}) => {
@@ -61,7 +64,7 @@ export function keepAliveFetch(label: string, patience: Patience = usualPatience
       sent.once("response", (incoming) => {
         unanswered.end();
         try {
-          resolve(toResponse(incoming, sent, { patience, words }));
+          resolve(toResponse(incoming, sent, { patience, words, naming, openDoor: door }));
         } catch (error) {
           reject(error);
           sent.destroy();
@@ -77,7 +80,9 @@ export function keepAliveFetch(label: string, patience: Patience = usualPatience
 function toResponse(incoming: IncomingMessage, sent: ClientRequest, terms: Terms): Response {
   const { statusCode: status = 0 } = incoming;
   if (status < 200 || status > 599) throw terms.words.oddStatus(status);
-  const body = toBody(incoming, sent, terms);
+  const isReply = status < 300 && !bodiless.has(status);
+  if (isReply && /^\s*text\/html\b/i.test(incoming.headers["content-type"] ?? "")) throw noModelServer(terms.naming);
+  const body = toBody(incoming, sent, terms, isReply ? terms.openDoor?.() : undefined);
   return new Response(bodiless.has(status) ? null : body, { status, headers: toHeaders(incoming) });
 }
 
@@ -100,12 +105,15 @@ function toHeaders(incoming: IncomingMessage): Headers {
 interface Terms {
   readonly patience: Patience;
   readonly words: ReturnType<typeof wordsFor>;
+  readonly naming: Naming;
+  readonly openDoor: (() => Door) | undefined;
 }
 
 function toBody(
   incoming: IncomingMessage,
   sent: ClientRequest,
   { patience: { silenceMs }, words }: Terms,
+  door: Door | undefined,
 ): ReadableStream<Uint8Array> {
   // While the reader is behind, it is not the server who is silent.
   const silence = new Silence(silenceMs, () =>
@@ -131,11 +139,28 @@ function toBody(
         if (over) return;
         silence.heard();
         bytes += chunk.length;
-        if (bytes > longestReplyMiB * 1024 * 1024) return fail(words.tooLong());
-        controller.enqueue(chunk);
-        if ((controller.desiredSize ?? 1) <= 0) incoming.pause();
+        if (bytes > bounds.replyMiB * 1024 * 1024) return fail(words.tooLong());
+        try {
+          pass(door === undefined ? chunk : encoder.encode(door.take(chunk)));
+          if (door?.over === true) end(() => (controller.close(), letTrail(incoming, sent)));
+        } catch (error) {
+          fail(error as Error);
+        }
       });
-      incoming.once("end", () => end(() => controller.close()));
+      const pass = (passed: Uint8Array) => {
+        if (passed.length === 0) return;
+        controller.enqueue(passed);
+        if ((controller.desiredSize ?? 1) <= 0) incoming.pause();
+      };
+      incoming.once("end", () => {
+        if (over) return;
+        try {
+          if (door !== undefined) pass(encoder.encode(door.end()));
+          end(() => controller.close());
+        } catch (error) {
+          fail(error as Error);
+        }
+      });
       incoming.on("error", fail);
       incoming.once("close", () => fail(brokenOff()));
     },
@@ -147,11 +172,26 @@ function toBody(
   });
 }
 
+const encoder = new TextEncoder();
+
+/** The reply is whole. A server that does not end it is not waited for. */
+function letTrail(incoming: IncomingMessage, sent: ClientRequest): void {
+  const timer = setTimeout(() => sent.destroy(), trailing.ms).unref();
+  let bytes = 0;
+  incoming.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > trailing.bytes) sent.destroy();
+  });
+  incoming.once("close", () => clearTimeout(timer));
+  incoming.resume();
+}
+
 function wordsFor(label: string) {
   return {
     noAnswer: (ms: number) => unavailable(`${label} did not answer within ${ms / 1000} s.`),
     fellSilent: (ms: number) => unavailable(`${label} fell silent for ${ms / 1000} s within its reply.`),
-    tooLong: () => unavailable(`${label}'s reply is longer than ${longestReplyMiB} MiB.`),
+    tooLong: () =>
+      refused(`${label}'s reply is longer than ${bounds.replyMiB} MiB.`, "Ask for less at once, or use another model."),
     oddStatus: (status: number) => unavailable(`${label} answered with the unknown status ${status}.`),
   };
 }

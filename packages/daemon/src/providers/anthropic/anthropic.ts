@@ -1,8 +1,10 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { askModel, versioned } from "../asking.ts";
 import type { Access, Provider, Naming } from "../port.ts";
+import { type Door, EventDoor } from "../door.ts";
 import type { PromptTaste } from "../prompt.ts";
 import { type Fetch, keepAliveFetch } from "../transport.ts";
+import { MessageEvents } from "./events.ts";
 
 const naming: Naming = {
   label: "Anthropic",
@@ -15,12 +17,16 @@ const taste: PromptTaste = {
   cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },
 };
 
+export function openDoor(): Door {
+  return new EventDoor(naming, new MessageEvents());
+}
+
 export function openAnthropic({ key, baseUrl, headers, patience }: Access, fetch?: Fetch): Provider {
   const anthropic = createAnthropic({
     apiKey: key ?? "",
     baseURL: versioned(baseUrl ?? "https://api.anthropic.com", "v1"),
     ...(headers === undefined ? {} : { headers }),
-    fetch: fetch ?? keepAliveFetch(naming.label, patience),
+    fetch: fetch ?? keepAliveFetch(naming, { ...(patience && { patience }), door: openDoor }),
   });
   return {
     name: "anthropic",

@@ -22,8 +22,8 @@ async function outcomeOf(url: string = server.url, patience: Patience = patient)
     const pieces = await Array.fromAsync(provider.ask(hello, new AbortController().signal));
     return { code: "whole", message: pieces.map((piece) => piece.kind).join(" ") };
   } catch (error) {
-    const { code, message, retry } = error as ProviderFailure;
-    return { code, message, retry };
+    const { code, message, retry, hint } = error as ProviderFailure;
+    return { code, message, retry, ...(hint === undefined ? {} : { hint }) };
   }
 }
 
@@ -60,8 +60,6 @@ describe("what a server answers", () => {
   });
 
   const bodies: readonly (readonly [string, Buffer | string])[] = [
-    ["a page", "<html>log in</html>"],
-    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0, 10, 10, 0x80])],
     ["events of no known type", 'event: x\ndata: {"type":"nope"}\n\ndata: 12\n\ndata: null\n\n'],
     ["an error event that is no error", 'event: error\ndata: {"type":"error","error":null}\n\n'],
     ["parts that never began", 'data: {"type":"content_block_stop","index":7}\n\n'],
@@ -70,6 +68,23 @@ describe("what a server answers", () => {
   test.each(bodies)("%s as a reply is a failure that may pass", async (_, body) => {
     server.answer(reply(body));
     expect(await outcomeOf()).toMatchObject({ code: "provider.unavailable", retry: "later" });
+  });
+
+  const elsewhere: readonly (readonly [string, Buffer])[] = [
+    ["a page", reply("<html>log in</html>")],
+    ["a page by its type alone", reply("log in", "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8")],
+    ["a word", reply("OK")],
+    ["a JSON document", reply('{"status":"running"}\n')],
+    ["bytes that are no text", reply(Buffer.from([0xff, 0xfe, 0, 10, 10, 0x80]))],
+  ];
+  test.each(elsewhere)("%s is no reply, and it is said at once where to look", async (_, answer) => {
+    server.answer(answer);
+    expect(await outcomeOf()).toEqual({
+      code: "provider.refused",
+      message: "Anthropic answered with something that is no reply of a model.",
+      retry: "never",
+      hint: "Check ANTHROPIC_BASE_URL: what answers there is no model server.",
+    });
   });
 
   test("a reply cut at any byte is whole or a failure that may pass", async () => {
@@ -105,13 +120,24 @@ describe("what a server answers", () => {
     });
   });
 
-  test("a reply without end is cut off", async () => {
-    server.flood(Buffer.from("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata: "), Buffer.alloc(1 << 20, "x"));
-    expect(await outcomeOf()).toEqual({
-      code: "provider.unavailable",
-      message: "Anthropic's reply is longer than 64 MiB.",
-      retry: "later",
-    });
+  const x1000 = "x".repeat(1_000);
+  const endless: readonly (readonly [string, string, string, string])[] = [
+    ["a line", "data: ", "x", "Anthropic sent a line of more than 16 MiB in its reply."],
+    ["an event of many lines", "", `data: ${x1000}\n`, "Anthropic sent an event of more than 16 MiB in its reply."],
+    ["a reply of comments", "", `: ${x1000}\n\n`, "Anthropic's reply is longer than 64 MiB."],
+    ["a reply of unknown events", "", `data: {"type":"${x1000}"}\n\n`, "Anthropic's reply is longer than 64 MiB."],
+  ];
+  test.each(endless)("%s without end is cut off, and not asked for again", async (_, begin, piece, message) => {
+    const pieces = Buffer.from(piece.repeat((1 << 20) / piece.length));
+    server.flood(Buffer.from(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${begin}`), pieces);
+    expect(await outcomeOf()).toMatchObject({ code: "provider.refused", message, retry: "never" });
+  });
+
+  test("a reply that is whole is not waited for any longer", async () => {
+    const whole = await recordedReply();
+    const body = whole.subarray(whole.indexOf("\r\n\r\n"));
+    server.hold(Buffer.concat([Buffer.from("HTTP/1.1 200 OK"), body, Buffer.from(": still here\n\n")]));
+    expect(await outcomeOf()).toMatchObject({ code: "whole" });
   });
 });
 
@@ -250,6 +276,7 @@ interface Outcome {
   readonly code: string;
   readonly message: string;
   readonly retry?: string | undefined;
+  readonly hint?: string;
 }
 
 /** A server below HTTP: it sends the bytes it is told to, whatever they mean. */

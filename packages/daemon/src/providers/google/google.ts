@@ -1,7 +1,9 @@
 import { createGoogle } from "@ai-sdk/google";
 import { askModel, versioned } from "../asking.ts";
+import { EventDoor } from "../door.ts";
 import type { Access, Provider, Naming } from "../port.ts";
 import { keepAliveFetch } from "../transport.ts";
+import { CandidateEvents } from "./events.ts";
 
 const naming: Naming = {
   label: "Google",
@@ -15,7 +17,10 @@ export function openGoogle({ key, baseUrl, headers, patience }: Access): Provide
     apiKey: key ?? "",
     baseURL: versioned(baseUrl ?? "https://generativelanguage.googleapis.com", "v1beta"),
     ...(headers === undefined ? {} : { headers }),
-    fetch: keepAliveFetch(naming.label, patience),
+    fetch: keepAliveFetch(naming, {
+      ...(patience && { patience }),
+      door: () => new EventDoor(naming, new CandidateEvents()),
+    }),
   });
   return {
     name: "google",

@@ -7,7 +7,7 @@ import { shownFacts } from "../ollama-show.ts";
 import type { Access, ModelRequest, Naming, Provider } from "../port.ts";
 import { keepAliveFetch } from "../transport.ts";
 import { toChat } from "./conversation.ts";
-import { linesOf, toParts } from "./reply.ts";
+import { LineDoor, linesOf, toParts } from "./reply.ts";
 import { isTooLong, windowFor } from "./window.ts";
 
 const naming: Naming = {
@@ -25,7 +25,7 @@ const usualContext = 32_768;
  */
 export function openOllama({ key, baseUrl, headers, patience }: Access): Provider {
   const address = ollamaAddress(baseUrl);
-  const fetch = keepAliveFetch(naming.label, patience);
+  const fetch = keepAliveFetch(naming, { ...(patience && { patience }), door: () => new LineDoor(naming) });
   const contexts = new Map<string, Promise<number>>();
   return {
     name: "ollama",

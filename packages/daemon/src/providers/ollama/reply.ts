@@ -1,4 +1,10 @@
 import { JSONParseError, type LanguageModelV4StreamPart, type LanguageModelV4Usage } from "@ai-sdk/provider";
+import { isTooDeep } from "@corral/protocol";
+import { bounds } from "../bounds.ts";
+import { type Door, noModelServer } from "../door.ts";
+import { Lines } from "../lines.ts";
+import type { Naming } from "../port.ts";
+import { fieldsOf, listOf, nameOf, tokensOf } from "../told.ts";
 
 /** A line of Ollama's reply. */
 interface Line {
@@ -46,6 +52,7 @@ export async function* toParts(lines: AsyncIterable<string>): AsyncGenerator<Par
     yield* grow("reasoning", line.message?.thinking);
     yield* grow("text", line.message?.content);
     for (const call of callsIn(line)) {
+      if (calls >= bounds.calls) break;
       yield* close();
       yield { type: "tool-call", toolCallId: call.id ?? `call_${calls}`, toolName: call.tool, input: call.json };
       calls += 1;
@@ -63,44 +70,96 @@ function textOf(told: unknown): string {
 
 function lineOf(text: string): Line {
   try {
-    return Object(JSON.parse(text)) as Line;
+    return fieldsOf(JSON.parse(text));
   } catch (cause) {
     throw new JSONParseError({ text, cause });
   }
 }
 
-/** A body's lines, without empty ones. */
+/** A body's lines. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const bytes of body) {
     const pieces = (rest + decoder.decode(bytes, { stream: true })).split("\n");
     rest = pieces.pop() ?? "";
-    yield* pieces.filter((line) => line.trim() !== "");
+    yield* pieces;
   }
-  if (rest.trim() !== "") yield rest;
 }
 
-function callsIn({ message }: Line): readonly { readonly id?: string; readonly tool: string; readonly json: string }[] {
-  if (!Array.isArray(message?.tool_calls)) return [];
-  return (message.tool_calls as unknown[]).flatMap((each) => {
-    const { id, function: named } = Object(each) as { id?: unknown; function?: unknown };
-    const { name, arguments: args = {} } = Object(named) as { name?: unknown; arguments?: unknown };
-    if (typeof name !== "string") return [];
-    const json = typeof args === "string" ? args : JSON.stringify(args);
-    return [{ tool: name, json, ...(typeof id === "string" && id !== "" ? { id } : {}) }];
+/** The door that a reply comes in by: its lines without empty ones, up to the one that says that it is done. */
+export class LineDoor implements Door {
+  readonly #naming: Naming;
+  readonly #lines: Lines;
+  #isFirst = true;
+  over = false;
+
+  constructor(naming: Naming) {
+    this.#naming = naming;
+    this.#lines = new Lines(naming.label);
+  }
+
+  take(bytes: Uint8Array): string {
+    return this.#passed(this.#lines.take(bytes));
+  }
+
+  end(): string {
+    return this.#passed([this.#lines.end()]);
+  }
+
+  #passed(lines: readonly string[]): string {
+    return lines.map((line) => (this.#takes(line) ? `${line}\n` : "")).join("");
+  }
+
+  #takes(line: string): boolean {
+    if (this.over || line.trim() === "") return false;
+    if (this.#isFirst && !line.trimStart().startsWith("{")) throw noModelServer(this.#naming);
+    this.#isFirst = false;
+    this.over = isLast(line);
+    return true;
+  }
+}
+
+function isLast(line: string): boolean {
+  try {
+    return /"done"\s*:\s*true/.test(line) && lineOf(line).done === true;
+  } catch {
+    return false;
+  }
+}
+
+interface ToldCall {
+  readonly id?: string;
+  readonly tool: string;
+  readonly json: string;
+}
+
+function callsIn({ message }: Line): readonly ToldCall[] {
+  return listOf(message?.tool_calls).flatMap((each) => {
+    const { id, function: named } = fieldsOf(each);
+    const { name, arguments: args = {} } = fieldsOf(named);
+    const tool = nameOf(name);
+    if (tool === undefined) return [];
+    return [{ tool, json: jsonOf(args), ...(nameOf(id) === undefined ? {} : { id: nameOf(id)! }) }];
   });
 }
 
+/** What lies too deep is no JSON: whoever reads it tells the model. */
+function jsonOf(args: unknown): string {
+  if (typeof args === "string") return args;
+  return isTooDeep(args, bounds.depth) ? `(nested deeper than ${bounds.depth} levels)` : JSON.stringify(args);
+}
+
 function usageOf({ prompt_eval_count: input, eval_count: output }: Line): LanguageModelV4Usage {
-  const count = (told: unknown) => (typeof told === "number" ? told : undefined);
   return {
-    inputTokens: { total: count(input), noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: count(output), text: undefined, reasoning: undefined },
+    inputTokens: { total: tokensOf(input), noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: tokensOf(output), text: undefined, reasoning: undefined },
   };
 }
 
-function reasonOf({ done_reason: raw }: Line, calls: number) {
-  const unified = raw === "length" ? "length" : calls > 0 ? "tool-calls" : "stop";
-  return { unified, raw: typeof raw === "string" ? raw : undefined } as const;
+function reasonOf({ done_reason: told }: Line, calls: number) {
+  const raw = nameOf(told);
+  if (raw === "length") return { unified: "length", raw } as const;
+  if (calls > 0) return { unified: "tool-calls", raw } as const;
+  return { unified: raw === undefined || raw === "stop" ? "stop" : "other", raw } as const;
 }

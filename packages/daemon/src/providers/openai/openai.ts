@@ -1,8 +1,11 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { type Asking, askModel, versioned } from "../asking.ts";
+import { ChatEvents } from "../chat-events.ts";
+import { EventDoor } from "../door.ts";
 import type { Access, ModelRequest, Provider, Naming } from "../port.ts";
 import { keepAliveFetch } from "../transport.ts";
+import { ResponseEvents } from "./events.ts";
 
 const naming: Naming = {
   label: "OpenAI",
@@ -19,7 +22,10 @@ export function openOpenAI({ key, baseUrl, headers, patience, api = "responses",
     apiKey: key ?? "",
     baseURL: versioned(baseUrl ?? "https://api.openai.com", "v1"),
     ...(headers === undefined ? {} : { headers }),
-    fetch: keepAliveFetch(naming.label, patience),
+    fetch: keepAliveFetch(naming, {
+      ...(patience && { patience }),
+      door: () => new EventDoor(naming, api === "responses" ? new ResponseEvents() : new ChatEvents()),
+    }),
   });
   const asking = (request: ModelRequest): Asking => {
     const providerOptions = optionsFor(request, stores);

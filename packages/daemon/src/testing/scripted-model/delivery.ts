@@ -28,10 +28,15 @@ export async function deliver(parts: readonly ReplyPart[], to: Destination): Pro
 async function streamParts(parts: readonly ReplyPart[], to: Destination): Promise<void> {
   const stop = parts.find((part) => part.kind === "stop");
   const message = to.protocol.reply(to.model, to.inputTokens);
+  const lineEnd = parts.find((part) => part.kind === "lines")?.end ?? "\n";
   let unsent = message.start(stop?.tokens);
-  const send = () => {
-    if (unsent !== "") openStream(to.response).write(unsent);
+  const sent = () => {
+    const text = lineEnd === "\n" ? unsent : unsent.replaceAll("\n", lineEnd);
     unsent = "";
+    return text;
+  };
+  const send = () => {
+    if (unsent !== "") openStream(to.response).write(sent());
   };
   for (const part of parts) {
     if (to.gone.aborted) return;
@@ -51,6 +56,12 @@ async function streamParts(parts: readonly ReplyPart[], to: Destination): Promis
       case "call":
         unsent += message.call(part.id ?? newId("toolu"), part.tool, split(part.json, part.pieces));
         break;
+      case "noise":
+        unsent += message.noise();
+        break;
+      case "raw":
+        unsent += part.text;
+        break;
       case "wait":
       case "hold":
         send();
@@ -61,16 +72,17 @@ async function streamParts(parts: readonly ReplyPart[], to: Destination): Promis
         return cutOff(to.response);
       case "error":
         unsent += message.error(part.type, part.message);
-        openStream(to.response).end(unsent);
+        openStream(to.response).end(sent());
         return;
       case "fail":
+      case "lines":
       case "stop":
-        // Both say how the reply goes as a whole, and were looked for before.
+        // They say how the reply goes as a whole, and were looked for before.
         break;
     }
   }
   unsent += message.finish(stop?.reason, stop?.tokens);
-  openStream(to.response).end(unsent);
+  openStream(to.response).end(sent());
 }
 
 /** Only the Messages protocol is spoken without a stream. */

@@ -23,6 +23,12 @@ export type ReplyPart =
   | { readonly kind: "cut" }
   /** An error event in the stream; nothing follows it. */
   | { readonly kind: "error"; readonly type: string; readonly message: string }
+  /** What no client knows: it is to be passed over. */
+  | { readonly kind: "noise" }
+  /** Bytes as they are, for what no well-behaved server sends. */
+  | { readonly kind: "raw"; readonly text: string }
+  /** Says how all lines of the reply end. */
+  | { readonly kind: "lines"; readonly end: "\r\n" | "\r" }
   /** The whole request fails with this status. */
   | { readonly kind: "fail"; readonly status: number; readonly failure: Failure }
   /** Says how the message ends; without it: `tool_use` when there are calls, else `end_turn`. */
@@ -82,6 +88,18 @@ export function breaksWith(type: string, message = `scripted ${type}`): ReplyPar
 
 export function fails(status: number, failure: Failure = {}): ReplyPart {
   return { kind: "fail", status, failure };
+}
+
+export function makesNoise(): ReplyPart {
+  return { kind: "noise" };
+}
+
+export function sendsRaw(text: string): ReplyPart {
+  return { kind: "raw", text };
+}
+
+export function endsLinesWith(end: "\r\n" | "\r"): ReplyPart {
+  return { kind: "lines", end };
 }
 
 export function stops(reason: string, tokens: Tokens = {}): ReplyPart {

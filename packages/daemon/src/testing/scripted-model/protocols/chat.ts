@@ -1,7 +1,7 @@
 import type { Block, ReceivedMessage } from "../conversation.ts";
 import type { Tokens } from "../reply.ts";
 import { newId } from "./messages.ts";
-import { estimate, type Protocol, records, type ReplyWriter } from "./protocol.ts";
+import { emptyTalk, estimate, type Protocol, records, type ReplyWriter } from "./protocol.ts";
 import { codeOf } from "./responses.ts";
 
 type Said = Readonly<Record<string, unknown>>;
@@ -84,11 +84,28 @@ class StreamedCompletion implements ReplyWriter {
     return [begun, ...grown].map((call) => this.#delta({ tool_calls: [call] })).join("");
   }
 
+  noise(): string {
+    const odd = { brand_new: { of: [1, null, "x"] } };
+    const delta = {
+      role: "narrator",
+      content: [{ type: "brand_new", text: "unheard" }],
+      annotations: [{ type: "brand_new" }],
+      tool_calls: [{ index: 900, id: "unheard", type: "brand_new", brand_new: {} }, odd],
+      ...odd,
+    };
+    return [
+      emptyTalk,
+      `event: ping\ndata: ${JSON.stringify({ type: "brand_new", ...odd })}\n\n`,
+      this.#chunk({ choices: [{ index: 0, delta, logprobs: "odd", finish_reason: null, ...odd }], ...odd }),
+      this.#chunk({ choices: [{ index: 0, delta: null }], id: 5, created: "now", model: {}, usage: odd, error: null }),
+    ].join("");
+  }
+
   finish(reason: string | undefined, tokens: Tokens = {}): string {
     this.#tokens = { ...this.#tokens, ...tokens };
     const told = reason ?? (this.#calls > 0 ? "tool_use" : "end_turn");
     const end = this.#chunk({
-      choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reasons[told] ?? "stop" }],
+      choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reasons[told] ?? told }],
     });
     return `${end}${this.#chunk({ choices: [], usage: this.#usage() })}data: [DONE]\n\n`;
   }

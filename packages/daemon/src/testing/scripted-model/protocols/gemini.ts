@@ -1,7 +1,7 @@
 import type { Block, ReceivedMessage } from "../conversation.ts";
 import type { Tokens } from "../reply.ts";
 import { newId } from "./messages.ts";
-import { estimate, isRecord, type Protocol, records, type ReplyWriter, statusOf } from "./protocol.ts";
+import { emptyTalk, estimate, isRecord, type Protocol, records, type ReplyWriter, statusOf } from "./protocol.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -84,9 +84,26 @@ class StreamedContent implements ReplyWriter {
     return this.#candidate({ functionCall: { id, name: tool, args: parsed(json) }, ...this.#signed() });
   }
 
+  noise(): string {
+    const odd = { brandNew: { of: [1, null, "x"] } };
+    const parts = [odd, { inlineData: { mimeType: 1 } }, { functionCall: { id: 4, ...odd } }, null, 7];
+    const candidate = {
+      content: { role: "narrator", parts, ...odd },
+      safetyRatings: "odd",
+      groundingMetadata: 4,
+      ...odd,
+    };
+    return [
+      emptyTalk,
+      this.#event({ candidates: [candidate], usageMetadata: odd, promptFeedback: odd, ...odd }),
+      this.#event({ candidates: null, createTime: 4, usageMetadata: null }),
+      this.#event({ candidates: [null] }),
+    ].join("");
+  }
+
   finish(reason: string | undefined, tokens: Tokens = {}): string {
     this.#tokens = { ...this.#tokens, ...tokens };
-    const finishReason = reason === "max_tokens" ? "MAX_TOKENS" : reason === "refusal" ? "SAFETY" : "STOP";
+    const finishReason = reasons[reason ?? "end_turn"] ?? reason;
     const rest = { content: { role: "model", parts: [{ text: "" }] }, finishReason, index: 0 };
     return this.#event({ candidates: [rest], usageMetadata: this.#usage() });
   }
@@ -131,6 +148,13 @@ function parsed(json: string): unknown {
     return json;
   }
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  end_turn: "STOP",
+  tool_use: "STOP",
+  max_tokens: "MAX_TOKENS",
+  refusal: "SAFETY",
+};
 
 const names: Readonly<Record<string, string>> = {
   invalid_request_error: "INVALID_ARGUMENT",

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { MessagesBody } from "../conversation.ts";
 import type { Tokens } from "../reply.ts";
-import { estimate, type Protocol, type ReplyWriter } from "./protocol.ts";
+import { emptyTalk, estimate, type Protocol, type ReplyWriter } from "./protocol.ts";
 
 /** The Messages protocol of Anthropic. */
 export const messages: Protocol = {
@@ -61,6 +61,23 @@ class StreamedMessage implements ReplyWriter {
     const deltas = pieces.map((piece) => this.#delta({ type: "input_json_delta", partial_json: piece }));
     for (const piece of pieces) this.#characters += piece.length;
     return before + opening + deltas.join("") + event("content_block_stop", { index: this.#blocks++ });
+  }
+
+  noise(): string {
+    const index = 900;
+    const odd = { brand_new: { of: [1, null, "x"] } };
+    return [
+      emptyTalk,
+      event("ping", odd),
+      event("brand_new_event", odd),
+      event("message_start", { message: { id: "another", ...odd } }),
+      event("content_block_start", { index, content_block: { type: "brand_new_block", text: "unheard", ...odd } }),
+      event("content_block_delta", { index, delta: { type: "text_delta", text: "unheard", ...odd } }),
+      event("content_block_delta", { index: this.#blocks, delta: { type: "brand_new_delta", text: "unheard" } }),
+      event("content_block_delta", { index: this.#blocks, delta: { type: "citations_delta", citation: odd } }),
+      event("content_block_stop", { index, ...odd }),
+      event("message_delta", { delta: { stop_reason: null, ...odd }, usage: { output_tokens: null, ...odd }, ...odd }),
+    ].join("");
   }
 
   finish(reason: string | undefined, tokens: Tokens = {}): string {

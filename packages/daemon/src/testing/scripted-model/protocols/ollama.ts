@@ -84,6 +84,12 @@ class StreamedChat implements ReplyWriter {
     return this.#line({ message: { role: "assistant", content: "", tool_calls: [call] }, done: false });
   }
 
+  noise(): string {
+    const odd = { brand_new: { of: [1, null, "x"] } };
+    const message = { role: "narrator", images: 4, tool_calls: [odd, null, { function: { arguments: {} } }], ...odd };
+    return `\n\n${this.#line({ message, done: "no", ...odd })}${this.#line({ message: null })}{"brand_new":1}\n`;
+  }
+
   finish(reason: string | undefined, tokens: Tokens = {}): string {
     const {
       input = this.#inputTokens,
@@ -96,7 +102,7 @@ class StreamedChat implements ReplyWriter {
     return this.#line({
       message: { role: "assistant", content: "" },
       done: true,
-      done_reason: reason === "max_tokens" ? "length" : "stop",
+      done_reason: reasons[reason ?? "end_turn"] ?? reason,
       prompt_eval_count: input + cacheRead,
       eval_count: output,
     });
@@ -110,6 +116,13 @@ class StreamedChat implements ReplyWriter {
     return `${JSON.stringify({ model: this.#model, created_at: "2026-01-01T00:00:00Z", ...told })}\n`;
   }
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  end_turn: "stop",
+  tool_use: "stop",
+  refusal: "stop",
+  max_tokens: "length",
+};
 
 function parsed(json: string): unknown {
   try {

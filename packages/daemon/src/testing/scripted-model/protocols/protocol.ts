@@ -38,9 +38,15 @@ export interface ReplyWriter {
   call(id: string, tool: string, pieces: readonly string[]): string;
   /** `reason` as the Messages protocol says it; without: `tool_use` when there were calls, else `end_turn`. */
   finish(reason: string | undefined, tokens?: Tokens): string;
+  /** What clients do not know and have to pass over: events, parts, fields and lines that a later version of the protocol may have. */
+  noise(): string;
   /** An error in the middle of the stream, after which nothing comes. `type` as the Messages protocol has it. */
   error(type: string, message: string): string;
 }
+
+/** Lines that mean nothing in a stream of server-sent events, and events that are no objects. */
+export const emptyTalk =
+  ": still here\n\n\n\n:\nid: 7\nretry: 10\nbrand-new: x\n\nevent: brand_new\ndata: 12\n\ndata: null\n\n";
 
 export function estimate(characters: number): number {
   return Math.ceil(characters / 4);

@@ -1,7 +1,7 @@
 import type { ReceivedMessage } from "../conversation.ts";
 import type { Tokens } from "../reply.ts";
 import { newId } from "./messages.ts";
-import { estimate, joined, type Protocol, records, type ReplyWriter } from "./protocol.ts";
+import { emptyTalk, estimate, joined, type Protocol, records, type ReplyWriter } from "./protocol.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -61,6 +61,9 @@ function resultOf({ call_id: id, output }: Item) {
   };
 }
 
+const isWhole: ReadonlySet<string> = new Set(["end_turn", "tool_use"]);
+const reasons: Readonly<Record<string, string>> = { max_tokens: "max_output_tokens", refusal: "content_filter" };
+
 /** Items are numbered in the order in which they come; each is told when it begins, as it grows, and when it is whole. */
 class StreamedResponse implements ReplyWriter {
   readonly #id = newId("resp");
@@ -117,11 +120,28 @@ class StreamedResponse implements ReplyWriter {
     return before + begun + deltas.join("") + ended + this.#done({ ...item, status: "completed", arguments: whole });
   }
 
+  noise(): string {
+    const at = { item_id: "unheard", output_index: 900 };
+    const odd = { brand_new: { of: [1, null, "x"] } };
+    const item = { type: "brand_new_item", id: 5, ...odd };
+    return [
+      emptyTalk,
+      this.#event("keepalive", odd),
+      this.#event("response.brand_new.delta", { ...at, delta: "unheard" }),
+      this.#event("response.output_item.added", { output_index: 900, item }),
+      this.#event("response.output_item.done", { output_index: 900, item }),
+      this.#event("response.content_part.added", { ...at, part: { type: "brand_new" } }),
+      this.#event("response.output_text.annotation.added", { ...at, annotation: { type: "brand_new" } }),
+      this.#event("response.in_progress", {
+        response: { ...this.#response("in_progress"), id: 5, created_at: "now", ...odd },
+      }),
+    ].join("");
+  }
+
   finish(reason: string | undefined, tokens: Tokens = {}): string {
     this.#tokens = { ...this.#tokens, ...tokens };
     const before = this.endBlock();
-    const cutShort =
-      reason === "max_tokens" ? "max_output_tokens" : reason === "refusal" ? "content_filter" : undefined;
+    const cutShort = reason === undefined || isWhole.has(reason) ? undefined : (reasons[reason] ?? reason);
     const status = cutShort === undefined ? "completed" : "incomplete";
     const response = {
       ...this.#response(status),
