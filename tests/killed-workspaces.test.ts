@@ -51,6 +51,32 @@ test("killed at any point of a merge, a discard, its undoing or a bring-back, it
   }
 }, 240_000);
 
+test("killed at any point of a squashed merge and said again, it is one commit", async () => {
+  await using stage = await setStage();
+  let daemon = await stage.serve();
+  const session = await work(stage);
+  const base = git(stage, "rev-parse", "main").trim();
+  const squash = () => stage.client().sessions.merge(session, { how: "squash" });
+  const faults = ["quarantine.accepted", "merge.planned", "merge.begun", "merge.moved", "merge.indexed", "merge.done"];
+  for (const fault of faults) {
+    await daemon.kill();
+    await diesIn(await stage.serve({ fault: nth(fault) }), squash);
+    daemon = await stage.serve();
+    const merged = { kind: "merged", how: "squash", commit: git(stage, "rev-parse", `corral/${session}`).trim() };
+    expect({ fault, ...(await squash()) }).toMatchObject({ fault, ...merged });
+    expect({ fault, ...(await squash()) }).toMatchObject({ fault, ...merged, already: true });
+    const log = git(stage, "log", "--format=%s", `${base}..main`);
+    expect({ fault, log }).toEqual({ fault, log: `Take over corral/${session}\n` });
+    expect({ fault, diff: git(stage, "diff", "main", `corral/${session}`) }).toEqual({ fault, diff: "" });
+    expect({ fault, left: leftIn(stage), status: git(stage, "status", "--porcelain") }).toEqual({
+      fault,
+      left: [],
+      status: "",
+    });
+    git(stage, "reset", "--quiet", "--hard", base);
+  }
+}, 240_000);
+
 test("killed at any point of preparing a copy, the next runner makes it whole, and a spare that was lost is missed by nobody", async () => {
   await using stage = await setStage();
   let before: Record<string, string> = {};

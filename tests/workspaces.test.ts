@@ -50,6 +50,14 @@ test("what an agent did is a branch afterwards, is looked at, merged, discarded 
   expect(await told(stage, "merge")).toMatchObject({ code: 0, err: expect.stringContaining("fast-forward") as string });
   expect(git(stage, "status", "--porcelain", "--branch")).toBe("## main\n");
   expect(readFileSync(join(stage.repository, "left.txt"), "utf8")).toBe("left\n");
+  const head = git(stage, "rev-parse", "main");
+  expect(await told(stage, "merge", "--squash")).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(
+      new RegExp(`^already merged corral/${session} \\(fast-forward\\): \\w+ → \\w+\n$`),
+    ) as string,
+  });
+  expect(git(stage, "rev-parse", "main")).toBe(head);
 });
 
 test("the next session of a project gets the spare that is kept ready, and there is another afterwards", async () => {

@@ -1511,6 +1511,8 @@ export interface Api {
           from: string;
           to: string;
           how: "fast-forward" | "merge" | "squash";
+          since?: string | undefined;
+          already?: true | undefined;
         }
       | { kind: "nothing-to-merge" };
   };

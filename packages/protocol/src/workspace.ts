@@ -45,6 +45,8 @@ export const workspaceMerge = z.object({
   from: z.string(),
   to: z.string(),
   how: mergeHow,
+  /** The commit of the branch that was merged before: this merge takes what came after it. */
+  since: z.string().optional(),
 });
 export type WorkspaceMerge = z.infer<typeof workspaceMerge>;
 
@@ -89,7 +91,12 @@ export const mergeWorkspace = z.object({
 export type MergeWorkspace = z.infer<typeof mergeWorkspace>;
 
 export const mergeAnswer = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("merged"), ...workspaceMerge.shape }),
+  z.object({
+    kind: z.literal("merged"),
+    ...workspaceMerge.shape,
+    /** It was done before, and nothing was done now. */
+    already: z.literal(true).optional(),
+  }),
   /** The user's branch holds all of it already. */
   z.object({ kind: z.literal("nothing-to-merge") }),
 ]);

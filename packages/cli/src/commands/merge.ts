@@ -12,7 +12,8 @@ export const merge = defineCommand({
   summary: "Merges what a session did into the branch that you have checked out.",
   details: `Without SESSION it is the latest one of this project. Conflicts, and uncommitted changes of yours that would be in the
 way, are told before anything is touched. So is what would run by itself, or is obeyed, afterwards (scripts, hooks, CI, settings of
-editors and agents); \`corral diff\` shows it. Your hooks do not run.`,
+editors and agents); \`corral diff\` shows it. Your hooks do not run. A merge is done once: said again, it takes over only what
+the session has done since.`,
   examples: [
     ["corral merge", "take over what the latest session did"],
     ["corral merge --squash", "as one commit of your own"],
@@ -40,5 +41,7 @@ editors and agents); \`corral diff\` shows it. Your hooks do not run.`,
 
 function told(answer: MergeAnswer): string {
   if (answer.kind === "nothing-to-merge") return "there is nothing to merge\n";
-  return `merged ${answer.branch} (${answer.how}): ${answer.from.slice(0, 10)} → ${answer.to.slice(0, 10)}\n`;
+  const { branch, how, from, to, since, already } = answer;
+  const what = since === undefined ? branch : `what is new on ${branch} since ${since.slice(0, 10)}`;
+  return `${already === true ? "already merged" : "merged"} ${what} (${how}): ${from.slice(0, 10)} → ${to.slice(0, 10)}\n`;
 }

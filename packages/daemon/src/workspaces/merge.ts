@@ -6,7 +6,7 @@ import { identify, isAlive } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { lookOver } from "./hazards.ts";
 import { orphansEnded, reclaimLocks } from "./left-locks.ts";
-import { inQuarantine } from "./quarantine.ts";
+import { inQuarantine, type Quarantine } from "./quarantine.ts";
 import type { UserRepo } from "./user-repo.ts";
 
 /**
@@ -17,34 +17,64 @@ import type { UserRepo } from "./user-repo.ts";
  * 2. `carryOut` changes files, then the branch, then the index, holding the index's lock, on which its name stands. Done
  *    again after it was cut off anywhere, it finishes, unless a file in question was changed by somebody else.
  * 3. Hooks do not run, and filters are the user's own or none: nothing that came with the branch is obeyed.
- * 4. No repository comes with a branch: a gitlink becomes an empty folder, and objects with a `.git` in them were refused when they came.
+ * 4. A merge is done once. One that is in the history of what is checked out is not done again, whichever way it was done; what came
+ *    after it is merged alone.
+ * 5. No repository comes with a branch: a gitlink becomes an empty folder, and objects with a `.git` in them were refused when they came.
  */
-export interface MergePlan extends WorkspaceMerge {
-  readonly kind: "plan";
-}
+export type MergePlan =
+  | { readonly kind: "plan"; readonly merge: WorkspaceMerge }
+  /** `isHead`: nothing was committed on top of it. */
+  | { readonly kind: "done"; readonly merge: WorkspaceMerge; readonly isHead: boolean }
+  | { readonly kind: "nothing-to-merge" };
 
-export async function planMerge(
-  user: UserRepo,
-  wish: MergeWish,
-): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
+export async function planMerge(user: UserRepo, wish: MergeWish): Promise<MergePlan> {
+  const from = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
+  const done = await newestIn(user, from, wish.earlier);
+  if (done !== undefined && (await holds(user, done.commit, wish.tip)))
+    return { kind: "done", merge: done, isHead: done.to === from };
+  if (await holds(user, from, wish.tip)) return { kind: "nothing-to-merge" };
   await mustBeBetweenDeeds(user);
   await lookOver(user.source.worktree);
-  return inQuarantine(user, wish.incoming, async (quarantine) => {
-    const plan = await planWith(quarantine.user, wish);
-    if (plan.kind === "plan") await quarantine.accept();
-    return plan;
-  });
+  return inQuarantine(user, wish.incoming, (quarantine) => planWith(quarantine, wish, { from, done }));
 }
 
-async function planWith(user: UserRepo, wish: MergeWish): Promise<MergePlan | { readonly kind: "nothing-to-merge" }> {
+interface Found {
+  /** What the user has checked out. */
+  readonly from: string;
+  /** What was merged into it before. */
+  readonly done: WorkspaceMerge | undefined;
+}
+
+async function planWith(quarantine: Quarantine, wish: MergeWish, { from, done }: Found): Promise<MergePlan> {
+  const { user } = quarantine;
   const { branch, tip, how } = wish;
-  const from = text(await user.git(["rev-parse", "--verify", "HEAD^{commit}"]));
-  if ((await user.git(["merge-base", "--is-ancestor", tip, from])).ok) return { kind: "nothing-to-merge" };
-  const isAhead = (await user.git(["merge-base", "--is-ancestor", from, tip])).ok;
-  const to = isAhead && how === undefined ? tip : await commitMerge(user, { ...wish, from });
-  const deed = how === "squash" ? "squash" : to === tip ? "fast-forward" : "merge";
+  const since = done !== undefined && (await holds(user, tip, done.commit)) ? done.commit : undefined;
+  const moves = how === undefined && (await holds(user, tip, from));
+  const { tree, made } = moves ? { tree: "", made: [] } : await mergedTree(user, wish, { from, done });
+  if (how === "squash" && tree === text(await user.git(["rev-parse", `${from}^{tree}`])))
+    return { kind: "nothing-to-merge" };
+  const to = moves ? tip : await commitMerge(user, { ...wish, from, tree, since });
+  const deed = how === "squash" ? "squash" : moves ? "fast-forward" : "merge";
   await mustBeClear(user, { from, to });
-  return { kind: "plan", branch, commit: tip, worktree: user.source.worktree, from, to, how: deed };
+  await quarantine.accept({ except: made });
+  const { worktree } = user.source;
+  const merge = { branch, commit: tip, worktree, from, to, how: deed, ...(since !== undefined && { since }) } as const;
+  return { kind: "plan", merge };
+}
+
+/** The newest merge that is part of a commit's history: what the user took back is not. */
+async function newestIn(
+  user: UserRepo,
+  commit: string,
+  earlier: readonly WorkspaceMerge[],
+): Promise<WorkspaceMerge | undefined> {
+  for (const merge of earlier.toReversed()) if (await holds(user, commit, merge.to)) return merge;
+  return undefined;
+}
+
+/** Also false for what is not there any more. */
+async function holds(user: UserRepo, later: string, earlier: string): Promise<boolean> {
+  return (await user.git(["merge-base", "--is-ancestor", earlier, later])).ok;
 }
 
 export interface MergeWish {
@@ -53,18 +83,53 @@ export interface MergeWish {
   readonly how: MergeWorkspace["how"];
   /** The note of what is on its way into the user's repo. */
   readonly incoming: string;
+  /** Merges of this session that were begun before, the oldest first. */
+  readonly earlier: readonly WorkspaceMerge[];
   /** Author and committer. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The commit exists before anything is changed. Throws `workspace.conflict`. */
-async function commitMerge(user: UserRepo, wish: MergeWish & { readonly from: string }): Promise<string> {
-  const { branch, tip, how, from, variables } = wish;
-  const merged = await user.git(["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", from, tip]);
+interface MergedTree {
+  readonly tree: string;
+  /** Commits that were made to get there and are of no more use. */
+  readonly made: readonly string[];
+}
+
+/** Throws `workspace.conflict`. */
+async function mergedTree(user: UserRepo, wish: MergeWish, { from, done }: Found): Promise<MergedTree> {
+  const { branch, tip } = wish;
+  const base = done === undefined ? undefined : await baseSince(user, { from, tip, done });
+  const made = base === undefined ? [] : [await standIn(user, wish, from, base), await standIn(user, wish, tip, base)];
+  const [ours = from, theirs = tip] = made;
+  const merged = await user.git(["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs]);
   const [tree = "", ...files] = merged.stdout.split("\0").filter(Boolean);
   if (!merged.ok) throw files.length > 0 ? conflict(branch, files) : new Error(merged.stderr.trim());
+  return { tree, made };
+}
+
+/** What was merged before, where git does not know that it was: the branch is no parent of a squashed commit. */
+async function baseSince(
+  user: UserRepo,
+  { from, tip, done }: { readonly from: string; readonly tip: string; readonly done: WorkspaceMerge },
+): Promise<string | undefined> {
+  const isKnown = (await holds(user, from, done.commit)) || (await holds(user, tip, done.to));
+  return !isKnown && (await holds(user, tip, done.commit)) ? done.commit : undefined;
+}
+
+/** A commit with the files of another and the base as its parent: git takes no base by name before 2.40. */
+async function standIn(user: UserRepo, { variables }: MergeWish, commit: string, base: string): Promise<string> {
+  return text(await user.git(["commit-tree", `${commit}^{tree}`, "-p", base, "-m", "stands in"], { variables }));
+}
+
+/** The commit exists before anything is changed. */
+async function commitMerge(
+  user: UserRepo,
+  wish: MergeWish & { readonly from: string; readonly tree: string; readonly since: string | undefined },
+): Promise<string> {
+  const { branch, tip, how, from, tree, since, variables } = wish;
   const parents = how === "squash" ? ["-p", from] : ["-p", from, "-p", tip];
-  const subject = how === "squash" ? `Take over ${branch}` : `Merge branch '${branch}'`;
+  const squashed = since === undefined ? `Take over ${branch}` : `Take over what is new on ${branch}`;
+  const subject = how === "squash" ? squashed : `Merge branch '${branch}'`;
   return text(await user.git(["commit-tree", tree, ...parents, "-m", subject], { variables }));
 }
 

@@ -1,4 +1,4 @@
-import { CorralError, type EventData, type NewEvent, type SessionId } from "@corral/protocol";
+import { CorralError, type EventData, type NewEvent, type SessionId, type WorkspaceMerge } from "@corral/protocol";
 import { type By, historyOf, type Log } from "../log/index.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
 
@@ -25,6 +25,16 @@ export class Records {
     return found?.type === "workspace.prepared" ? found.data : undefined;
   }
 
+  /** What was merged, or begun to be, the oldest first. */
+  async merges(session: SessionId): Promise<Merges> {
+    const events = await historyOf(this.#log, session);
+    const finished = new Set(events.flatMap(({ type, data }) => (type === "workspace.merged" ? [data.to] : [])));
+    return {
+      begun: events.flatMap(({ type, data }) => (type === "workspace.merge-begun" ? [data] : [])),
+      isFinished: ({ to }) => finished.has(to),
+    };
+  }
+
   async repoPath({ worktree, project }: OnRecord): Promise<string> {
     return worktree ?? ((await this.#log.row("projects", project))?.["path"] as string | undefined) ?? "";
   }
@@ -47,6 +57,11 @@ export class Records {
     const guards = [{ table: "workspaces", key: session, is: {} }];
     await this.#log.append({ stream: session, ...by, events, guards });
   }
+}
+
+export interface Merges {
+  readonly begun: readonly WorkspaceMerge[];
+  readonly isFinished: (merge: WorkspaceMerge) => boolean;
 }
 
 export type Prepared = EventData<"workspace.prepared">;

@@ -174,9 +174,67 @@ test.each([
   expect(inRepo("status", "--porcelain")).toBe("?? mine.txt\n");
   expect(readdirSync(repo).toSorted()).toEqual([".git", "file.txt", "mine.txt", "new"]);
   expect((await types()).slice(-3)).toEqual(["workspace.brought-back", "workspace.merge-begun", "workspace.merged"]);
-  expect(await workspaces.merge(session, how === undefined ? {} : { how }, by)).toMatchObject(
-    how === "squash" ? {} : { kind: "nothing-to-merge" },
-  );
+  const [head, told] = [inRepo("rev-parse", "main"), await types()];
+  // Said again, in whichever way and by whichever daemon, it is done already.
+  for (const again of [how, "squash", undefined, "no-ff"] as const)
+    expect(await workspaces.merge(session, again === undefined ? {} : { how: again }, by)).toEqual({
+      ...merged,
+      already: true,
+    });
+  await workspaces.close();
+  workspaces = open();
+  expect(await workspaces.merge(session, how === undefined ? {} : { how }, by)).toEqual({ ...merged, already: true });
+  expect([inRepo("rev-parse", "main"), await types()]).toEqual([head, told]);
+});
+
+test.each([
+  ["squash", "squash"],
+  ["squash", undefined],
+  ["squash", "no-ff"],
+  ["no-ff", "squash"],
+] as const)("what came after a merge (%s) is merged alone (%s), and it says so", async (first, second) => {
+  write({ "file.txt": "two\n" });
+  const { commit } = (await workspaces.merge(session, { how: first }, by)) as { commit: string };
+  // Both go on from there: the one where the session had changed it, the other elsewhere.
+  writeFileSync(join(repo, "other.txt"), "mine\n");
+  inRepo("commit", "--quiet", "--all", "--message=mine");
+  write({ "file.txt": "three\n" });
+  const merged = await workspaces.merge(session, second === undefined ? {} : { how: second }, by);
+  expect(merged).toMatchObject({ kind: "merged", since: commit });
+  expect(inRepo("diff", "--stat=40", "main^", "main")).toContain("file.txt | 2 +-\n 1 file changed");
+  expect(inRepo("show", "main:file.txt") + inRepo("show", "main:other.txt")).toBe("three\nmine\n");
+  expect(inRepo("status", "--porcelain")).toBe("");
+  expect(inRepo("fsck", "--no-reflogs", "--unreachable")).toBe("");
+  expect(await workspaces.merge(session, { how: "squash" }, by)).toEqual({ ...merged, already: true });
+});
+
+test("a squashed merge that the user took back is done again, one that they rewrote is not", async () => {
+  write({ "file.txt": "two\n" });
+  const first = await workspaces.merge(session, { how: "squash" }, by);
+  inRepo("commit", "--quiet", "--amend", "--message=in words of my own");
+  const mine = inRepo("rev-parse", "main");
+  expect(await workspaces.merge(session, { how: "squash" }, by)).toEqual({ kind: "nothing-to-merge" });
+  expect(inRepo("rev-parse", "main")).toBe(mine);
+  inRepo("reset", "--quiet", "--hard", "main^");
+  expect(await workspaces.merge(session, { how: "squash" }, by)).toEqual({
+    ...first,
+    to: inRepo("rev-parse", "main").trim(),
+  });
+  expect(readFileSync(join(repo, "file.txt"), "utf8")).toBe("two\n");
+});
+
+test("a merge that was given up behind the branch's move is finished when it is said again", async () => {
+  write({ "file.txt": "two\n" });
+  const { commit: to, branch } = (await workspaces.bring(session, by)) as { commit: string; branch: string };
+  const merge = { branch, commit: to, worktree: repo, from: inRepo("rev-parse", "main").trim(), to };
+  await append(event("workspace.merge-begun", { ...merge, how: "fast-forward" }));
+  await append(event("workspace.merge-given-up", { reason: "the disk was full" }));
+  writeFileSync(join(repo, "file.txt"), "two\n");
+  inRepo("update-ref", "refs/heads/main", to);
+  expect(inRepo("status", "--porcelain")).toBe("MM file.txt\n");
+  expect(await workspaces.merge(session, {}, by)).toEqual({ kind: "merged", ...merge, how: "fast-forward" });
+  expect(inRepo("status", "--porcelain")).toBe("");
+  expect((await types()).slice(-1)).toEqual(["workspace.merged"]);
 });
 
 test("conflicts, and changes that are in the way, are told and nothing is touched", async () => {

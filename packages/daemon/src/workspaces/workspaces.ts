@@ -47,7 +47,7 @@ export interface Workspaces {
   diff(session: SessionId): Promise<WorkspaceDiff>;
   /** Brings what there is now; `edited`: a person changed it. */
   bring(session: SessionId, by: By, how?: { readonly edited?: boolean }): Promise<BringBackAnswer>;
-  /** Throws `workspace.conflict` and `workspace.overlap`, with nothing changed; `session.busy` in an activity. */
+  /** Said again, it is done once. Throws `workspace.conflict` and `workspace.overlap`, with nothing changed; `session.busy` in an activity. */
   merge(session: SessionId, wish: MergeWorkspace, by: By): Promise<MergeAnswer>;
   /** Ends its processes, moves it aside, and takes its branch out of the user's repo. What cannot be brought back is moved aside, too. */
   discard(session: SessionId, by: By): Promise<DiscardAnswer>;
@@ -148,11 +148,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         return inLine(source.worktree, async () => {
           const user = await repoOf(await inspect(source.worktree));
           const incoming = incomingOf({ depot: depotOf(session) });
-          const plan = await planMerge(user, { branch, tip, how: wish.how, incoming, variables });
+          const { begun: earlier, isFinished } = await records.merges(session);
+          const plan = await planMerge(user, { branch, tip, how: wish.how, incoming, earlier, variables });
           if (plan.kind === "nothing-to-merge") return plan;
+          const { merge } = plan;
+          if (plan.kind === "done" && (!plan.isHead || isFinished(merge)))
+            return { kind: "merged", ...merge, already: true };
           fault("merge.planned");
-          const { kind: _, ...merge } = plan;
-          await records.append(session, by, event("workspace.merge-begun", merge));
+          if (plan.kind === "plan") await records.append(session, by, event("workspace.merge-begun", merge));
           fault("merge.begun");
           await carryOutOrGiveUp(session, merge, by);
           return { kind: "merged", ...merge };
