@@ -139,6 +139,28 @@ test("what is queued survives a daemon that is asked to stop, and what it was in
   await story.goOn();
 });
 
+test.each(["continue.asking", "continue.asked"])(
+  "a word to go on counts once when the daemon dies at %s",
+  async (point) => {
+    const client = stage.client();
+    const project = await client.projects.register({ path: stage.repository });
+    const session = await client.sessions.create({ projectId: project.id, model: "anthropic/claude-sonnet-4-5" });
+    writeFileSync(faultFile(), `${point}:1`);
+    const word = newId("continue");
+    await client.sessions.continue(session.id, { word }).catch(() => undefined);
+    await daemon.gone;
+    await serve();
+    expect(await stage.client().sessions.continue(session.id, { word })).toEqual({ kind: "continued" });
+    (await stage.model.nextRequest()).answer(says("On it."));
+    const events = await eventsUntil(stage.client(), "activity.settled", { session: session.id });
+    const asked = events.filter(({ type }) => type === "continue.asked" || type === "turn.dispatched");
+    expect(asked.map(({ type, actor }) => `${type} by ${actor.split(":")[0]}`)).toEqual([
+      "continue.asked by person",
+      "turn.dispatched by agent",
+    ]);
+  },
+);
+
 test("a runner that was stopped when its daemon died never goes on: the next daemon ends it", async () => {
   const story = await begin();
   await eventsUntil(stage.client(), "turn.dispatched", { session: story.session });

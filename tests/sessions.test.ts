@@ -105,9 +105,12 @@ describe("a session from the command line", () => {
     await corral(stage, "continue");
     await eventsUntil(stage.client(), "activity.settled", { session });
     expect(await typesOf(stage, session)).toContain("activity.resumed");
-    const idle = stage.corral("continue", session);
-    expect(await idle.exit).toBe(1);
-    expect(idle.stderr()).toBe(`${session} is idle and waits for no such word\n`);
+    model.script([says("and more")]);
+    expect((await corral(stage, "resume", session)).err).toBe(
+      `it goes on; watch it with \`corral attach ${session}\`\n`,
+    );
+    await eventsUntil(stage.client(), "activity.settled", { session, nth: 2 });
+    expect(model.requests.at(-1)?.newInputs).toEqual(["The operator asks you to go on."]);
     expect((await corral(stage, "recover", session)).err).toBe("no call waits for a decision\n");
   });
 });

@@ -1,6 +1,7 @@
-import type { Admission, AdmitInput, BeginSession, Client, SessionBegun } from "@corral/client";
+import type { Admission, AdmitInput, BeginSession, Client, ContinueAnswer, SessionBegun } from "@corral/client";
 import type { SessionId } from "@corral/protocol";
 import { CorralError } from "@corral/protocol/error";
+import { newId } from "@corral/protocol/new-id";
 import { connectDaemon } from "./daemon.ts";
 import type { World } from "./world.ts";
 
@@ -21,6 +22,13 @@ export function admitSurely(client: Client, session: SessionId, input: AdmitInpu
 /** The same for the first that is said to a session, which is made with it. */
 export function beginSurely(client: Client, wish: BeginSession, world: Place): Promise<SessionBegun> {
   return surely(client, world, { act: () => client.sessions.begin(wish), where: "`corral sessions` tells" });
+}
+
+/** The same for a word to go on. */
+export function continueSurely(client: Client, session: SessionId, world: Place): Promise<ContinueAnswer> {
+  const word = newId("continue");
+  const act = () => client.sessions.continue(session, { word });
+  return surely(client, world, { act, where: `\`corral show ${session}\` tells` });
 }
 
 async function surely<T>(

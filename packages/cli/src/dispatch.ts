@@ -53,6 +53,9 @@ const load: Record<CommandName, () => Promise<Command>> = {
   completion: async () => completionOf(() => Promise.all(Object.values(load).map((each) => each()))),
 };
 
+/** Other names that people try first. */
+const aliases: Readonly<Record<string, CommandName>> = { resume: "continue" };
+
 async function completionOf(all: () => Promise<readonly Command[]>): Promise<Command> {
   return (await import("./commands/completion.ts")).completionOf(all);
 }
@@ -85,7 +88,8 @@ async function atHome(flags: readonly string[], world: World): Promise<number> {
 }
 
 async function commandNamed(name: string): Promise<Command> {
-  if (Object.hasOwn(load, name)) return load[name as CommandName]();
+  const known = Object.hasOwn(aliases, name) ? aliases[name] : name;
+  if (known !== undefined && Object.hasOwn(load, known)) return load[known as CommandName]();
   const near = nearest(name, [...Object.keys(commands), ...rootFlags]);
   const what = name.startsWith("-") ? `unknown flag ${name}` : `unknown command ${JSON.stringify(name)}`;
   throw new UsageError(

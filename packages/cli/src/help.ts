@@ -47,7 +47,10 @@ export const commands = {
     example: 'corral queue @last "then the docs"',
   },
   interrupt: { group: "work", summary: "end what a session does, now or after its turn" },
-  continue: { group: "work", summary: "let a session go on that stopped after its limit of turns" },
+  continue: {
+    group: "work",
+    summary: "have a session go on: after its limit of turns, a failure, an interrupt, or as it is",
+  },
   questions: { group: "work", summary: "list what sessions ask you" },
   answer: {
     group: "work",

@@ -24,11 +24,7 @@ test.each<[SessionState, string, string]>([
     "waiting for a free place: 12th in line, limit sessions.atOnce = 8; `corral config set sessions.atOnce 16` makes room",
   ],
   [{ state: "recovering", since, activityId, reason: "it stopped" }, "recovering", "it is taken up again: it stopped"],
-  [
-    { state: "failed", since, activityId, message: "no key." },
-    "failed",
-    "no key; say something to try again (`corral steer ses_a …`)",
-  ],
+  [{ state: "failed", since, activityId, message: "no key." }, "failed", "no key; `corral continue ses_a` tries again"],
   [
     { state: "parked", since, inputs: 2 },
     "parked (2)",

@@ -29,7 +29,7 @@ export function stateHint(state: SessionState, session: string): string {
     case "recovering":
       return `it is taken up again: ${state.reason}`;
     case "failed":
-      return `${state.message.replace(/\.$/, "")}; say something to try again (\`corral steer ${session} …\`)`;
+      return `${state.message.replace(/\.$/, "")}; \`corral continue ${session}\` tries again`;
     default:
       return "";
   }

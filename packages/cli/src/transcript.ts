@@ -181,6 +181,9 @@ export class Transcript {
         if (text !== undefined) this.#line(bold(`> ${shown(text).trimEnd().replaceAll("\n", "\n> ")}`, this.#out));
         return;
       }
+      case "activity.opened":
+        if (event.data.continued !== undefined) note("(asked to go on)");
+        return;
       case "activity.recovering":
         return note(`(taken up again: ${event.data.reason})`);
       case "activity.waiting":

@@ -31,6 +31,7 @@ export type CommandView = AnswerOf<"GET /api/shells/{id}/commands/{command}">;
 export type BringBackAnswer = AnswerOf<"POST /api/sessions/{id}/bring-back">;
 export type BringBackWorkspace = BodyOf<"POST /api/sessions/{id}/bring-back">;
 export type ConfigView = AnswerOf<"GET /api/config">;
+export type ContinueSession = BodyOf<"POST /api/sessions/{id}/continue">;
 export type ContinueAnswer = AnswerOf<"POST /api/sessions/{id}/continue">;
 export type CreatedToken = AnswerOf<"POST /api/tokens">;
 export type SessionBegun = AnswerOf<"POST /api/sessions/begin">;

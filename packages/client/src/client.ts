@@ -22,6 +22,7 @@ import type {
   BringBackWorkspace,
   ConfigView,
   ContinueAnswer,
+  ContinueSession,
   CreatedToken,
   CredentialAnswer,
   CredentialTest,
@@ -181,8 +182,8 @@ export interface Client {
     /** Parks the queue, or lets it go on. */
     decideQueue(id: SessionId, wish: DecideQueue, sending?: Sending): Promise<QueueAnswer>;
     interrupt(id: SessionId, sending?: Sending & InterruptSession): Promise<InterruptAnswer>;
-    /** Lets an activity that waits after its limit of turns go on. */
-    continue(id: SessionId, sending?: Sending): Promise<ContinueAnswer>;
+    /** Has it go on: the model is asked at least once. With `word`, an id of the sender's, it can be repeated. */
+    continue(id: SessionId, sending?: Sending & { readonly word?: ContinueSession["id"] }): Promise<ContinueAnswer>;
     rename(id: SessionId, wish: RenameSession, sending?: Sending): Promise<RenameAnswer>;
     /** Off the list; nothing of it runs until somebody says something to it. */
     archive(id: SessionId, sending?: Sending): Promise<ArchiveAnswer>;
@@ -383,7 +384,12 @@ export function createClient({
       decideQueue: (id, body, sending) => ask("POST /api/sessions/{id}/queue", { ...sending, path: { id }, body }),
       interrupt: (id, { at, ...sending } = {}) =>
         ask("POST /api/sessions/{id}/interrupt", { ...sending, path: { id }, body: { at } }),
-      continue: (id, sending) => ask("POST /api/sessions/{id}/continue", { ...sending, path: { id } }),
+      continue: (id, { word, ...sending } = {}) =>
+        ask("POST /api/sessions/{id}/continue", {
+          ...sending,
+          path: { id },
+          body: word === undefined ? {} : { id: word },
+        }),
       rename: (id, body, sending) => ask("POST /api/sessions/{id}/rename", { ...sending, path: { id }, body }),
       archive: (id, sending) => ask("POST /api/sessions/{id}/archive", { ...sending, path: { id } }),
       unarchive: (id, sending) => ask("POST /api/sessions/{id}/unarchive", { ...sending, path: { id } }),

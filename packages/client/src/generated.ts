@@ -805,8 +805,8 @@ export interface Api {
   "POST /api/sessions/{id}/continue": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
-    body: Record<string, never>;
-    answer: { kind: "continued" | "nothing-to-continue" };
+    body: { id?: `con_${string}` | undefined };
+    answer: { kind: "continued" | "joined" } | { kind: "waits"; on: "question" | "recovery" };
   };
   "POST /api/sessions/{id}/rename": {
     path: { id: `ses_${string}` };
@@ -2447,7 +2447,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "DELETE /api/sessions/{id}": ["kind"],
   "POST /api/sessions/{id}/interrupt": ["kind"],
   "POST /api/sessions/{id}/recovery": ["kind"],
-  "POST /api/sessions/{id}/continue": ["kind"],
+  "POST /api/sessions/{id}/continue": [],
   "POST /api/sessions/{id}/rename": ["kind"],
   "POST /api/sessions/{id}/archive": ["kind"],
   "POST /api/sessions/{id}/unarchive": ["kind"],

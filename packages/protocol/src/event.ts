@@ -9,6 +9,7 @@ import {
   artifactId,
   callId,
   commandId,
+  continueId,
   environmentId,
   inputId,
   partId,
@@ -211,7 +212,16 @@ export const eventData = {
   /** It went out of the line: there is nothing left to do, or a person wants it not done now. */
   "place.left": z.object({}),
 
-  "activity.opened": z.object({ id: activityId }),
+  /**
+   * A person asks the session to go on, whatever it waits for or not. `activityId`: the one that was open; it waited and goes on, or `joined`: it was
+   * at work already, and nothing more is done. Without: one is opened, unless the word is withdrawn before.
+   */
+  "continue.asked": z.object({ id: continueId, activityId: activityId.optional(), joined: z.literal(true).optional() }),
+  /** A person stopped the session before anything came of it. */
+  "continue.withdrawn": z.object({ id: continueId }),
+
+  /** `continued`: nothing new was said; a person asked the session to go on. */
+  "activity.opened": z.object({ id: activityId, continued: continueId.optional() }),
   /** `boundary`: when the turn under way has ended; else at once. */
   "activity.interrupt-requested": z.object({ id: activityId, at: interruptAt.optional() }),
   /** Whoever was at it is gone, and another goes on where its record ends. */

@@ -7,6 +7,7 @@ export type {
   ProjectId,
   SessionId,
   InputId,
+  ContinueId,
   ActivityId,
   TurnId,
   PartId,
@@ -37,6 +38,7 @@ function idSchema<K extends IdKind>(kind: K) {
 export const projectId = idSchema("project");
 export const sessionId = idSchema("session");
 export const inputId = idSchema("input");
+export const continueId = idSchema("continue");
 export const activityId = idSchema("activity");
 export const turnId = idSchema("turn");
 export const partId = idSchema("part");

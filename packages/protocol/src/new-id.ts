@@ -3,6 +3,7 @@ export const prefixes = {
   project: "prj",
   session: "ses",
   input: "inp",
+  continue: "con",
   activity: "act",
   turn: "trn",
   part: "prt",
@@ -25,6 +26,7 @@ export type Id<K extends IdKind> = `${(typeof prefixes)[K]}_${string}`;
 export type ProjectId = Id<"project">;
 export type SessionId = Id<"session">;
 export type InputId = Id<"input">;
+export type ContinueId = Id<"continue">;
 export type ActivityId = Id<"activity">;
 export type TurnId = Id<"turn">;
 export type PartId = Id<"part">;

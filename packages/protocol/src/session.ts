@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
 import { admitInput } from "./input.ts";
-import { callId, projectId, sessionId, snapshotId } from "./id.ts";
+import { callId, continueId, projectId, sessionId, snapshotId } from "./id.ts";
 import { sessionState } from "./state.ts";
 import { todoItem } from "./todo.ts";
 import { toolPatterns } from "./tool.ts";
@@ -104,8 +104,18 @@ export type InterruptAnswer = z.infer<typeof interruptAnswer>;
 export const recoveryAnswer = z.object({ kind: z.literal("decided") });
 export type RecoveryAnswer = z.infer<typeof recoveryAnswer>;
 
-/** Of an activity that waits after so many turns. */
-export const continueAnswer = z.object({ kind: z.enum(["continued", "nothing-to-continue"]) });
+/** The id is the client's, so that sending it again is harmless. Without: each is another. */
+export const continueSession = z.object({ id: continueId.optional() });
+export type ContinueSession = z.infer<typeof continueSession>;
+
+/**
+ * `continued`: it goes on, and the model is asked at least once. `joined`: it was at work already. `waits`: a person has to answer a question or to
+ * decide on a call first, and nothing was done.
+ */
+export const continueAnswer = z.discriminatedUnion("kind", [
+  z.object({ kind: z.enum(["continued", "joined"]) }),
+  z.object({ kind: z.literal("waits"), on: z.enum(["question", "recovery"]) }),
+]);
 export type ContinueAnswer = z.infer<typeof continueAnswer>;
 
 export const renameSession = z.object({ title: z.string().trim().min(1).max(200) });

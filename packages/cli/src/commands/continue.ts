@@ -1,3 +1,4 @@
+import { continueSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { stateHint } from "../state-words.ts";
@@ -7,9 +8,12 @@ import { sessionWords, whichSession } from "../which-session.ts";
 export const continueCommand = defineCommand({
   name: "continue",
   usage: "continue [SESSION] [--json]",
-  summary: "Lets a session go on that stopped after its limit of turns.",
-  details: `${sessionWords} Without SESSION it is that one, too. It may take as many turns again (the setting turnLimit). Saying something to it
-does the same.`,
+  summary: "Has a session go on: the model is asked at least once, also when nothing new was said.",
+  details: `${sessionWords} Without SESSION it is that one, too. It goes on after a failure, after an interrupt, after its limit of turns (then it may
+take as many again, the setting turnLimit), and when it is done. One that is at work goes on anyway. One that waits for your answer or
+decision says so. \`corral resume\` is the same.
+
+Exit code: 0 it goes on, 1 failed, 2 usage, 3 it waits for you.`,
   examples: [["corral continue @last", "go on"]],
   args: { json: { type: "boolean", description: "print the answer as a line of JSON" } },
   words: "any",
@@ -17,16 +21,17 @@ does the same.`,
   async run({ json, _: words }, world) {
     const client = await connectDaemon(world);
     const session = await whichSession(client, words, world);
-    const answer = await client.sessions.continue(session);
+    const answer = await continueSurely(client, session, world);
     if (json === true) world.out.write(jsonLine(answer));
-    if (answer.kind === "continued") {
-      if (json !== true) world.err.write(`it goes on; watch it with \`corral attach ${session}\`\n`);
+    if (answer.kind !== "waits") {
+      const how = answer.kind === "joined" ? "it is at work already" : "it goes on";
+      if (json !== true) world.err.write(`${how}; watch it with \`corral attach ${session}\`\n`);
       return 0;
     }
     const { state } = await client.sessions.get(session);
-    world.err.write(`${session} is ${state.state} and waits for no such word\n`);
+    world.err.write(`${session} waits for you\n`);
     const hint = stateHint(state, session);
     if (hint !== "") world.err.write(`hint: ${hint}\n`);
-    return 1;
+    return 3;
   },
 });

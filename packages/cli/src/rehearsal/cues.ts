@@ -81,6 +81,9 @@ class Listening {
       case "activity.waiting":
         this.#isAtRest = type === "activity.settled" || data.on === "continue";
         return;
+      case "activity.opened":
+        if (data.continued !== undefined) this.beyond ??= "a person had it go on without saying anything";
+        return;
       case "activity.interrupt-requested":
         this.beyond ??= "it was interrupted";
         return;

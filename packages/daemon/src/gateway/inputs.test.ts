@@ -45,8 +45,10 @@ test("a queue is parked and resumed, an interrupt may wait for the boundary, and
   expect(await send(`${at}/queue`, { decision: "park" })).toEqual({ status: 200, body: { kind: "parked" } });
   expect(await read(at)).toMatchObject({ inbox: { waiting: 0, isParked: true } });
   expect(await send(`${at}/queue`, { decision: "resume" })).toEqual({ status: 200, body: { kind: "resumed" } });
-  expect(await send(`${at}/continue`, {})).toEqual({ status: 200, body: { kind: "nothing-to-continue" } });
+  expect(await send(`${at}/continue`, { id: "con_1" })).toEqual({ status: 200, body: { kind: "continued" } });
   await gate.add(session.id, event("activity.opened", { id: "act_1" }));
+  expect(await send(`${at}/continue`, {})).toEqual({ status: 200, body: { kind: "joined" } });
+  expect(await send(`${at}/continue`, { id: "con_1" })).toEqual({ status: 200, body: { kind: "continued" } });
   expect(await send(`${at}/interrupt`, { at: "boundary" })).toEqual({ status: 202, body: { kind: "requested" } });
   expect((await gate.events()).at(-1)).toMatchObject({ data: { id: "act_1", at: "boundary" } });
   expect(await send(`${at}/archive`, {})).toMatchObject({ status: 409, body: { code: "session.busy" } });

@@ -2,6 +2,7 @@ import {
   archiveAnswer,
   beginSession,
   continueAnswer,
+  continueSession,
   CorralError,
   createSession,
   deleteAnswer,
@@ -153,15 +154,18 @@ export const sessionRoutes: Routes = (app, { sessions, removal, sight, log }) =>
     {
       schema: {
         tags,
-        description: "Lets an activity that waits after its limit of turns take as many again.",
+        description:
+          "Has the session go on: the model is asked at least once, also when nothing new was said, after a failure or an interrupt. One that waits " +
+          "after its limit of turns may take as many again; one that is at work is joined; one that waits for an answer or a decision says so. " +
+          "With an id it counts once.",
         params: sessionParams,
-        body: z.object({}),
+        body: continueSession,
         response: { 200: continueAnswer },
       },
     },
     async (request) => {
       await requireMayDrive(sessions, request.params.id, principalOf(request));
-      return sessions.continue(request.params.id, request.by);
+      return sessions.continue(request.params.id, request.by, request.body.id ?? request.newId("continue"));
     },
   );
 

@@ -15,7 +15,7 @@ import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import type { Call as RuleCall, Judged } from "../rules/index.ts";
-import { countWaitingInAll, foldHistory, promote, type Sessions } from "../sessions/index.ts";
+import { continuesWanted, countWaitingInAll, foldHistory, promote, type Sessions } from "../sessions/index.ts";
 import { closeCutParts } from "./cut-parts.ts";
 import { Keeping } from "./keeping.ts";
 import { type PlaceLimits, Usher } from "./places/index.ts";
@@ -163,6 +163,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     switch (stored.type) {
       case "input.admitted":
       case "input.flipped":
+      case "continue.asked":
       case "queue.resumed":
       case "session.unarchived":
         return wake(stored.stream as SessionId);
@@ -366,7 +367,7 @@ function noteFault(post: Post, error: unknown): void {
 async function unfinished(log: Log): Promise<Set<SessionId>> {
   const open = await log.rows("sessions", { where: { open: 1 } });
   const waiting = await countWaitingInAll(log);
-  return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.keys()]);
+  return new Set([...open.map((row) => row["key"] as SessionId), ...waiting.keys(), ...(await continuesWanted(log))]);
 }
 
 async function assign(
@@ -452,7 +453,7 @@ function agentOf(session: string): string {
 }
 
 function lastTrace(events: readonly StoredEvent[]): TraceId | undefined {
-  return events.findLast(({ type }) => type === "input.promoted")?.traceId;
+  return events.findLast(({ type }) => type === "input.promoted" || type === "activity.opened")?.traceId;
 }
 
 function traced(traceId: TraceId | undefined): { readonly traceId?: TraceId } {

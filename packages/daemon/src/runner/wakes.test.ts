@@ -135,6 +135,17 @@ test("a session that runs already is left alone at start-up", async () => {
   expect(starts).toHaveLength(1);
 });
 
+test("a word to go on that nothing came of is taken up at start-up, and once", async () => {
+  await bench.sessions.continue(bench.id, by);
+  const foreman = employ();
+  await foreman.begin();
+  const run = await started(1);
+  expect((await run.office.promote({ activity: undefined })).events.map(({ type }) => type)).toEqual([
+    "activity.opened",
+  ]);
+  expect(await run.office.promote({ activity: undefined })).toEqual({ events: [], inputs: [] });
+});
+
 test("a claim is held until all of its run is over, and free then", async () => {
   employ();
   await say();

@@ -229,6 +229,9 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
   switch (type) {
     case "activity.opened":
       history.activity = newActivity(data.id);
+      if (data.continued === undefined) return;
+      if (!isUnanswered(history.entries)) history.entries.push({ kind: "told", topic: "continue", text: askedToGoOn });
+      history.activity.unanswered = true;
       return;
     case "activity.interrupt-requested":
       if (activity?.id !== data.id) return;
@@ -260,6 +263,15 @@ function applyActivityEvent(history: History, { type, data }: NewEvent): void {
       applyTurnEvent(activity.turn, { type, data } as NewEvent);
       if (type === "turn.settled") settleTurn(activity, activity.turn);
   }
+}
+
+/** What the model reads where nothing new was said: providers take no conversation that ends with its own words. */
+const askedToGoOn = "The operator asks you to go on.";
+
+/** Whether the model has not replied to what was said last, as after a failure: it is asked the same once more. */
+function isUnanswered(entries: readonly Entry[]): boolean {
+  const last = entries.findLast((entry) => entry.kind !== "turn" || entry.said.length > 0 || entry.calls.length > 0);
+  return last !== undefined && (last.kind !== "turn" || last.calls.length > 0);
 }
 
 function settleTurn(activity: OpenActivity, { calls }: Turn): void {

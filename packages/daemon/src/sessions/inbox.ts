@@ -4,6 +4,7 @@ import {
   artifactOf,
   type Attachment,
   type ChangeInput,
+  type ContinueId,
   CorralError,
   event,
   type InputId,
@@ -27,6 +28,7 @@ import { titleFrom } from "./title.ts";
  * 3. An input is promoted once, as it is then: promotion and every change are guarded by the version of its row inside the
  *    transaction, so that of those that meet exactly one wins, and the others look again.
  * 4. What may be promoted is decided by the log alone: whether the queue is parked, whether the session is archived.
+ * 5. A person's word to go on opens an activity where nothing else does; what does open one takes it along.
  */
 
 export type Admission =
@@ -159,7 +161,7 @@ export interface PromotionPlace {
 
 /**
  * Promotes what may run now, under the session's lease. Inside an open activity: all waiting steers.
- * Otherwise an activity is opened by all waiting steers together, or else by the first of a queue that is not parked.
+ * Otherwise an activity is opened by all waiting steers together, or else by the first of a queue that is not parked, or else by a person's word to go on.
  * Nothing eligible: both lists are empty, and nothing is written. What is written is of the trace of the
  * input that came last.
  */
@@ -167,12 +169,14 @@ export async function promote(log: Log, lease: Lease, { activity: open }: Promot
   return untilItHolds(async () => {
     const session = await log.row("sessions", lease.stream);
     const eligible = await eligibleIn(log, session, { mayOpen: open === undefined });
-    if (session === undefined || eligible.length === 0) return { events: [], inputs: [] };
+    const wanted = open === undefined && eligible.length === 0 ? await wantedContinue(log, session) : undefined;
+    if (session === undefined || (eligible.length === 0 && wanted === undefined)) return { events: [], inputs: [] };
     const activityId = open ?? newId("activity");
     const ids = eligible.map((row) => row["key"] as InputId);
-    const traceId = eligible.at(-1)?.["trace_id"] as string | null | undefined;
+    const traceId = (eligible.at(-1) ?? wanted)?.["trace_id"] as string | null | undefined;
+    const continued = wanted === undefined ? {} : { continued: wanted["id"] as ContinueId };
     fault("inbox.promoting");
-    const opening: NewEvent[] = open === undefined ? [event("activity.opened", { id: activityId })] : [];
+    const opening: NewEvent[] = open === undefined ? [event("activity.opened", { id: activityId, ...continued })] : [];
     const events = await log.append({
       stream: lease.stream,
       actor: "corral",
@@ -182,6 +186,9 @@ export async function promote(log: Log, lease: Lease, { activity: open }: Promot
       events: [...opening, ...ids.map((id) => event("input.promoted", { id, activityId }))],
       guards: [
         ...eligible.map((row): Guard => ({ table: "inputs", key: row["key"] as string, is: seenAs(row) })),
+        ...(wanted === undefined
+          ? []
+          : [{ table: "wanted_continues", key: lease.stream, is: { id: wanted["id"]! } } satisfies Guard]),
         { table: "sessions", key: lease.stream, is: asItRuns(session) },
       ],
     });
@@ -192,7 +199,19 @@ export async function promote(log: Log, lease: Lease, { activity: open }: Promot
 
 /** Whether something waits that may open an activity. */
 export async function hasEligible(log: Log, session: SessionId): Promise<boolean> {
-  return (await eligibleIn(log, await log.row("sessions", session), { mayOpen: true })).length > 0;
+  const row = await log.row("sessions", session);
+  if ((await eligibleIn(log, row, { mayOpen: true })).length > 0) return true;
+  return (await wantedContinue(log, row)) !== undefined;
+}
+
+/** The sessions that are to go on without anything new being said. */
+export async function continuesWanted(log: Log): Promise<readonly SessionId[]> {
+  return (await log.rows("wanted_continues")).map((row) => row["key"] as SessionId);
+}
+
+async function wantedContinue(log: Log, session: Row | undefined): Promise<Row | undefined> {
+  if (session === undefined || session["archived"] === 1) return undefined;
+  return log.row("wanted_continues", session["key"] as SessionId);
 }
 
 async function eligibleIn(
@@ -226,7 +245,7 @@ export function wordsOf({ text, attachments }: { text: string; attachments: read
 const mostAttempts = 50;
 
 /** Decides anew whenever somebody else was quicker. */
-async function untilItHolds<T>(attempt: () => Promise<T>): Promise<T> {
+export async function untilItHolds<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();

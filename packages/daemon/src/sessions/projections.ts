@@ -5,11 +5,11 @@ import { textChanges } from "./texts.ts";
 
 /**
  * `open`: 1 from the opening of an activity until it settles, so that start-up finds unfinished work. `activity`: the one
- * that is open. `parked_by_…`: since when, null when not.
+ * that is open. `ending`: 1 where that was interrupted. `parked_by_…`: since when, null when not.
  */
 const sessions: Projection = {
   table: "sessions",
-  version: 3,
+  version: 4,
   columns: {
     project: "text",
     title: "text",
@@ -22,6 +22,7 @@ const sessions: Projection = {
     state: "text",
     open: "integer",
     activity: "text",
+    ending: "integer",
     parked_by_interrupt: "text",
     parked_by_person: "text",
     archived: "integer",
@@ -182,6 +183,39 @@ const inPlace: Projection = {
   },
 };
 
+/** Who was asked to go on, by the id of the word, so that it counts once. `joined`: 1 where it was at work already. */
+const continues: Projection = {
+  table: "continues",
+  version: 1,
+  columns: { session: "text", joined: "integer" },
+  changes: ({ stream, type, data }) => {
+    if (type === "continue.asked") return [{ key: data.id, set: { session: stream, joined: data.joined ? 1 : 0 } }];
+    return type === "session.expired" ? [{ deleteAll: true }] : [];
+  },
+};
+
+/** Sessions that are to open an activity without anything new being said: the word of a person that nothing came of yet. A later stop takes it back. */
+const wantedContinues: Projection = {
+  table: "wanted_continues",
+  version: 1,
+  columns: { id: "text", trace_id: "text" },
+  changes: (stored) => {
+    const key = stored.stream;
+    switch (stored.type) {
+      case "continue.asked":
+        if (stored.data.activityId !== undefined) return [];
+        return [{ key, set: { id: stored.data.id, trace_id: stored.traceId ?? null } }];
+      case "continue.withdrawn":
+      case "activity.opened":
+      case "activity.interrupt-requested":
+      case "session.expired":
+        return [{ key, delete: true }];
+      default:
+        return [];
+    }
+  },
+};
+
 /** Agents' lists of what is to be done. */
 const todos: Projection = {
   table: "todos",
@@ -205,6 +239,8 @@ export const sessionProjections: readonly Projection[] = [
   removedSessions,
   inPlace,
   todos,
+  continues,
+  wantedContinues,
 ];
 
 function sessionChanges(stored: StoredEvent): readonly Change[] {
@@ -235,7 +271,7 @@ function ownColumns(stored: StoredEvent): Record<string, string | number | null>
         environment: JSON.stringify(environment),
         workspace,
       };
-      return { ...row, turn_limit: turnLimit, archived: 0 };
+      return { ...row, turn_limit: turnLimit, archived: 0, ending: 0 };
     }
     case "session.renamed":
       return { title: stored.data.title };
@@ -246,9 +282,9 @@ function ownColumns(stored: StoredEvent): Record<string, string | number | null>
     case "input.admitted":
       return stored.data.title === undefined ? {} : { title: stored.data.title };
     case "activity.opened":
-      return { parked_by_interrupt: null };
+      return { parked_by_interrupt: null, ending: 0 };
     case "activity.interrupt-requested":
-      return { parked_by_interrupt: since };
+      return { parked_by_interrupt: since, ending: 1 };
     case "queue.parked":
       return { parked_by_person: since };
     case "queue.resumed":

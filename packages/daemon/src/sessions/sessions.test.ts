@@ -1,6 +1,7 @@
 import { beginSession, CorralError, event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../log/index.ts";
+import { foldHistory } from "./history.ts";
 import { promote } from "./inbox.ts";
 import { openSessions } from "./sessions.ts";
 import { by, input, openBench, type SessionBench } from "./testing/bench.ts";
@@ -171,22 +172,102 @@ describe("an interrupt", () => {
 });
 
 describe("continuing", () => {
-  test("without anything that waits for it starts nothing", async () => {
-    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "nothing-to-continue" });
-    await admit("hello");
-    await promoteNow();
-    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "nothing-to-continue" });
-    expect(await bench.types()).not.toContain("activity.resumed");
+  const about = { kind: "agent", callId: "cal_1", turnId: "trn_1" } as const;
+  const question = { about, text: "Which?", choices: [], takesText: true };
+  const words = async () =>
+    (await bench.types()).filter((type) => /^(?:continue|activity|session)\.(?!created)/.test(type));
+
+  test("where nothing is open has an activity opened, without anything new being said", async () => {
+    expect(await bench.sessions.continue(bench.id, { actor: "person:ann" }, "con_1")).toEqual({ kind: "continued" });
+    const [asked] = (await historyOf(bench.log, bench.id)).slice(-1);
+    expect(asked).toMatchObject({ type: "continue.asked", actor: "person:ann", data: { id: "con_1" } });
+    expect(await promoteNow()).toMatchObject({ inputs: [] });
+    const { activity, entries } = foldHistory(await historyOf(bench.log, bench.id));
+    expect(activity).toMatchObject({ unanswered: true, turn: undefined });
+    expect(entries).toEqual([{ kind: "told", topic: "continue", text: "The operator asks you to go on." }]);
+    expect(await words()).toEqual(["continue.asked", "activity.opened"]);
   });
 
-  test("is done once by those who ask at once", async () => {
+  test("is a word that what is said opens an activity with, too, and then it is used up", async () => {
+    await bench.sessions.continue(bench.id, by);
+    await admit("hello");
+    expect(await promoteNow()).toMatchObject({ inputs: [{ text: "hello" }] });
+    const [opened] = (await historyOf(bench.log, bench.id)).flatMap((each) =>
+      each.type === "activity.opened" ? [each.data] : [],
+    );
+    expect(opened).toEqual({ id: expect.stringMatching(/^act_/) });
+    await tell(event("activity.settled", { id: opened!.id, outcome: "done" }));
+    await promoteNow();
+    expect(await words()).toEqual(["continue.asked", "activity.opened", "activity.settled"]);
+  });
+
+  test("counts once by its id, for one session, whatever it has come to", async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => bench.sessions.continue(bench.id, by, "con_1")));
+    await promoteNow();
+    answers.push(await bench.sessions.continue(bench.id, by, "con_1"));
+    const other = await bench.another();
+    await expect(bench.sessions.continue(other, by, "con_1")).rejects.toMatchObject({ code: "input.conflict" });
+    expect(answers).toEqual(Array.from({ length: 4 }, () => ({ kind: "continued" })));
+    expect(await words()).toEqual(["continue.asked", "activity.opened"]);
+  });
+
+  test("joins what is at work, and is on record", async () => {
+    await tell(event("activity.opened", { id: "act_1" }));
+    expect(await bench.sessions.continue(bench.id, by, "con_1")).toEqual({ kind: "joined" });
+    expect(await bench.sessions.continue(bench.id, by, "con_1")).toEqual({ kind: "joined" });
+    expect(await words()).toEqual(["activity.opened", "continue.asked"]);
+    await tell(event("activity.settled", { id: "act_1", outcome: "done" }));
+    await promoteNow();
+    expect(await words()).toEqual(["activity.opened", "continue.asked", "activity.settled"]);
+  });
+
+  test("after the limit of turns resumes once, whoever asks", async () => {
     await tell(event("activity.opened", { id: "act_1" }), event("activity.waiting", { id: "act_1", on: "continue" }));
     const answers = await Promise.all([1, 2, 3].map(() => bench.sessions.continue(bench.id, by)));
-    expect(answers.map(({ kind }) => kind).toSorted()).toEqual([
-      "continued",
-      "nothing-to-continue",
-      "nothing-to-continue",
-    ]);
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(["continued", "joined", "joined"]);
+    expect((await words()).filter((type) => type === "activity.resumed")).toHaveLength(1);
+  });
+
+  test.each<["question" | "recovery", NewEvent]>([
+    ["question", event("question.asked", { ...question, id: "que_1", activityId: "act_1" })],
+    ["recovery", event("call.unknown", { id: "cal_1", reason: "lost" })],
+  ])("does nothing where a person is to speak first, and says so: %s", async (on, why) => {
+    await tell(event("activity.opened", { id: "act_1" }), why, event("activity.waiting", { id: "act_1", on }));
+    const before = await bench.types();
+    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "waits", on });
+    expect(await bench.types()).toEqual(before);
+  });
+
+  test("during the end of an interrupted activity has the next one opened, also where the queue was resumed", async () => {
+    await tell(event("activity.opened", { id: "act_1" }));
+    await bench.sessions.interrupt(bench.id, by);
+    await bench.sessions.decideQueue(bench.id, "resume", by);
+    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "continued" });
+    await tell(event("activity.settled", { id: "act_1", outcome: "interrupted" }));
+    await promoteNow();
+    expect((await view()).state.state).toBe("thinking");
+  });
+
+  test("is taken back by a stop that comes after it", async () => {
+    await tell(event("activity.opened", { id: "act_1" }));
+    await bench.sessions.interrupt(bench.id, by);
+    await bench.sessions.continue(bench.id, by);
+    await bench.sessions.interrupt(bench.id, by);
+    await tell(event("activity.settled", { id: "act_1", outcome: "interrupted" }));
+    await promoteNow();
+    expect((await view()).state.state).toBe("idle");
+    await bench.sessions.continue(bench.id, by, "con_2");
+    await tell(event("place.awaited", { limit: "sessions.atOnce", most: 1, position: 1 }));
+    expect(await bench.sessions.interrupt(bench.id, by)).toEqual({ kind: "parked" });
+    await promoteNow();
+    expect((await words()).at(-1)).toBe("continue.withdrawn");
+    expect(await bench.types()).toContain("queue.parked");
+  });
+
+  test("brings a session back that was archived", async () => {
+    await bench.sessions.archive(bench.id, by);
+    expect(await bench.sessions.continue(bench.id, by)).toEqual({ kind: "continued" });
+    expect(await view()).toMatchObject({ isArchived: false });
   });
 });
 

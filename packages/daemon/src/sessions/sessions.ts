@@ -7,6 +7,7 @@ import {
   type CallId,
   type ChangeInput,
   type ContinueAnswer,
+  type ContinueId,
   CorralError,
   type CreateSession,
   type DecideQueue,
@@ -52,6 +53,7 @@ import {
   countWaitingInAll,
   firstAdmission,
   isParked,
+  untilItHolds,
   waitingIn,
 } from "./inbox.ts";
 import { type Search, searchTexts } from "./texts.ts";
@@ -88,8 +90,12 @@ export interface Sessions {
    * is parked. One that waits for a person or for a place ends at once; where none is open yet, what waits for a place is parked. Final, also when the daemon ends before it does.
    */
   interrupt(id: SessionId, by: By, at?: InterruptAt): Promise<InterruptAnswer>;
-  /** A person's word to an activity that waits after so many turns: as many again. */
-  continue(id: SessionId, by: By): Promise<ContinueAnswer>;
+  /**
+   * A person's word to go on, durable when it resolves. An activity that waits after so many turns gets as many again, one that is at work is
+   * joined, and where none is open one is opened, so that the model is asked at least once. By its id it counts once. What waits for a person's
+   * answer or decision waits on. Throws `not-found`, and `input.conflict` for an id of another session. Brings one that was archived back.
+   */
+  continue(id: SessionId, by: By, word?: ContinueId): Promise<ContinueAnswer>;
   rename(id: SessionId, title: string, by: By): Promise<RenameAnswer>;
   /** Out of the list, and nothing of it runs until a word is said to it. Throws `session.busy` in the middle of an activity. */
   archive(id: SessionId, by: By): Promise<ArchiveAnswer>;
@@ -220,13 +226,22 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
       return { kind: isDone ? "requested" : "nothing-running" };
     },
 
-    async continue(id, by) {
-      const row = await rowOf(id);
-      const activity = activityIn(row);
-      if (activity.state !== "waiting" || activity.on !== "continue") return { kind: "nothing-to-continue" };
-      const asWaits = { ...isThere(id), is: { state: row["state"]! } };
-      const isDone = await appended(id, by, [event("activity.resumed", { id: activity.activityId })], [asWaits]);
-      return { kind: isDone ? "continued" : "nothing-to-continue" };
+    async continue(id, by, word = newId("continue")) {
+      return untilItHolds(async () => {
+        const row = await rowOf(id);
+        const before = await log.row("continues", word);
+        if (before !== undefined) return continuedBefore(before, id);
+        const { state } = await viewOf(row, 0);
+        if (state.state === "waiting" && (state.on === "question" || state.on === "recovery"))
+          return { kind: "waits", on: state.on };
+        const { kind, events } = continuing(row, word);
+        const { state: was, ending, archived } = row;
+        const asSeen = { ...isThere(id), is: { state: was!, ending: ending!, archived: archived! } };
+        fault("continue.asking");
+        await log.append({ stream: id, ...by, events, guards: [{ table: "continues", key: word, is: null }, asSeen] });
+        fault("continue.asked");
+        return { kind };
+      });
     },
 
     async rename(id, title, by) {
@@ -320,7 +335,9 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   /** What waits for a place is kept and parked, steers too: nothing of it begins until a person says so. */
   async function holdBack(id: SessionId, by: By, at: InterruptAt): Promise<InterruptAnswer> {
     const steers = (await waitingIn(log, id)).filter(({ delivery }) => delivery === "steer");
+    const wanted = await log.row("wanted_continues", id);
     const events = [
+      ...(wanted === undefined ? [] : [event("continue.withdrawn", { id: wanted["id"] as ContinueId })]),
       ...steers.map((input) => event("input.flipped", { id: input.id, delivery: "queue" })),
       event("queue.parked", {}),
     ];
@@ -426,6 +443,25 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   async function mustExist(table: string, key: string, noun: string): Promise<void> {
     if ((await log.row(table, key)) === undefined) throw missing(noun, key);
   }
+}
+
+/** What comes of a person's word to go on, by what the session does. An activity that was interrupted is about to end and is not joined. */
+function continuing(row: Row, word: ContinueId): { kind: "continued" | "joined"; events: readonly NewEvent[] } {
+  const activity = activityIn(row);
+  if (row["open"] === 0 || row["ending"] === 1 || !("activityId" in activity)) {
+    const back = row["archived"] === 1 ? [event("session.unarchived", {})] : [];
+    return { kind: "continued", events: [event("continue.asked", { id: word }), ...back] };
+  }
+  const { activityId } = activity;
+  if (activity.state !== "waiting" || activity.on !== "continue")
+    return { kind: "joined", events: [event("continue.asked", { id: word, activityId, joined: true })] };
+  const resumed = event("activity.resumed", { id: activityId });
+  return { kind: "continued", events: [event("continue.asked", { id: word, activityId }), resumed] };
+}
+
+function continuedBefore({ session, joined }: Row, id: SessionId): ContinueAnswer {
+  if (session !== id) throw new CorralError("input.conflict", "this id belongs to a word to another session");
+  return { kind: joined === 1 ? "joined" : "continued" };
 }
 
 /** How its workspace begins. */

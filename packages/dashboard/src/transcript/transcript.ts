@@ -282,6 +282,9 @@ function takeTurnEvent(transcript: Transcript, event: StoredEvent): void {
     }
     case "turn.settled":
       return dropGrowing(transcript);
+    case "activity.opened":
+      if (event.data.continued !== undefined) note("quiet", "Asked to go on");
+      return;
     case "activity.waiting":
       if (event.data.on === "continue") note("quiet", "It took many turns and waits. Write to it and it goes on.");
       return;
