@@ -110,6 +110,32 @@ test.each([
   await expect(asking).rejects.toMatchObject({ code: "provider.unavailable", retry: "later" });
 });
 
+test("an answer whose first line is no JSON is a failure that may pass", async () => {
+  await set();
+  const asking = ask([{ role: "user", text: "hi" }]);
+  const stream = (await model.nextRequest()).stream();
+  stream.raw("data: {oops\n\n");
+  stream.endEarly();
+  await expect(asking).rejects.toMatchObject({ code: "provider.unavailable", retry: "later" });
+});
+
+test.each([
+  ["a page", "<html><style>a { color: red }</style>log in</html>"],
+  ["a word", "Ollama is running"],
+  ["a JSON document", '{"status":"running"}\n'],
+])("%s is no reply, and the failure says where to look", async (_, body) => {
+  await set();
+  const asking = ask([{ role: "user", text: "hi" }]);
+  const stream = (await model.nextRequest()).stream();
+  stream.raw(body);
+  stream.endEarly();
+  await expect(asking).rejects.toMatchObject({
+    code: "provider.refused",
+    retry: "never",
+    hint: "Check OLLAMA_HOST, and that `ollama serve` runs: what answers there is no model server.",
+  });
+});
+
 describe("the room that is made", () => {
   test("grows with the conversation, up to what the model reads", async () => {
     await set({ context: 40_000 });

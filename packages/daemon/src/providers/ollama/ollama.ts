@@ -25,7 +25,11 @@ const usualContext = 32_768;
  */
 export function openOllama({ key, baseUrl, headers, patience }: Access): Provider {
   const address = ollamaAddress(baseUrl);
-  const fetch = keepAliveFetch(naming, { ...(patience && { patience }), door: () => new LineDoor(naming) });
+  const terms = patience === undefined ? {} : { patience };
+  const fetches = {
+    chat: keepAliveFetch(naming, { ...terms, door: () => new LineDoor(naming) }),
+    show: keepAliveFetch(naming, terms),
+  };
   const contexts = new Map<string, Promise<number>>();
   return {
     name: "ollama",
@@ -74,8 +78,8 @@ export function openOllama({ key, baseUrl, headers, patience }: Access): Provide
     return shownFacts(await response.json().catch(() => undefined)).context ?? usualContext;
   }
 
-  function post(path: string, body: object, signal: AbortSignal | undefined): Promise<Response> {
-    return fetch(`${address}/api/${path}`, {
+  function post(path: keyof typeof fetches, body: object, signal: AbortSignal | undefined): Promise<Response> {
+    return fetches[path](`${address}/api/${path}`, {
       method: "POST",
       headers: {
         "content-type": "application/json",

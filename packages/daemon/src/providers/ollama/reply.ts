@@ -87,11 +87,17 @@ export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** The door that a reply comes in by: its lines without empty ones, up to the one that says that it is done. */
+/**
+ * The door that a reply comes in by: its lines without empty ones, up to the one that says that it is done.
+ *
+ * 1. A line that is broken JSON is passed on, for the reader to fail on: the next try may do better.
+ * 2. An answer without any line of a reply comes from another kind of server: the address is a wrong one.
+ */
 export class LineDoor implements Door {
   readonly #naming: Naming;
   readonly #lines: Lines;
-  #isFirst = true;
+  #isReply = false;
+  #hasText = false;
   over = false;
 
   constructor(naming: Naming) {
@@ -104,7 +110,9 @@ export class LineDoor implements Door {
   }
 
   end(): string {
-    return this.#passed([this.#lines.end()]);
+    const passed = this.#passed([this.#lines.end()]);
+    if (this.#hasText && !this.#isReply) throw noModelServer(this.#naming);
+    return passed;
   }
 
   #passed(lines: readonly string[]): string {
@@ -113,9 +121,20 @@ export class LineDoor implements Door {
 
   #takes(line: string): boolean {
     if (this.over || line.trim() === "") return false;
-    if (this.#isFirst && !line.trimStart().startsWith("{")) throw noModelServer(this.#naming);
-    this.#isFirst = false;
+    if (!this.#hasText && (/^\s*</.test(line) || !line.includes("{"))) throw noModelServer(this.#naming);
+    this.#hasText = true;
+    this.#isReply ||= isOfReply(line);
     this.over = isLast(line);
+    return true;
+  }
+}
+
+/** Also what should be one and is broken. */
+function isOfReply(line: string): boolean {
+  try {
+    const { message, error, done } = lineOf(line);
+    return message !== undefined || error !== undefined || done !== undefined;
+  } catch {
     return true;
   }
 }
