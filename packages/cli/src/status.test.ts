@@ -70,6 +70,15 @@ test("settings that are broken are told of, with the place", async () => {
   );
 });
 
+test("what has run out is told of, with how many wait for it and what to do", async () => {
+  await stage.open(stand.world.home);
+  stage.shortage = { sessions: 2, message: "No more files can be opened.", hint: "Raise the limit" };
+  expect(await status()).toBe(0);
+  expect(stand.written.err).toBe(
+    "warning: 2 sessions wait, to go on when this has passed: No more files can be opened.\nhint: Raise the limit\n",
+  );
+});
+
 test("a daemon of another version that knows no status is shown as it wrote itself down", async () => {
   stage.answeredVersion = "0.0.1";
   stage.knowsStatus = false;

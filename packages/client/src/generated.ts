@@ -26,6 +26,7 @@ export interface Api {
         environments: { taken: number; most: number };
         inLine: number;
       };
+      shortage?: { sessions: number; message: string; hint?: string | undefined } | undefined;
       runners: { pid: number; sessions: number }[];
       disk: { freeBytes: number; databaseBytes: number; logBytes: number };
       database: { isSuspect: boolean; damaged: string[] };

@@ -16,6 +16,7 @@ import { openBackups } from "./backups/index.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { type Credentials, keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
+import { mustHaveDescriptors } from "./descriptors/index.ts";
 import { type EnvironmentDrivers, limitsFrom, openTrials, type UsualContainer, wishOf } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
@@ -198,6 +199,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     limits: () => limitsFrom(config.values),
     placeLimits: () => placeLimitsFrom(config.values),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, parts.drivers),
+    mustHaveDescriptors,
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
   config.onChange(() => foreman.look());
@@ -355,6 +357,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   }
 
   async function status(): Promise<DaemonStatus> {
+    const shortage = foreman.shortage();
     return {
       ...info,
       home: home.folder,
@@ -362,6 +365,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       seq: await log.head(),
       sessions: await sessions.count(),
       places: foreman.places(),
+      ...(shortage === undefined ? {} : { shortage }),
       runners: [...host.runners()],
       disk: diskUse(home),
       database: parts.databaseTroubles(home.database),

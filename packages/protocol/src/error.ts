@@ -43,6 +43,7 @@ export const errorStatus = {
   "auth.throttled": 429,
   "request.headers-too-large": 431,
   "jail.unavailable": 503,
+  "descriptors.exhausted": 503,
   "daemon.stopping": 503,
   "daemon.unreachable": 503,
   "daemon.running": 409,

@@ -25,6 +25,8 @@ export const daemonStatus = z.object({
     environments: z.object({ taken: count, most: count }),
     inLine: count,
   }),
+  /** What has run out, so that sessions wait although they have a place. They go on by themselves when there is some again. */
+  shortage: z.object({ sessions: count, message: z.string(), hint: z.string().optional() }).optional(),
   /** Runner processes, and how many sessions each has in its hands. */
   runners: z.array(z.object({ pid: z.int(), sessions: count })),
   /** `freeBytes`: room on the disk that holds the home. */

@@ -30,7 +30,7 @@ export const status = defineCommand({
     if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
     else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
     else world.out.write(shown(absence(recorded, world)));
-    world.err.write(shown(databaseComplaints(found?.database)));
+    world.err.write(shown(databaseComplaints(found?.database) + shortageComplaint(found?.shortage)));
     if (recorded !== undefined && found !== undefined) world.err.write(await complaints(recorded, world));
     return found === undefined ? notRunning : 0;
   },
@@ -79,6 +79,14 @@ function databaseComplaints(database: DaemonStatus["database"] | undefined): str
   ]
     .map((each) => `warning: ${each}\n`)
     .join("");
+}
+
+/** What has run out, and how many wait for it. */
+function shortageComplaint(shortage: DaemonStatus["shortage"]): string {
+  if (shortage === undefined) return "";
+  const { sessions, message, hint } = shortage;
+  const who = sessions === 1 ? "1 session waits" : `${sessions} sessions wait`;
+  return `warning: ${who}, to go on when this has passed: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`;
 }
 
 function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): Promise<Answer> {

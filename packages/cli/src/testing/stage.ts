@@ -42,6 +42,7 @@ export class Stage {
   token = "t0";
   answeredVersion = version;
   knowsStatus = true;
+  shortage: DaemonStatus["shortage"];
   /** However far one reads, there is more. */
   endless = false;
   /** So many inputs are admitted, and the connection is cut before the answer. */
@@ -80,6 +81,7 @@ export class Stage {
       disk: { freeBytes: 1.5e9, databaseBytes: 18_432, logBytes: 2e6 },
       database: { isSuspect: false, damaged: [] },
       seq: 7,
+      ...(this.shortage === undefined ? {} : { shortage: this.shortage }),
     };
   }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { endWith } from "../connections/index.ts";
 import type { Refusal } from "./judge.ts";
 
 /** What somebody inside gets to read in the place of what was asked for. */
@@ -25,7 +26,8 @@ export const noVerdict: Answer = {
 /** On a connection that is no longer read as HTTP. Many programs show the first line and nothing else. */
 export function answerRaw(socket: Duplex, { status, explanation }: Answer): void {
   const body = `corral: ${explanation}\n`;
-  socket.end(
+  endWith(
+    socket,
     `HTTP/1.1 ${status} corral: ${explanation}\r\ncontent-type: text/plain\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +54,16 @@ test("a way stays open while an environment is on record, and goes with it", asy
   await stage.log.append({ stream: stage.session, actor: "agent", events: [closed] });
   await expect.poll(() => existsSync(folder)).toBe(false);
   expect(stage.defects).toEqual([]);
+});
+
+test("agents have no more connections together than there is room for, and one that ends makes room", async () => {
+  await using stage = await openStage({ mostConnections: 2 });
+  const other = await stage.egress.hold(newId("session"));
+  const held = [stage.dial(), stage.dial(other.folder)];
+  await Promise.all(held.map((socket) => once(socket, "connect")));
+  await expect(once(stage.dial(), "close")).resolves.toEqual([false]);
+  held.map((socket) => socket.destroy());
+  await expect.poll(() => stage.say(refusedAsk).catch(() => "closed")).toContain(" 403 ");
 });
 
 test("after a restart the ways of environments on record are open in the folders they had, and others are gone", async () => {

@@ -1,8 +1,9 @@
 import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import type { Server } from "node:http";
-import { join } from "node:path";
+import type { Server } from "node:net";
+import { basename, join } from "node:path";
 import { environmentState, networkContact, type NetworkView } from "@corral/protocol";
+import { descriptorLimit, shortageIn } from "../descriptors/index.ts";
 import type { Log } from "../log/index.ts";
 import { HostQuestions } from "./host-questions.ts";
 import { isShell, Ledger, type Place } from "./ledger.ts";
@@ -15,11 +16,15 @@ import { openResolver, type Resolve } from "./resolve.ts";
  *
  * 1. Whose request it is, is told by the socket it comes by; the folder is in that session's environment and in no other.
  * 2. A way stays open as long as somebody holds it or the session has an environment on record. The folder stays for as
- *    long, across restarts: an environment keeps the folder that it was opened with.
+ *    long, across restarts: an environment keeps the folder that it was opened with. A session at rest without an environment
+ *    has neither; an open way costs one descriptor.
  * 3. The list is asked for anew after every change of settings or of trust, so that a change counts for the next request.
  */
 export interface Egress {
-  /** Opens the ways of the environments on record, and removes what is left of others. */
+  /**
+   * Opens the ways of the environments on record, and removes what is left of others. One that cannot be opened is told of; it is tried
+   * again when the session goes on.
+   */
   begin(): Promise<void>;
   /** The session's way out, open when this resolves. `folder` holds its socket, called `proxy`. */
   hold(session: Place): Promise<{ readonly folder: string; readonly release: () => void }>;
@@ -45,6 +50,8 @@ export interface EgressParts {
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
   readonly exceptions?: ReadonlySet<string>;
   readonly deadlines?: Partial<Deadlines>;
+  /** Of all sessions together. */
+  readonly mostConnections?: number;
   /** How long the figures of what was reached may be behind. */
   readonly pauseMs?: number;
 }
@@ -67,8 +74,14 @@ export function openEgress(parts: EgressParts): Egress {
   const { log, onDefect, resolve = openResolver() } = parts;
   const root = join(parts.home, "egress");
   const ways = new Map<Place, Way>();
+  /** Closing a socket removes its file, so the next one is not made before. */
+  const closings = new Map<Place, Promise<void>>();
   const lists = new Map<Place, { readonly list: Promise<readonly string[]>; readonly until: number }>();
+  /** In all ways together. Each takes a descriptor here and one outside; agents never get more than a quarter of what there are. */
+  const { mostConnections = Math.floor(descriptorLimit() / 8) } = parts;
+  let connections = 0;
   let closed = false;
+  let rootFd: number | undefined;
   const unlisten = log.onCommit((events) => {
     for (const { type, stream } of events) {
       if (type.startsWith("config.") || type.startsWith("project.")) lists.clear();
@@ -80,7 +93,11 @@ export function openEgress(parts: EgressParts): Egress {
     async begin() {
       const held = await onRecord();
       await sweep(held);
-      await Promise.all([...held].map((session) => (ways.get(session) ?? open(session)).opening));
+      const opening = [...held].map(async (session) => {
+        await (ways.get(session) ?? open(session)).opening;
+      });
+      for (const each of await Promise.allSettled(opening))
+        if (each.status === "rejected") onDefect("a way out was not opened", each.reason);
     },
 
     async hold(session) {
@@ -118,6 +135,8 @@ export function openEgress(parts: EgressParts): Egress {
       const open = [...ways.values()];
       ways.clear();
       await Promise.all(open.map(async ({ opening }) => (await opening.catch(() => undefined))?.close()));
+      if (rootFd !== undefined) closeSync(rootFd);
+      rootFd = undefined;
     },
   };
 
@@ -125,11 +144,12 @@ export function openEgress(parts: EgressParts): Egress {
     const folder = join(root, session);
     const way: Way = { folder, holders: 0, opening: listen(session, folder) };
     ways.set(session, way);
-    way.opening.catch(() => ways.delete(session));
+    way.opening.catch(() => ways.get(session) === way && ways.delete(session));
     return way;
   }
 
   async function listen(session: Place, folder: string): Promise<OpenWay> {
+    await closings.get(session);
     const { isHeld } = parts;
     const ledger = new Ledger(log, session, { pauseMs: parts.pauseMs ?? 10_000, hosts: toldApart, onDefect });
     const { ask } = parts;
@@ -149,21 +169,42 @@ export function openEgress(parts: EgressParts): Egress {
     const sockets = new Set<{ destroy(): void }>();
     server.on("connection", (socket) => {
       sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
+      connections += 1;
+      socket.once("close", () => {
+        sockets.delete(socket);
+        connections -= 1;
+      });
+      if (connections > mostConnections) socket.destroy();
     });
-    const forget = await listenIn(folder, server, parts.owner);
+    await listenIn(folder, server);
     return {
       async close() {
         const ended = new Promise<void>((resolve) => server.close(() => resolve()));
         for (const socket of sockets) socket.destroy();
         await ended;
-        forget();
         await ledger.close().catch((error: unknown) => {
           if ((error as { code?: string }).code !== "append.conflict")
             onDefect("the network's ledger is behind", error);
         });
       },
     };
+  }
+
+  /** The path of a socket must be short, so folders are reached by the descriptor of the one that they are all in. */
+  async function listenIn(folder: string, server: Server): Promise<void> {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    rootFd ??= openSync(root, constants.O_DIRECTORY | constants.O_RDONLY | constants.O_NOFOLLOW);
+    const path = `/proc/self/fd/${rootFd}/${basename(folder)}/proxy`;
+    try {
+      rmSync(path, { force: true });
+      await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ path }, resolve));
+      chmodSync(path, 0o600);
+      if (parts.owner !== undefined)
+        for (const each of [path, folder]) chownSync(each, parts.owner.uid, parts.owner.gid);
+    } catch (error) {
+      server.close();
+      throw shortageIn(error) ?? error;
+    }
   }
 
   function listOf(session: Place): Promise<readonly string[]> {
@@ -183,7 +224,14 @@ export function openEgress(parts: EgressParts): Egress {
     if (isNeeded || way.holders > 0 || ways.get(session) !== way || closed) return;
     ways.delete(session);
     lists.delete(session);
-    await (await way.opening).close();
+    const closing = shut(session, way);
+    closings.set(session, closing);
+    await closing.finally(() => closings.delete(session));
+  }
+
+  async function shut(session: Place, way: Way): Promise<void> {
+    const opened = await way.opening.catch(() => undefined);
+    await opened?.close();
     if (!ways.has(session)) rmSync(way.folder, { recursive: true, force: true });
   }
 
@@ -211,21 +259,3 @@ function placeOf(place: Place): Pick<NetworkView["contacts"][number], "session" 
 }
 
 const endings: ReadonlySet<string> = new Set(["environment.closed", "session.expired", "stream.erased"]);
-
-/** Returns what is to be called once the server has closed. The path of a socket must be short, so the folder is entered by its descriptor. */
-async function listenIn(folder: string, server: Server, owner: EgressParts["owner"]): Promise<() => void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const fd = openSync(folder, constants.O_DIRECTORY | constants.O_RDONLY | constants.O_NOFOLLOW);
-  const path = `/proc/self/fd/${fd}/proxy`;
-  try {
-    rmSync(path, { force: true });
-    await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ path }, resolve));
-    chmodSync(path, 0o600);
-    if (owner !== undefined) for (const each of [path, folder]) chownSync(each, owner.uid, owner.gid);
-  } catch (error) {
-    server.close();
-    closeSync(fd);
-    throw error;
-  }
-  return () => closeSync(fd);
-}

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { connect, type Socket } from "node:net";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { mindRequests } from "../connections/index.ts";
 import { type Answer, answer, answerRaw, answerTo, noVerdict, unreachable } from "./answer.ts";
 import { forward } from "./forward.ts";
 import { type Judge, judge, type Judgement, type Refusal, untrustworthy } from "./judge.ts";
@@ -34,24 +35,26 @@ const limits = { headerBytes: 16 * 1024, connections: 256 };
  * 1. Nothing is connected to but what was judged, at the address that was judged.
  * 2. The verdict is on record before it has an effect.
  * 3. Every request is judged by itself: one on the same connection, and the next of a chain of redirects, too.
+ * 4. As long as nobody is connected, it has no timer.
  */
 export function openProxy(parts: ProxyParts): Server {
   const deadlines = { ...usualDeadlines, ...parts.deadlines };
-  const server = createServer({
+  // One that listens itself would look at its connections each second, also when there are none.
+  const http = createHttpServer({
     maxHeaderSize: limits.headerBytes,
-    headersTimeout: deadlines.headersMs,
     // A body may take its time; silence ends it.
     requestTimeout: 0,
-    connectionsCheckingInterval: Math.min(1_000, deadlines.headersMs),
     insecureHTTPParser: false,
     requireHostHeader: false,
   });
+  http.setTimeout(deadlines.idleMs);
+  http.on("request", (request, response) => void serve(request, response));
+  http.on("connect", (request, socket, head) => void tunnel(request, socket, head));
+  http.on("upgrade", (_request, socket) => refuseRaw(socket, untrustworthy("upgrade", upgradeHint)));
+  http.on("clientError", (error, socket) => clientError(error, socket));
+  mindRequests(http, deadlines.headersMs);
+  const server = createServer({ allowHalfOpen: true }, (socket) => void http.emit("connection", socket));
   server.maxConnections = limits.connections;
-  server.setTimeout(deadlines.idleMs);
-  server.on("request", (request, response) => void serve(request, response));
-  server.on("connect", (request, socket, head) => void tunnel(request, socket, head));
-  server.on("upgrade", (_request, socket) => refuseRaw(socket, untrustworthy("upgrade", upgradeHint)));
-  server.on("clientError", (error, socket) => clientError(error, socket));
   return server;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { basename, dirname } from "node:path";
+import { mustHavePipes } from "../descriptors/index.ts";
 
 /** A folder that takes longer is left to a later try. */
 const longestMs = 300_000;
@@ -26,10 +27,10 @@ export async function removeFolder(folder: string, { signal }: { signal?: AbortS
 }
 
 /** Settles when aborted, whether the program can be ended by then or not. */
-function runIn(cwd: string, [program, ...args]: [string, ...string[]], signal: AbortSignal): Promise<void> {
+async function runIn(cwd: string, [program, ...args]: [string, ...string[]], signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const options = { cwd, signal, killSignal: "SIGKILL", env: { LC_ALL: "C" } } as const;
-  const child = spawn(program, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
+  const child = mustHavePipes(spawn(program, args, { ...options, stdio: ["ignore", "ignore", "pipe"] }));
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
     // There may be one for each of a million files.

@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { setPriority } from "node:os";
+import { mustHavePipes } from "../descriptors/index.ts";
 import { outsideOfRepositories } from "../programs/index.ts";
 
 export interface GitAnswer {
@@ -44,11 +45,13 @@ export async function gitReading(
   { source, ...options }: Omit<GitOptions, "input"> & { readonly source: GitSource },
 ): Promise<GitAnswer> {
   const env = { ...inert, ...asVariables({ ...quiet, ...options.settings }), ...options.variables };
-  const child = spawn("git", ["-C", folder, ...args], {
-    env,
-    ...options.as,
-    ...(options.signal && { signal: options.signal }),
-  });
+  const child = mustHavePipes(
+    spawn("git", ["-C", folder, ...args], {
+      env,
+      ...options.as,
+      ...(options.signal && { signal: options.signal }),
+    }),
+  );
   const said: Record<"stdout" | "stderr", string> = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
     child[name].setEncoding("utf8").on("data", (text: string) => (said[name] += text));

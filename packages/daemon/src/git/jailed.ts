@@ -2,6 +2,7 @@ import { CorralError } from "@corral/protocol";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { lstatSync, readlinkSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { mustHavePipes } from "../descriptors/index.ts";
 import { fault } from "../faults/index.ts";
 import { findSystemProgram } from "../programs/index.ts";
 import { asVariables, inert } from "./git.ts";
@@ -98,7 +99,7 @@ export function startJailed(
     });
   const args = [...walls(jail, { ...environment, ...variables }), "--", ...bounded(jail, argv)];
   const bound = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);
-  const child = spawn(bubblewrap, args, {
+  const started = spawn(bubblewrap, args, {
     env: {},
     cwd: "/",
     stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -106,7 +107,8 @@ export function startJailed(
     killSignal: "SIGKILL",
     // A group of its own, for `endGroup`.
     detached: true,
-  }) as ChildProcessByStdio<Writable, Readable, Readable>;
+  });
+  const child = mustHavePipes(started as ChildProcessByStdio<Writable, Readable, Readable>);
   fault("git.jailed");
   const end = () => endGroup(child.pid);
   bound.addEventListener("abort", end, { once: true });

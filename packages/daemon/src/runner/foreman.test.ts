@@ -7,7 +7,7 @@ import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import { type Foreman, openForeman } from "./foreman.ts";
-import type { Assignment, Office, RunEnd, RunnerHost } from "./port.ts";
+import { type Assignment, lostTo, type Office, type RunEnd, type RunnerHost } from "./port.ts";
 
 const projects = {
   table: "projects",
@@ -226,5 +226,38 @@ test("a run that broke off because the disk is full is not held against its sess
   const run = await started;
   expect(defects).toEqual(Array.from({ length: 10 }, () => expect.stringContaining("there is no room")));
   expect(run.assignment.company).toBe("others");
+  await tight.stop(0);
+});
+
+test("nothing is promoted while descriptors are short, what waits keeps its place, and goes on when there are some", async () => {
+  await foreman.stop(0);
+  let isShort = true;
+  const shortage = { message: "No more files can be opened.", hint: "Raise the limit" };
+  const tight = openForeman({
+    log,
+    host,
+    pauseMs: () => 0,
+    patience: 3,
+    mustHaveDescriptors() {
+      if (isShort) throw new CorralError("descriptors.exhausted", shortage.message, { hint: shortage.hint });
+    },
+    onDefect: (what) => void defects.push(what),
+  });
+  let started = nextStart();
+  await say("one");
+  // More often than any session's own trouble would be borne.
+  for (let tries = 1; tries <= 10; tries++) {
+    const run = await started;
+    started = nextStart();
+    const refusal: unknown = await run.office.promote({ activity: undefined }).catch((error: unknown) => error);
+    run.end(lostTo(refusal, String(refusal)));
+  }
+  const { office } = await started;
+  expect(tight.shortage()).toEqual({ sessions: 1, ...shortage });
+  expect(tight.places().sessions.taken).toBe(1);
+  expect(defects).toEqual([`sessions wait: ${shortage.message}`]);
+  isShort = false;
+  expect((await office.promote({ activity: undefined })).inputs).toHaveLength(1);
+  expect(tight.shortage()).toBeUndefined();
   await tight.stop(0);
 });

@@ -15,17 +15,26 @@ import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import type { Call as RuleCall, Judged } from "../rules/index.ts";
-import { continuesWanted, countWaitingInAll, foldHistory, promote, type Sessions } from "../sessions/index.ts";
+import {
+  continuesWanted,
+  countWaitingInAll,
+  foldHistory,
+  hasEligible,
+  promote,
+  type Sessions,
+} from "../sessions/index.ts";
 import { closeCutParts } from "./cut-parts.ts";
 import { Keeping } from "./keeping.ts";
 import { type PlaceLimits, Usher } from "./places/index.ts";
 import {
   type Assignment,
+  lostTo,
   notOpened,
   type Office,
   type RunEnd,
   type RunnerHost,
   type Running,
+  type Shortage,
   type WaysOut,
 } from "./port.ts";
 import { setAside } from "./set-aside.ts";
@@ -43,7 +52,9 @@ import { setAside } from "./set-aside.ts";
  * 4. A session that was removed is let go of: its run is told, and nothing starts it again.
  * 5. A run that broke off because the log takes nothing (a full disk) is no trouble of its session's: it is not counted, and
  *    tried again until the log takes it. No session with something to do is ever forgotten.
- * 6. An activity goes on only in a session that has a place (`places/`). A session that has none stands in line, on record, and is
+ * 6. A run that broke off because descriptors have run out is tried again until there are some, and keeps its place meanwhile. Nothing is
+ *    promoted until then.
+ * 7. An activity goes on only in a session that has a place (`places/`). A session that has none stands in line, on record, and is
  *    woken when its turn has come; ending what was interrupted takes no place.
  */
 export interface Foreman {
@@ -54,6 +65,8 @@ export interface Foreman {
   /** Where those stand that are in line for a place. */
   standings(): ReadonlyMap<SessionId, PlaceInLine>;
   places(): DaemonStatus["places"];
+  /** Why sessions wait although they have a place. Undefined: none does. */
+  shortage(): DaemonStatus["shortage"];
   /** The limits of places have changed. */
   look(): void;
   /** Brings all runs to rest by the deadline, or once the signal says that there is no time; nothing is started any more. */
@@ -82,6 +95,8 @@ export interface ForemanOptions {
   readonly snapshotted?: (session: SessionId) => Promise<void>;
   /** What the rules say of a call of the session's. Without: all may run. */
   readonly judge?: (session: SessionId, call: RuleCall) => Promise<Judged>;
+  /** Throws `descriptors.exhausted` when no new work may begin. */
+  readonly mustHaveDescriptors?: () => void;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -95,10 +110,14 @@ interface Post {
   breaks: number;
   /** Who waits for the run, to have the environment opened. */
   readonly openings: PromiseWithResolvers<Running>[];
+  /** Its way out, until it has an environment on record that needs it. */
+  way: ReturnType<WaysOut["hold"]> | undefined;
   /** Its session is no more. */
   removed: boolean;
   /** The log would not be written to in this run. */
   isStoreAtFault: boolean;
+  /** It waits until there are descriptors again. */
+  isShort: boolean;
   /** Why its activity is taken up again in the next run. */
   cutOff: string | undefined;
 }
@@ -110,6 +129,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     judge = () => Promise.resolve({ judgement: { verdict: "allow", why: "there are no rules", parts: [] } }),
     placeLimits = () => unlimited,
     closeEnvironment = () => Promise.resolve(false),
+    mustHaveDescriptors = () => undefined,
     patience = 5,
     pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
   } = options;
@@ -118,6 +138,8 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   /** In the middle of an activity when the daemon began, and not taken up yet. */
   const found = new Set<SessionId>();
   let stopping = false;
+  /** As the last one that met it said. */
+  let shortage: Shortage | undefined;
   const usher = new Usher({ log, limits: placeLimits, close: closeEnvironment, wake, onDefect });
   const unlisten = log.onCommit((events) => {
     // Rules first: whoever is told of something judges by what holds now.
@@ -137,16 +159,29 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     },
     standings: () => usher.standings(),
     places: () => usher.status(),
+    shortage() {
+      const sessions = [...posts.values()].filter(({ isShort }) => isShort).length;
+      return sessions === 0 || shortage === undefined ? undefined : { sessions, ...shortage };
+    },
     look: () => usher.look(),
     async open(session) {
       await usher.ready(session);
-      wake(session);
-      const post = posts.get(session);
-      if (post === undefined) throw notOpened({ kind: "drained" });
-      const opening = Promise.withResolvers<Running>();
-      if (post.running === undefined) post.openings.push(opening);
-      else opening.resolve(post.running);
-      await (await opening.promise).open();
+      for (let tries = 1; ; tries++) {
+        wake(session);
+        const post = posts.get(session);
+        if (post === undefined) throw notOpened({ kind: "drained" });
+        const opening = Promise.withResolvers<Running>();
+        if (post.running === undefined) post.openings.push(opening);
+        else opening.resolve(post.running);
+        const running = await opening.promise;
+        try {
+          return await running.open();
+        } catch (error) {
+          // One that came to rest at this very moment is followed by another.
+          const end = await Promise.race([running.ended, Promise.resolve(undefined)]);
+          if (tries === 3 || end?.kind !== "idle") throw error;
+        }
+      }
     },
     async stop(deadlineMs, hurry) {
       stopping = true;
@@ -175,6 +210,10 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       case "question.expired":
       case "question.cancelled":
         return tell(stored.stream as SessionId, stored);
+      case "environment.opened": {
+        const post = posts.get(stored.stream as SessionId);
+        return post === undefined ? undefined : releaseWay(post);
+      }
       case "setup.decided":
       case "environment.closed":
       case "workspace.discarded":
@@ -228,9 +267,11 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
         wakes: 0,
         told: [],
         openings: [],
+        way: undefined,
         breaks: 0,
         removed: false,
         isStoreAtFault: false,
+        isShort: false,
         cutOff: found.delete(session) ? "the daemon had stopped" : undefined,
       });
     post.wakes += 1;
@@ -244,7 +285,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       (end) => finish(session, post, end),
       (error: unknown) => {
         noteFault(post, error);
-        finish(session, post, { kind: "lost", reason: String(error) });
+        finish(session, post, lostTo(error, String(error)));
       },
     );
   }
@@ -254,26 +295,24 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     if ((await log.row("sessions", session)) === undefined) return { kind: "drained" };
     const lease = await log.takeLease(session, "runner");
     const keeping = new Keeping(artifacts, session);
-    let way: Awaited<ReturnType<WaysOut["hold"]>> | undefined;
     try {
       const company = post.breaks > 1 ? "none" : "others";
       if (post.cutOff !== undefined) await tellRecovery(lease, post.cutOff);
       post.cutOff = undefined;
       await closeCutParts(log, lease, options.cutParts);
-      const assigned = await assign(log, session, lease, { company, limits: limits() });
-      const project = projectOf(assigned);
+      const assignment = await assign(log, session, lease, { company, limits: limits() });
+      const project = projectOf(assignment);
       usher.meet(session, project);
-      if (wantsOut(assigned)) way = await egress?.hold(session);
-      const assignment = way === undefined ? assigned : { ...assigned, egress: way.folder };
       const running = host.start(
         assignment,
         officeOf(log, assignment, lease, {
           keeping,
           onFailure: (error) => noteFault(post, error),
           snapshotted: () => snapshotted(session),
+          wayOut: async () => (wantsOut(assignment) ? wayOut(session, post) : undefined),
           judge: (call) => judge(session, call),
-          mayOpen: () => usher.mayOpen(session, project),
-          claim: () => usher.claim(session, project),
+          mayOpen: async () => (await usher.mayOpen(session, project)) && (await mayBegin(session, post)),
+          claim: async () => (await usher.claim(session, project)) && mayGoOn(post),
           release: () => usher.release(session),
         }),
       );
@@ -285,7 +324,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       return await running.ended;
     } finally {
       post.running = undefined;
-      way?.release();
+      releaseWay(post);
       await keeping.close((error) => onDefect(`an artifact of ${session} is kept at the next start`, error));
       // A log that takes nothing takes them when the session goes on.
       await closeCutParts(log, lease, options.cutParts).catch(() => undefined);
@@ -293,6 +332,29 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
         .releaseLease(lease)
         .catch((error: unknown) => onDefect(`the lease of ${session} was not released`, error));
     }
+  }
+
+  /** Only one that has something to do is kept waiting. */
+  async function mayBegin(session: SessionId, post: Post): Promise<boolean> {
+    try {
+      return mayGoOn(post);
+    } catch (error) {
+      if (await hasEligible(log, session)) throw error;
+      usher.release(session);
+      return false;
+    }
+  }
+
+  function mayGoOn(post: Post): true {
+    mustHaveDescriptors();
+    post.isShort = false;
+    return true;
+  }
+
+  async function wayOut(session: SessionId, post: Post): Promise<string | undefined> {
+    const way = (post.way ??= egress?.hold(session));
+    way?.catch(() => post.way === way && (post.way = undefined));
+    return (await way)?.folder;
   }
 
   /** What is found in the middle of an activity is taken up again, where everybody can see it. */
@@ -309,8 +371,21 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     for (const opening of post.openings.splice(0)) opening.reject(notOpened(end));
     const goesOn = !stopping && !post.removed && end.kind === "idle" && post.wakes > end.heard;
     if (goesOn) return start(session, post);
+    const isTriedAgain = end.kind === "lost" && !stopping && !post.removed;
+    if (isTriedAgain && end.lacks !== undefined) return whenThereAreSome(session, post, end.lacks);
+    post.isShort = false;
     usher.release(session);
-    if (end.kind === "lost" && !stopping && !post.removed) again(session, post, end.reason);
+    usher.part(session);
+    if (isTriedAgain) again(session, post, end.reason);
+  }
+
+  /** It keeps its place: those behind it in line would not get further. */
+  function whenThereAreSome(session: SessionId, post: Post, lacks: Shortage): void {
+    posts.set(session, post);
+    if (![...posts.values()].some(({ isShort }) => isShort)) onDefect(`sessions wait: ${lacks.message}`);
+    shortage = lacks;
+    post.isShort = true;
+    later(session, post, pauseMs(3));
   }
 
   function again(session: SessionId, post: Post, reason: string): void {
@@ -337,8 +412,9 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     if (stopping) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      if (post.removed) posts.delete(session);
-      else start(session, post);
+      if (!post.removed) return start(session, post);
+      posts.delete(session);
+      usher.release(session);
     }, ms);
     timers.add(timer);
   }
@@ -353,6 +429,15 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     if (ending.length > 0) await log.append({ stream: session, ...by, fence: lease.fence, events: ending });
     await log.releaseLease(lease);
   }
+}
+
+/** What is on record by now keeps its way open itself. */
+function releaseWay(post: Post): void {
+  post.way?.then(
+    ({ release }) => release(),
+    () => undefined,
+  );
+  post.way = undefined;
 }
 
 /** What a rulebook is made of besides files: what was said "always" to, where the session works, its project's folder. Rather too much than too little. */
@@ -404,6 +489,7 @@ interface OfficeMeans {
   readonly keeping: Keeping;
   readonly onFailure: (error: unknown) => void;
   readonly snapshotted: () => Promise<void>;
+  readonly wayOut: Office["wayOut"];
   readonly judge: Office["judge"];
   readonly mayOpen: () => Promise<boolean>;
   readonly claim: () => Promise<boolean>;
@@ -415,7 +501,7 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  { keeping, onFailure, snapshotted, judge, mayOpen, claim, release }: OfficeMeans,
+  { keeping, onFailure, snapshotted, wayOut, judge, mayOpen, claim, release }: OfficeMeans,
 ): Office {
   let traceId = lastTrace(before);
   const noted = async <T>(work: Promise<T>): Promise<T> => {
@@ -444,6 +530,7 @@ function officeOf(
     },
     keep: (step) => keeping.keep(step, traceId),
     snapshotted,
+    wayOut,
     judge,
   };
 }

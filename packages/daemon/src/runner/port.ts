@@ -8,6 +8,7 @@ import {
   type StoredEvent,
 } from "@corral/protocol";
 import type { ArtifactStep } from "../agents/index.ts";
+import { shortageIn } from "../descriptors/index.ts";
 import type { Call as RuleCall, Judged } from "../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
@@ -43,8 +44,6 @@ export interface Assignment {
   readonly repository: string;
   /** Every event of the session up to now. */
   readonly events: readonly StoredEvent[];
-  /** The folder with the socket of its proxy, where its network is `allow`. */
-  readonly egress?: string;
   /** Its runs broke off before: it is to take nobody else down with it. */
   readonly company: "others" | "none";
   /** What its environment may use. */
@@ -62,6 +61,11 @@ export interface Office {
   emit(delta: Delta): void;
   /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
   keep(step: ArtifactStep): Promise<ArtifactNamed>;
+  /**
+   * The folder with the socket of the session's proxy, where its network is `allow`. Open when this resolves, until the environment that is
+   * opened with it is on record, and as long as that is; without an environment until the run ends. Rejects with `descriptors.exhausted`.
+   */
+  wayOut(): Promise<string | undefined>;
   /** What the rules say of a call at this moment. What comes with it to judge others by is to be forgotten when the run is told so. */
   judge(call: RuleCall): Promise<Judged>;
   /** Resolves when what ended in the session's workspace by now is kept in a snapshot, or could not be. */
@@ -85,7 +89,22 @@ export type RunEnd =
   /** `heard`: how many wakes it had heard; a later one calls for another run. */
   | { readonly kind: "idle"; readonly heard: number }
   | { readonly kind: "drained" }
-  | { readonly kind: "lost"; readonly reason: string };
+  /** `lacks`: it broke off for want of something that will be there again, and is no trouble of its session's. */
+  | { readonly kind: "lost"; readonly reason: string; readonly lacks?: Shortage };
+
+/** What a person is told of something that has run out, and what to do about it. */
+export interface Shortage {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** The end of a run that an error has broken off. */
+export function lostTo(error: unknown, reason: string): RunEnd {
+  const shortage = shortageIn(error);
+  if (shortage === undefined) return { kind: "lost", reason };
+  const { message, hint } = shortage;
+  return { kind: "lost", reason, lacks: { message, ...(hint === undefined ? {} : { hint }) } };
+}
 
 /** What a host gives that starts nothing any more. */
 export function endedRun(end: RunEnd): Running {

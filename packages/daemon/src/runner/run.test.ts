@@ -219,6 +219,29 @@ describe("a session", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test("goes on by itself, without asking the model again, when there are descriptors for its environment again", async () => {
+    let isShort = true;
+    const limit = () => Object.assign(new Error("open EMFILE"), { code: "EMFILE" });
+    await using daemon = await startTestDaemon({
+      mayOpen: () => (isShort ? Promise.reject(limit()) : Promise.resolve()),
+    });
+    const { session, model } = daemon;
+    model.script([shell("echo one"), says("done")]);
+    await session.prompt("go");
+    await expect
+      .poll(() => daemon.shortage())
+      .toMatchObject({ sessions: 1, message: expect.stringContaining("ulimit -n") });
+    isShort = false;
+    expect((await session.until("activity.settled")).data).toMatchObject({ outcome: "done" });
+    const types = (await session.events()).map(({ type }) => type);
+    const ofCall = types.filter((type) => /^call|^turn.dispatched|^activity/.test(type));
+    expect(ofCall).toEqual([
+      ...["activity.opened", "turn.dispatched", "call.requested", "call.started", "call.settled"],
+      ...["turn.dispatched", "activity.settled"],
+    ]);
+    expect(daemon.shortage()).toBeUndefined();
+  });
+
   test("an interrupt in mid-reply keeps the words that came", async () => {
     await using daemon = await startTestDaemon();
     const { session, sessions, model } = daemon;

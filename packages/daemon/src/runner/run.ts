@@ -1,10 +1,12 @@
 import { type ActivityId, CorralError, event, type StoredEvent } from "@corral/protocol";
 import { type AgentKind, RunOver } from "../agents/index.ts";
+import { shortageIn } from "../descriptors/index.ts";
 import type { EnvironmentDrivers } from "../environments/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import { RunDesk } from "./desk.ts";
-import type { Assignment, Office, RunEnd, Running } from "./port.ts";
+import { type Assignment, lostTo, type Office, type RunEnd, type Running } from "./port.ts";
 import { SessionSurroundings } from "./surroundings.ts";
+import type { WarmRuns } from "./warm.ts";
 
 /** What every run in this process shares. */
 export interface RunWorld {
@@ -15,6 +17,8 @@ export interface RunWorld {
   readonly idleMs?: number;
   /** The same for one that waits for a person, who may take days. */
   readonly waitingMs?: number;
+  /** How many runs with nothing to do stay ready. Without: as many as this process has room for. */
+  readonly mostWarm?: number;
 }
 
 /** A run that its host can also bring to rest. */
@@ -31,10 +35,20 @@ export interface HostedRun extends Running {
  * 2. What happens next is read off the history alone, so a run that begins after a crash and one that
  *    never stopped take the same way.
  */
-export function startRun(world: RunWorld, assignment: Assignment, office: Office): HostedRun {
+export function startRun(
+  world: RunWorld & { readonly warm: WarmRuns },
+  assignment: Assignment,
+  office: Office,
+): HostedRun {
   const bell = new Bell();
-  const { repository, limits, egress } = assignment;
-  const place = { ...world, repository, limits, egress, snapshotted: () => office.snapshotted() };
+  const { repository, limits } = assignment;
+  const place = {
+    ...world,
+    repository,
+    limits,
+    wayOut: () => office.wayOut(),
+    snapshotted: () => office.snapshotted(),
+  };
   const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),
@@ -59,8 +73,15 @@ export function startRun(world: RunWorld, assignment: Assignment, office: Office
         if (bell.heard()) await work(world.agent, desk, bell);
         if (bell.dismissed) return { kind: "drained" };
         if (bell.draining) return await rest();
-        if (!(await bell.next(patience()))) return { kind: "idle", heard: bell.rings };
+        if (await bell.next(patience(), world.warm)) continue;
+        // One that is being opened is on record before the run ends, or it would be ended again.
+        await desk.surroundings.settled();
+        if (!bell.isRung) return { kind: "idle", heard: bell.rings };
       }
+    } catch (error) {
+      // What was heard and done by then is not asked for again by the next run.
+      await desk.durable().catch(() => undefined);
+      throw error;
     } finally {
       desk.surroundings.detach();
     }
@@ -139,7 +160,8 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
     case "settled": {
       // A model can do nothing about a place that cannot be had; a person can.
       const trouble = activity.unanswered && !activity.interruptRequested ? await opening : undefined;
-      return trouble instanceof CorralError ? settleFailed(desk, id, trouble) : true;
+      const isLasting = trouble instanceof CorralError && shortageIn(trouble) === undefined;
+      return isLasting ? settleFailed(desk, id, trouble) : true;
     }
     case "waits":
       desk.record(event("activity.waiting", { id, on: end.on }));
@@ -180,7 +202,7 @@ function isRemoval({ type }: StoredEvent): boolean {
 
 function lost(error: unknown): RunEnd {
   const reason = error instanceof Error ? error.message : String(error);
-  return { kind: "lost", reason: error instanceof RunOver ? reason : `defect: ${reason}` };
+  return lostTo(error, error instanceof RunOver ? reason : `defect: ${reason}`);
 }
 
 /** Wakes, coalesced: however often it rings, the run looks once. */
@@ -214,18 +236,22 @@ class Bell {
     return rung;
   }
 
-  /** True when it rang (or the run is to rest) within the time. */
-  async next(ms: number): Promise<boolean> {
-    if (this.#rung || this.draining) return true;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      timer.unref();
-      this.#waiter = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#waiter = undefined;
+  /** Something calls for a look, or for rest. */
+  get isRung(): boolean {
     return this.#rung || this.draining;
+  }
+
+  /** True when it rang (or the run is to rest) within the time, and before its room was needed. */
+  async next(ms: number, warm: WarmRuns): Promise<boolean> {
+    if (this.isRung) return true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms).unref();
+    const leave = warm.enter(resolve);
+    this.#waiter = resolve;
+    await promise;
+    clearTimeout(timer);
+    leave();
+    this.#waiter = undefined;
+    return this.isRung;
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
 import type { Desk, Surroundings } from "../agents/index.ts";
+import { shortageIn } from "../descriptors/index.ts";
 import {
   BridgeKeeping,
   closingOf,
@@ -28,6 +29,7 @@ import { SetupRun } from "./setup.ts";
  *    judged by what it wrote down.
  * 3. Who looks into a copy before anybody was in it has looked before an environment is opened there.
  * 4. What one that ended by itself wrote is gone before another is opened: it must not stay beside what that one may write.
+ * 5. Where its network is `allow`, its way out is open before it is; the daemon keeps it so as long as the environment is on record.
  */
 export class SessionSurroundings implements Surroundings {
   readonly #desk: Desk;
@@ -40,6 +42,8 @@ export class SessionSurroundings implements Surroundings {
   /** Made ready for work. */
   #ready: { readonly environment: Environment; readonly when: Promise<void> } | undefined;
   readonly #bridge = new BridgeKeeping();
+  /** The folder with the socket of the session's proxy, once that is open. */
+  #egress: string | undefined;
   /** The environment before the next one ended by itself. */
   #isSuccessor = false;
   /** Of one that ended by itself. */
@@ -55,7 +59,7 @@ export class SessionSurroundings implements Surroundings {
   async environment(): Promise<Environment> {
     const environment = await this.#opened();
     await this.#madeReady(environment);
-    if (this.#world.egress !== undefined) await this.#bridge.ready(environment);
+    if (this.#egress !== undefined) await this.#bridge.ready(environment);
     return environment;
   }
 
@@ -96,7 +100,7 @@ export class SessionSurroundings implements Surroundings {
     if (current !== undefined && this.#current === before) this.#closed(current);
     return (this.#current ??= this.#open().catch((error: unknown) => {
       this.#current = undefined;
-      throw error;
+      throw shortageIn(error) ?? error;
     }));
   }
 
@@ -110,6 +114,11 @@ export class SessionSurroundings implements Surroundings {
   async kept(): Promise<void> {
     const { signal } = this.#desk;
     await Promise.race([this.#world.snapshotted(), abortOf(signal)]);
+  }
+
+  /** Resolves when nothing is being opened. */
+  async settled(): Promise<void> {
+    await this.#current?.catch(() => undefined);
   }
 
   /** A person has no more patience with the set-up. */
@@ -144,11 +153,16 @@ export class SessionSurroundings implements Surroundings {
   }
 
   async #open(): Promise<Environment> {
-    const found = await this.#find();
+    const [found, egress] = await Promise.all([this.#find(), this.#wayOut()]);
+    this.#egress = egress;
     if (found.kind === "gone") this.#isSuccessor = true;
     const environment = found.kind === "open" ? found.environment : await this.#openNew(found);
     this.#found = Promise.resolve({ kind: "open", environment });
     return environment;
+  }
+
+  async #wayOut(): Promise<string | undefined> {
+    return this.#desk.history.settings?.environment.network === "allow" ? this.#world.wayOut() : undefined;
   }
 
   /** Another party may have ended it: with its workspace, for instance. */
@@ -200,7 +214,7 @@ export class SessionSurroundings implements Surroundings {
         image: wish.image,
         volumes: wish.volumes ?? {},
         limits: this.#world.limits,
-        ...(this.#world.egress === undefined ? {} : { egress: this.#world.egress }),
+        ...(this.#egress === undefined ? {} : { egress: this.#egress }),
         variables: workspace.variables,
       }),
     );
@@ -292,8 +306,8 @@ export interface SurroundingsWorld {
   readonly repository: string;
   readonly limits: EnvironmentLimits;
   readonly drivers: EnvironmentDrivers;
-  /** The folder with the socket of the session's proxy, where its network is `allow`. */
-  readonly egress?: string | undefined;
+  /** Opens the session's way out. */
+  readonly wayOut: () => Promise<string | undefined>;
   /** Resolves when what ended in the workspace by now is kept. */
   readonly snapshotted: () => Promise<void>;
 }

@@ -5,6 +5,7 @@ import {
   type AdmitInput,
   createSession,
   type CreateSession,
+  type DaemonStatus,
   environmentState,
   type EventType,
   type Judgement,
@@ -66,6 +67,8 @@ export interface TestDaemon extends AsyncDisposable {
   another(wish?: Partial<CreateSession>): Promise<TestSession>;
   /** One that was there before. */
   known(id: SessionId): TestSession;
+  /** What has run out. */
+  shortage(): DaemonStatus["shortage"];
   /** The limits have changed. */
   look(): void;
   /** Stops as `corral stop` does, keeping everything on disk. */
@@ -102,8 +105,8 @@ export async function startTestDaemon(
     facts?: ModelFacts;
     /** Without: every call may run. */
     judge?: (call: RuleCall) => Omit<Judgement, "parts">;
-    /** Environments are opened when it has resolved. */
-    mayOpen?: Promise<void>;
+    /** Each environment is opened when it has resolved. */
+    mayOpen?: () => Promise<void>;
     /** How long a run stays that waits for a person. */
     waitingMs?: number;
     /** What the first version of Corral had recorded when it ended. */
@@ -134,7 +137,7 @@ export async function startTestDaemon(
   const open = jail.open.bind(jail);
   const openings: ReturnType<typeof open>[] = [];
   jail.open = async (plan) => {
-    await options.mayOpen;
+    await options.mayOpen?.();
     const opening = open(plan);
     openings.push(opening);
     return opening;
@@ -220,6 +223,7 @@ export async function startTestDaemon(
     defects,
     another,
     known: (id) => testSession(log, sessions, id),
+    shortage: () => foreman.shortage(),
     look: () => foreman.look(),
     stop,
     async [Symbol.asyncDispose]() {

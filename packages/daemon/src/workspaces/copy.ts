@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { chown, copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { shortageIn } from "../descriptors/index.ts";
 import { git, type GitAnswer, insideGitJail, runJailed } from "../git/index.ts";
 import { alternatesOf, readableAlternates } from "./alternates.ts";
 import { lookOver } from "./hazards.ts";
@@ -147,16 +148,18 @@ function runPlain(
   [program = "", ...args]: readonly string[],
   input: Uint8Array | undefined,
 ): Promise<{ ok: boolean; stdout: Uint8Array; stderr: string }> {
-  const { promise, resolve } = Promise.withResolvers<{ ok: boolean; stdout: Uint8Array; stderr: string }>();
+  const { promise, resolve, reject } = Promise.withResolvers<{ ok: boolean; stdout: Uint8Array; stderr: string }>();
   const options = {
     cwd: folder,
     encoding: "buffer",
     maxBuffer: 256 * 2 ** 20,
     env: { PATH: "/usr/bin:/bin" },
   } as const;
-  const child = execFile(program, args, options, (error, stdout, stderr) =>
-    resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8") }),
-  );
+  const child = execFile(program, args, options, (error, stdout, stderr) => {
+    const shortage = shortageIn(error);
+    if (shortage === undefined) resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8") });
+    else reject(shortage);
+  });
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(input ?? "");
   return promise;

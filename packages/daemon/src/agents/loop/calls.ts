@@ -1,4 +1,5 @@
 import { type CallChange, CorralError, event } from "@corral/protocol";
+import { shortageIn } from "../../descriptors/index.ts";
 import { fault } from "../../faults/index.ts";
 import type { Call } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
@@ -77,6 +78,8 @@ async function begin(desk: Desk, tool: Tool, call: Call, attempt: number): Promi
     (error: unknown) => error,
   );
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
+  // It passes, and the call starts then.
+  if (shortageIn(trouble) !== undefined) throw trouble;
   if (trouble !== undefined) return fail(desk, call, messageOf(trouble), codeOf(trouble));
   if (tool.intend === undefined) return start(desk, tool, call, { attempt });
   await oneAtATime(desk, () => startIntended(desk, tool, call, attempt));

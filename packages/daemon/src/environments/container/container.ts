@@ -2,6 +2,7 @@ import { CorralError, environmentId, type EnvironmentState, newId } from "@corra
 import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { shortageIn } from "../../descriptors/index.ts";
 import { findSystemProgram } from "../../programs/index.ts";
 import { engineFix } from "../engines.ts";
 import {
@@ -101,7 +102,8 @@ class ContainerDriver implements EnvironmentDriver {
       this.#tried.set(`${engine.socket} ${found}`, limits);
       return { ok: true, limits };
     } catch (error) {
-      const known = error instanceof CorralError ? error : unavailable(String(error), engineFix);
+      const plain = error instanceof CorralError ? error : unavailable(String(error), engineFix);
+      const known = shortageIn(error) ?? plain;
       return { ok: false, reason: known.message, fix: known.hint ?? engineFix };
     } finally {
       await folder.remove().catch(() => undefined);

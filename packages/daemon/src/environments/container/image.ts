@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { mustHavePipes } from "../../descriptors/index.ts";
 import { type Engine, type EngineFacts, EngineRefusal } from "./engine.ts";
 
 const buildMs = 30 * 60_000;
@@ -47,10 +48,12 @@ async function hashOf(folder: string): Promise<string> {
 /** The same content gives the same bytes, whoever wrote it and when. */
 function tarOf(folder: string): { stdout: Readable; exitCode: Promise<number | null> } {
   const same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"];
-  const child = spawn("/usr/bin/tar", ["-C", folder, ...same, "-cf", "-", "."], {
-    stdio: ["ignore", "pipe", "ignore"],
-    env: {},
-  });
+  const child = mustHavePipes(
+    spawn("/usr/bin/tar", ["-C", folder, ...same, "-cf", "-", "."], {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: {},
+    }),
+  );
   const { promise, resolve } = Promise.withResolvers<number | null>();
   child.once("error", () => resolve(null));
   child.once("close", (code) => resolve(code));

@@ -53,7 +53,7 @@ try { for (;;) held.push(openSync("/dev/null", "r")); } catch {}
 for (const fd of held.splice(0, 6)) closeSync(fd);
 const builders = new Builders();
 builders.prepare();
-try { builders.take(); } catch (error) { process.exitCode = error.code === "jail.unavailable" ? 3 : 4; }
+try { builders.take(); } catch (error) { process.exitCode = error.code === "descriptors.exhausted" ? 3 : 4; }
 for (const fd of held) closeSync(fd);`;
     const limited = ["-c", 'ulimit -n 100; exec "$@"', "sh", process.execPath, ...node(script)];
     const { status, stderr } = spawnSync("/bin/sh", limited, { timeout: 60_000 });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { mustHavePipes } from "../../descriptors/index.ts";
 import { keeperFifos } from "../keeper/index.ts";
 import { identify, isAlive } from "../process-identity.ts";
 import { quoted } from "../quoting.ts";
@@ -136,7 +137,7 @@ function startBuilder(): Builder {
     const child = spawn("/bin/sh", ["-c", builderScript], options);
     // Whoever takes it listens, too, or finds it dead.
     child.on("error", () => undefined);
-    if (!hasPipes(child)) throw unavailable("too many files are open.", "Allow more of them: ulimit -n.");
+    mustHavePipes(child);
     const [line, seccomp, spool] = [optionsFd, seccompFd, spoolFd].map((fd) => child.stdio[fd] as Writable) as [
       Writable,
       Writable,
@@ -149,11 +150,6 @@ function startBuilder(): Builder {
   } finally {
     closeSync(cover);
   }
-}
-
-/** A process that has no descriptors left gets none, whatever the types say. */
-function hasPipes(child: { readonly stdio: ChildProcess["stdio"] | undefined }): boolean {
-  return child.stdio !== undefined;
 }
 
 function hold(child: ChildProcess, how: "ref" | "unref"): void {

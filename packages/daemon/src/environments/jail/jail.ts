@@ -8,6 +8,7 @@ import {
 } from "@corral/protocol";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { shortageIn } from "../../descriptors/index.ts";
 import { findSystemProgram } from "../../programs/index.ts";
 import { keeperWords, scriptsInside, type ShellCommand } from "../keeper/index.ts";
 import {
@@ -103,7 +104,8 @@ class JailDriver implements EnvironmentDriver {
       await environment.end();
       return { ok: true, limits };
     } catch (error) {
-      const known = error instanceof CorralError ? error : unavailable(String(error), fixFor(error));
+      const plain = error instanceof CorralError ? error : unavailable(String(error), fixFor(error));
+      const known = shortageIn(error) ?? plain;
       return { ok: false, reason: known.message, fix: known.hint ?? installFix };
     } finally {
       await folder.remove().catch(() => undefined);

@@ -1,5 +1,6 @@
 import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn } from "node:child_process";
+import { mustHavePipes } from "../../descriptors/index.ts";
 import { beginLine, readyLine, type ShellCommand } from "../keeper/index.ts";
 import { identify } from "../process-identity.ts";
 
@@ -27,12 +28,14 @@ export async function startKeeper({
   record,
 }: LocalStart): Promise<ProcessIdentity> {
   const [program, ...flags] = shell;
-  const child = spawn(program, [...flags, script, String(graceSeconds), resourceLimits], {
-    stdio: ["pipe", "ignore", "pipe"],
-    env: variables,
-    cwd: "/",
-    detached: true,
-  });
+  const child = mustHavePipes(
+    spawn(program, [...flags, script, String(graceSeconds), resourceLimits], {
+      stdio: ["pipe", "ignore", "pipe"],
+      env: variables,
+      cwd: "/",
+      detached: true,
+    }),
+  );
   const isReady = ready(child);
   try {
     const keeper = child.pid === undefined ? undefined : identify(child.pid);

@@ -150,6 +150,7 @@ function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reac
     },
     judge: () => Promise.resolve({ judgement: { verdict: "allow", why: "there are no rules", parts: [] } }),
     snapshotted: () => Promise.resolve(),
+    wayOut: () => Promise.resolve(undefined),
   };
 }
 

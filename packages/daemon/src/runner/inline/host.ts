@@ -1,11 +1,13 @@
 import { endedRun, type Office, type RunEnd, type RunnerHost } from "../port.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
+import { WarmRuns } from "../warm.ts";
 
 /**
  * Runs sessions inside the daemon; for tests. A run cannot be killed here: when the host closes, its
  * office is, so that it stops at the next thing it records.
  */
 export function openInlineHost(world: RunWorld): RunnerHost {
+  const warm = new WarmRuns(world.mostWarm);
   const runs = new Map<HostedRun, PromiseWithResolvers<RunEnd>>();
   let rest: RunEnd | undefined;
   const isClosed = () => rest?.kind === "lost";
@@ -14,7 +16,7 @@ export function openInlineHost(world: RunWorld): RunnerHost {
       if (rest !== undefined) return endedRun(rest);
       const ended = Promise.withResolvers<RunEnd>();
       try {
-        const run = startRun(world, assignment, openUntil(isClosed, office));
+        const run = startRun({ ...world, warm }, assignment, openUntil(isClosed, office));
         runs.set(run, ended);
         void run.ended.then((end) => {
           runs.delete(run);
@@ -58,6 +60,7 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
     keep: (step) => (isClosed() ? refused() : office.keep(step)),
     judge: (call) => (isClosed() ? refused() : office.judge(call)),
+    wayOut: () => (isClosed() ? refused() : office.wayOut()),
     snapshotted: () => (isClosed() ? refused() : office.snapshotted()),
   };
 }

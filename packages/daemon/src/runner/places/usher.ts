@@ -73,6 +73,11 @@ export class Usher {
     this.#projects.set(session, project);
   }
 
+  /** It runs no more. */
+  part(session: SessionId): void {
+    this.#projects.delete(session);
+  }
+
   /** For a session in the middle of an activity. False: it is in line, on record, and will be woken. */
   async claim(session: SessionId, project: ProjectId): Promise<boolean> {
     const wasInLine = this.#places.isInLine(session);
@@ -198,6 +203,7 @@ export class Usher {
         (error: unknown) => onDefect(`${told.type} of ${session} is not on record`, error),
       );
     this.#told.set(session, done);
+    void done.then(() => this.#told.get(session) === done && this.#told.delete(session));
     return done;
   }
 }

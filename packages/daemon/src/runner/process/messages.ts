@@ -18,8 +18,15 @@ export type ToRunner =
       readonly hasPlace?: boolean;
       readonly artifact?: ArtifactNamed;
       readonly judged?: Judged;
+      readonly folder?: string;
     }
-  | { readonly say: "refused"; readonly run: number; readonly request: number; readonly reason: string }
+  | {
+      readonly say: "refused";
+      readonly run: number;
+      readonly request: number;
+      readonly reason: string;
+      readonly problem?: Problem;
+    }
   | { readonly say: "open"; readonly run: number; readonly request: number }
   /** What it was given to judge by may be old. */
   | { readonly say: "rules-changed"; readonly run: number }
@@ -47,6 +54,7 @@ export type FromRunner =
   | { readonly say: "claim"; readonly run: number; readonly request: number }
   | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
   | { readonly say: "snapshotted"; readonly run: number; readonly request: number }
+  | { readonly say: "way-out"; readonly run: number; readonly request: number }
   | { readonly say: "judge"; readonly run: number; readonly request: number; readonly call: RuleCall }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   /** The answer to `open`. */

@@ -38,7 +38,7 @@ const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 /** How long a killed process may take to end before nobody waits for it any more. */
 const longestEndMs = 5_000;
 
-type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace" | "judged">;
+type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace" | "judged" | "folder">;
 
 interface HeldRun {
   readonly office: Office;
@@ -204,6 +204,13 @@ export class RunnerProcess {
           judging?.then((judged) => ({ judged })),
         );
       }
+      case "way-out": {
+        const opening = this.#runs.get(message.run)?.office.wayOut();
+        return this.#answer(
+          message,
+          opening?.then((folder) => (folder === undefined ? {} : { folder })),
+        );
+      }
       case "snapshotted":
         return this.#answer(message, this.#runs.get(message.run)?.office.snapshotted());
       case "deltas":
@@ -227,7 +234,9 @@ export class RunnerProcess {
   }
 
   #opened({ run, request, problem }: Extract<FromRunner, { say: "opened" }>): void {
-    const answer = this.#runs.get(run)?.openings.get(request);
+    const openings = this.#runs.get(run)?.openings;
+    const answer = openings?.get(request);
+    openings?.delete(request);
     if (problem === undefined) answer?.resolve();
     else answer?.reject(CorralError.fromProblem(problem));
   }
@@ -243,7 +252,10 @@ export class RunnerProcess {
   }
 
   #answer({ run, request }: { run: number; request: number }, work: Promise<Answer | void> | undefined): void {
-    const refuse = (reason: unknown) => this.#send({ say: "refused", run, request, reason: String(reason) });
+    const refuse = (reason: unknown) => {
+      const problem = reason instanceof CorralError ? { problem: reason.toProblem() } : {};
+      this.#send({ say: "refused", run, request, reason: String(reason), ...problem });
+    };
     if (work === undefined) return refuse("the run is over");
     work.then((answer) => this.#send({ say: "done", run, request, ...answer }), refuse);
   }

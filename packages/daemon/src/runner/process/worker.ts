@@ -5,6 +5,7 @@ import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { cutPartsFolder, StreamedWords } from "../cut-parts.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
+import { WarmRuns } from "../warm.ts";
 import { type FromRunner, sentStep, type ToRunner } from "./messages.ts";
 
 /** The daemon as a runner process sees it. */
@@ -17,6 +18,7 @@ export interface DaemonChannel {
 
 /** Serves runs in this process for as long as the channel stands; whoever owns the process ends it when the channel closes. */
 export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (level: string) => void): void {
+  const warm = new WarmRuns(world.mostWarm);
   const runs = new Map<number, { readonly hosted: HostedRun; readonly office: RemoteOffice }>();
   channel.onGone(() => {
     for (const { office } of runs.values()) office.leaveWords(cutPartsFolder(world.home));
@@ -36,7 +38,7 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
       case "done":
         return runs.get(message.run)?.office.settle(message.request, message);
       case "refused":
-        return runs.get(message.run)?.office.refuse(message.request, message.reason);
+        return runs.get(message.run)?.office.refuse(message.request, message);
       case "drain":
         for (const { hosted } of runs.values()) hosted.drain();
         return;
@@ -55,7 +57,7 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
   function start(run: number, assignment: Assignment): void {
     const office = new RemoteOffice(run, channel, assignment.session);
     try {
-      const hosted = startRun(world, assignment, office);
+      const hosted = startRun({ ...world, warm }, assignment, office);
       runs.set(run, { hosted, office });
       void hosted.ended.then((end) => finish(run, end));
     } catch (error) {
@@ -130,6 +132,10 @@ class RemoteOffice implements Office {
     await this.#ask((request) => ({ say: "snapshotted", run: this.#run, request }));
   }
 
+  async wayOut(): Promise<string | undefined> {
+    return (await this.#ask((request) => ({ say: "way-out", run: this.#run, request }))).folder;
+  }
+
   async judge(call: RuleCall): Promise<Judged> {
     const { judged } = await this.#ask((request) => ({ say: "judge", run: this.#run, request, call }));
     if (judged === undefined) throw new Error("the daemon gave no judgement");
@@ -148,8 +154,9 @@ class RemoteOffice implements Office {
     this.#requests.delete(request);
   }
 
-  refuse(request: number, reason: string): void {
-    this.#requests.get(request)?.reject(new Error(reason));
+  refuse(request: number, { reason, problem }: Extract<ToRunner, { say: "refused" }>): void {
+    const why = problem === undefined ? new Error(reason) : CorralError.fromProblem(problem);
+    this.#requests.get(request)?.reject(why);
     this.#requests.delete(request);
   }
 

@@ -65,7 +65,7 @@ test("the first request tells where the agent is, git's state, and what user and
 
 test("the first request does not wait for the environment, and follows no link that was committed", async () => {
   const opening = Promise.withResolvers<void>();
-  await using daemon = await startTestDaemon({ files, mayOpen: opening.promise });
+  await using daemon = await startTestDaemon({ files, mayOpen: () => opening.promise });
   const { repository, session, model } = daemon;
   const git = (...args: string[]) => execFileSync("git", ["-C", repository, ...args], { encoding: "utf8" });
   writeFileSync(join(repository, "src/copilot-instructions.md"), "From behind a link.\n");

@@ -1,0 +1,2 @@
+export { endWith } from "./end-with.ts";
+export { mindRequests } from "./mind-requests.ts";

@@ -1,0 +1,2 @@
+export { descriptorLimit } from "./count.ts";
+export { mustHaveDescriptors, mustHavePipes, shortageIn } from "./shortage.ts";
