@@ -75,6 +75,7 @@ export const errorStatus = {
   "workspace.overlap": 409,
   "workspace.full": 507,
   "workspace.unsuitable": 422,
+  "workspace.refused": 422,
   "workspace.setup-failed": 409,
   "workspace.failed": 500,
   "artifact.expired": 410,

@@ -2,7 +2,9 @@ import { CorralError } from "@corral/protocol";
 import { lstat, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fault } from "../faults/index.ts";
+import { GitFailure } from "../git/index.ts";
 import type { Owner } from "./copy.ts";
+import { blamingEntries, type Commits } from "./crafted.ts";
 import { type Depot, openDepot } from "./depot.ts";
 import { reclaimLocks } from "./left-locks.ts";
 import { inQuarantine, noteSuffix } from "./quarantine.ts";
@@ -62,7 +64,7 @@ export interface NothingNew {
   readonly skipped?: readonly Skipped[];
 }
 
-/** Throws `workspace.failed` with what is wrong; then the user's repo has the branch as it was. */
+/** Throws `workspace.refused` and `workspace.failed` with what is wrong; then the user's repo has the branch as it was. */
 export async function bringBack(work: BringingBack): Promise<Brought | NothingNew> {
   try {
     return await bring(work);
@@ -88,7 +90,7 @@ async function bring(wish: BringingBack): Promise<Brought | NothingNew> {
   const isTold = work.before === wish.before;
   if (tip === "" || (isTold && tip === (work.before ?? work.base)))
     return { kind: "nothing-new", ...(skipped.length === 0 ? {} : { skipped }) };
-  await carry(depot, user, work, { tip, known: [work.head, work.before ?? ""].filter(Boolean) });
+  await carry(depot, user, work, { tip, known: knownOf(work) });
   fault("bring.carried");
   await writeFile(intentOf(work), tip, { flush: true });
   fault("bring.intended");
@@ -154,6 +156,11 @@ async function mustBeFolder(workspace: string): Promise<void> {
   throw new CorralError("workspace.failed", `There is no workspace at ${workspace}.`);
 }
 
+/** What the user's repo has. */
+function knownOf({ head, before = "" }: BringingBack): readonly string[] {
+  return [head, before].filter(Boolean);
+}
+
 interface Gathered {
   readonly tip: string;
   readonly leftovers: boolean;
@@ -175,10 +182,12 @@ interface Staged {
   readonly skipped: readonly Skipped[];
 }
 
-async function stageAll(depot: Depot, { base, before }: BringingBack): Promise<Staged> {
+async function stageAll(depot: Depot, work: BringingBack): Promise<Staged> {
   // An agent that broke its repository has broken that alone.
-  const agents = (await depot.head()) ?? before ?? base;
-  await depot.git(agents === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", agents]);
+  const agents = (await depot.head()) ?? work.before ?? work.base;
+  await blamingEntries(depot, { tip: agents, known: knownOf(work) }, () =>
+    depot.git(agents === "" ? ["read-tree", "--empty"] : ["read-tree", "--reset", agents]),
+  );
   const skipped = [...depot.odd.skipped, ...(await stage(depot.worktree, depot.odd))];
   return { agents, tree: await depot.git(["write-tree"]), skipped };
 }
@@ -234,12 +243,11 @@ async function sum(depot: Depot, { base }: BringingBack, tip: string) {
 const mostBytes = 2 * 2 ** 30;
 
 /** Packs what the user's repo does not have and takes it in there, once it was checked object by object. */
-async function carry(
-  depot: Depot,
-  user: UserRepo,
-  work: BringingBack,
-  { tip, known }: { tip: string; known: readonly string[] },
-): Promise<void> {
+async function carry(depot: Depot, user: UserRepo, work: BringingBack, commits: Commits): Promise<void> {
+  await blamingEntries(depot, commits, () => carryChecked(depot, user, work, commits));
+}
+
+async function carryChecked(depot: Depot, user: UserRepo, work: BringingBack, { tip, known }: Commits): Promise<void> {
   const revisions = [tip, ...known.map((commit) => `^${commit}`)];
   const count = Number(await depot.git(["rev-list", "--count", "--objects", ...revisions]));
   // Many stay packed. `--strict` refuses what is broken and what refers to something that is not there.
@@ -251,8 +259,8 @@ async function carry(
       pack.ended,
       quarantine.receive([...unpack, `--max-input-size=${mostBytes}`], pack),
     ]);
-    if (packed.code !== 0) throw new Error(`the objects could not be packed: ${packed.stderr.trim()}`);
-    if (!unpacked.ok) throw new Error(`the objects were refused: ${unpacked.stderr.trim()}`);
+    if (packed.code !== 0) throw new GitFailure(`the objects could not be packed: ${packed.stderr}`);
+    if (!unpacked.ok) throw new GitFailure(`the objects were refused: ${unpacked.stderr}`);
     await quarantine.accept();
   });
 }
@@ -279,8 +287,7 @@ async function moveBranch(user: UserRepo, { name, before, tip }: Move): Promise<
     const reason = ["--create-reflog", "-m", "corral: work brought back"];
     const moved = await user.git(["update-ref", "--no-deref", ...reason, ref, tip, there ?? "0".repeat(tip.length)]);
     if (moved.ok) return branch;
-    if (!/reference already exists|but expected|cannot lock ref/.test(moved.stderr))
-      throw new Error(moved.stderr.trim());
+    if (!/reference already exists|but expected|cannot lock ref/.test(moved.stderr)) throw new GitFailure(moved.stderr);
   }
   throw new Error(`no branch ${name} can be made`);
 }

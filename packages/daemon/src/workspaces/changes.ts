@@ -1,5 +1,5 @@
 import type { FlaggedChange } from "@corral/protocol";
-import type { GitAnswer, GitOptions } from "../git/index.ts";
+import { type GitAnswer, GitFailure, type GitOptions } from "../git/index.ts";
 import { bounded, flagsOf, needsContent, type PathChange } from "./flags.ts";
 
 /** Asks git of a repository; names and contents come as `latin1`, a character for each byte. */
@@ -49,7 +49,7 @@ export async function flaggedBetween(
     from,
     tip,
   ]);
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
   return bounded(await flagged(git, rawChanges(stdout).changes));
 }
 

@@ -2,6 +2,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type GitAnswer,
+  GitFailure,
   type GitJail,
   type GitOptions,
   insideGitJail,
@@ -83,7 +84,7 @@ export async function openDepot(
     ask,
     async git(args, options) {
       const { ok, stdout, stderr } = await ask(args, options);
-      if (!ok) throw new Error(`git ${args[0] ?? ""}: ${stderr.trim()}`);
+      if (!ok) throw new GitFailure(`git ${args[0] ?? ""}: ${stderr}`);
       return stdout.toString("utf8").trim();
     },
     worktree: {

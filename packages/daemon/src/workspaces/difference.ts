@@ -1,5 +1,5 @@
 import type { WorkspaceDiff } from "@corral/protocol";
-import type { GitAnswer, GitOptions } from "../git/index.ts";
+import { type GitAnswer, GitFailure, type GitOptions } from "../git/index.ts";
 
 /** More than a person reads. */
 const mostBytes = 4 * 2 ** 20;
@@ -21,7 +21,7 @@ export async function difference(
     user.git(["diff-tree", "-r", "--numstat", "-z", ...plain, from, tip], { settings }),
     user.git(["diff-tree", "-r", "--patch", ...plain, from, tip], { settings, atMost: mostBytes }),
   ]);
-  for (const { ok, stderr } of [numbers, whole]) if (!ok) throw new Error(stderr.trim());
+  for (const { ok, stderr } of [numbers, whole]) if (!ok) throw new GitFailure(stderr);
   const files = numbers.stdout.split("\0").flatMap((line) => {
     const [, insertions = "-", deletions = "-", path = ""] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(line) ?? [];
     return path === "" ? [] : [{ path, insertions: counted(insertions), deletions: counted(deletions) }];

@@ -4,6 +4,7 @@ import { copyFile, link, lstat, readdir, readFile, rename, rm, writeFile } from 
 import { join } from "node:path";
 import { identify, isAlive } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
+import { GitFailure } from "../git/index.ts";
 import { lookOver } from "./hazards.ts";
 import { orphansEnded, reclaimLocks } from "./left-locks.ts";
 import { inQuarantine, type Quarantine } from "./quarantine.ts";
@@ -103,7 +104,7 @@ async function mergedTree(user: UserRepo, wish: MergeWish, { from, done }: Found
   const [ours = from, theirs = tip] = made;
   const merged = await user.git(["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs]);
   const [tree = "", ...files] = merged.stdout.split("\0").filter(Boolean);
-  if (!merged.ok) throw files.length > 0 ? conflict(branch, files) : new Error(merged.stderr.trim());
+  if (!merged.ok) throw files.length > 0 ? conflict(branch, files) : new GitFailure(merged.stderr);
   return { tree, made };
 }
 
@@ -316,7 +317,7 @@ function names({ stdout }: { readonly stdout: string }): string[] {
 }
 
 function text({ ok, stdout, stderr }: { ok: boolean; stdout: string; stderr: string }): string {
-  if (!ok) throw new Error(stderr.trim() || stdout.trim());
+  if (!ok) throw new GitFailure(stderr.trim() || stdout);
   return stdout.trim();
 }
 

@@ -1,3 +1,5 @@
+import { GitFailure } from "../git/index.ts";
+
 /**
  * What a folder holds, taken into an index, by git's plumbing alone: nothing that could be asked of a nested repository,
  * a filter or a hook is asked. Names are bytes; here each byte is a character (latin1).
@@ -70,14 +72,14 @@ export async function take(
     .exec(Buffer.from(stderr, "utf8").toString("latin1"))?.[1]
     ?.trimEnd();
   const rest = paths.filter((path) => path !== refused);
-  if (refused === undefined || patience === 0 || rest.length === paths.length) throw new Error(stderr.trim());
+  if (refused === undefined || patience === 0 || rest.length === paths.length) throw new GitFailure(stderr);
   const taken = await take(at, rest, argv, patience - 1);
   return { ...taken, refused: [skipped(refused, "odd name"), ...taken.refused] };
 }
 
 async function names(at: GitAtFolder, argv: readonly string[]): Promise<string[]> {
   const { ok, stdout, stderr } = await at.run(argv);
-  if (!ok) throw new Error(`${argv.slice(0, 2).join(" ")}: ${stderr.trim()}`);
+  if (!ok) throw new GitFailure(`${argv.slice(0, 2).join(" ")}: ${stderr}`);
   return Buffer.from(stdout).toString("latin1").split("\0").filter(Boolean);
 }
 
@@ -130,7 +132,7 @@ function objection(
   facts: { readonly mode: number; readonly size: number } | undefined,
   { largestFile }: StagingBounds,
 ): Skipped["why"] | undefined {
-  if (path.split("/").some((name) => /^(\.git|git~1)[ .]*([:\\].*)?$/i.test(name))) return "odd name";
+  if (path.split("/").some(isGits)) return "odd name";
   // It is gone, or another kind of thing lies on the way to it.
   if (facts === undefined) return undefined;
   const kind = facts.mode & format;
@@ -140,6 +142,17 @@ function objection(
   if ((facts.mode & 0o400) === 0) return "unreadable";
   return facts.size > largestFile ? "too large" : undefined;
 }
+
+/**
+ * Also as other systems write it: they take no notice of case, of dots and blanks at the end, or of marks without a width. Each byte of
+ * the name is a character (latin1).
+ */
+export function isGits(name: string): boolean {
+  const visible = Buffer.from(name, "latin1").toString("utf8").replaceAll(withoutWidth, "");
+  return visible.split("\\").some((part) => /^(\.git|git~1)[ .]*(:.*)?$/is.test(part));
+}
+
+const withoutWidth = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 export function skipped(path: string, why: Skipped["why"]): Skipped {
   return { path: Buffer.from(path, "latin1").toString("utf8"), why };

@@ -18,6 +18,7 @@ import { bringBack, type BringingBack, incomingOf } from "./bring-back.ts";
 import type { Owner } from "./copy.ts";
 import { changesIn } from "./diff.ts";
 import { openDiscards } from "./discards.ts";
+import { orSay } from "./failing.ts";
 import { partsOf, removeWorkspace, workspaceFolder } from "./folder.ts";
 import { Lines } from "./lines.ts";
 import { carryOut, planMerge } from "./merge.ts";
@@ -43,7 +44,7 @@ export interface Workspaces {
   mend(): Promise<void>;
   /** Takes up what waits to be brought back. Never rejects. */
   begin(): Promise<void>;
-  /** What the session changed, what is not committed yet included. Throws `workspace.none`. */
+  /** What the session changed, what is not committed yet included. Throws `workspace.none`, and `workspace.refused` for objects that git does not accept. */
   diff(session: SessionId): Promise<WorkspaceDiff>;
   /** Brings what there is now; `edited`: a person changed it. */
   bring(session: SessionId, by: By, how?: { readonly edited?: boolean }): Promise<BringBackAnswer>;
@@ -122,7 +123,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         const prepared = preparedOf(record, session);
         const { tip, branch } = record;
         const { path, base } = prepared;
-        const { skipped, ...changes } = await changesIn(await workOn(session, record, prepared));
+        const work = await workOn(session, record, prepared);
+        const { skipped, ...changes } = await orSay("The changes could not be told", enough.signal, () =>
+          changesIn(work),
+        );
         return {
           path,
           base,
@@ -149,7 +153,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
           const user = await repoOf(await inspect(source.worktree));
           const incoming = incomingOf({ depot: depotOf(session) });
           const { begun: earlier, isFinished } = await records.merges(session);
-          const plan = await planMerge(user, { branch, tip, how: wish.how, incoming, earlier, variables });
+          const plan = await orSay("The branch could not be merged", enough.signal, () =>
+            planMerge(user, { branch, tip, how: wish.how, incoming, earlier, variables }),
+          );
           if (plan.kind === "nothing-to-merge") return plan;
           const { merge } = plan;
           if (plan.kind === "done" && (!plan.isHead || isFinished(merge)))
@@ -176,7 +182,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: (session, by) =>
       inLine(session, async () => {
         await records.mustRest(session);
-        return discards.undo(session, by);
+        return orSay("The work could not be had back", enough.signal, () => discards.undo(session, by));
       }),
 
     remove: (session) => inLine(session, () => removeWorkspace(home, session)),

@@ -1,6 +1,6 @@
 import { copyFile, lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { insideGitJail } from "../../git/index.ts";
+import { GitFailure, insideGitJail } from "../../git/index.ts";
 import type { Owner } from "../copy.ts";
 import { moveInto, type Repository } from "./repository.ts";
 
@@ -30,7 +30,7 @@ export async function beginFrom(repository: Repository, wish: Beginning): Promis
     ? {}
     : { GIT_ALTERNATE_OBJECT_DIRECTORIES: `${insideGitJail.workspace}/.git/objects` };
   const { ok, stdout, stderr } = await repository.run(begin, args, { variables });
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
   return { tree: stdout.toString("utf8").trim(), pack: isBorrowed ? undefined : join(repository.folder, "new.pack") };
 }
 
@@ -38,7 +38,7 @@ export async function beginFrom(repository: Repository, wish: Beginning): Promis
 export async function forgetFiles(repository: Repository, tree: string): Promise<void> {
   await rm(join(repository.folder, "index"), { force: true });
   const { ok, stderr } = await repository.run(`git read-tree --reset "$1" && ${split}`, [tree]);
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
 }
 
 /** False: there is none, or it is of another tree, and one has to be made. */

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { gitReading, insideGitJail } from "../../git/index.ts";
+import { GitFailure, gitReading, insideGitJail } from "../../git/index.ts";
 import type { Repository } from "./repository.ts";
 
 /** What another workspace begins with: a commit, and the file with what its repository may lack, as a pack. */
@@ -27,7 +27,7 @@ export interface ForkWish {
 export async function packFork(repository: Repository, wish: ForkWish): Promise<Fork> {
   const args = [wish.tree, wish.isBorrowed ? wish.parent : ""];
   const { ok, stdout, stderr } = await repository.run(pack, args, { input: Buffer.from(commitOf(wish)) });
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
   await rename(join(repository.folder, "new.pack"), wish.to);
   return { commit: stdout.toString("utf8").trim(), pack: wish.to };
 }
@@ -36,7 +36,7 @@ export async function packFork(repository: Repository, wish: ForkWish): Promise<
 export async function unpackFork(folder: string, { pack: file }: Fork): Promise<void> {
   const source = { stdout: createReadStream(file) };
   const { ok, stderr } = await gitReading(folder, ["index-pack", "--stdin"], { source });
-  if (!ok) throw new Error(`the snapshot could not be taken over: ${stderr.trim()}`);
+  if (!ok) throw new GitFailure(`the snapshot could not be taken over: ${stderr}`);
 }
 
 /** Written out, since the parent may be nowhere but in the user's repository. */

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { appendFile, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { insideGitJail } from "../../git/index.ts";
+import { GitFailure, insideGitJail } from "../../git/index.ts";
 import type { Digest, Store } from "../../storage/index.ts";
 import { isDigest } from "../../storage/port.ts";
 import type { Repository } from "./repository.ts";
@@ -25,21 +25,21 @@ export async function loadPacks(repository: Repository, store: Store, packs: rea
     const { ok, stderr } = await repository.run("git index-pack --stdin >/dev/null", [], {
       input: Buffer.concat(chunks),
     });
-    if (!ok) throw new Error(stderr.trim());
+    if (!ok) throw new GitFailure(stderr);
   }
 }
 
 /** One pack with what these trees need and is not borrowed. Undefined: they need nothing of their own. */
 export async function packTogether(repository: Repository, trees: readonly string[]): Promise<string | undefined> {
   const { ok, stdout, stderr } = await repository.run(together, [...trees]);
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
   return stdout.toString("utf8").trim() === "" ? undefined : join(repository.folder, "new.pack");
 }
 
 /** Leaves nothing in the repository but what is in the pack; what is cut off is done with the next. */
 export async function keepOnly(repository: Repository, packed: "new.pack" | "nothing"): Promise<void> {
   const { ok, stderr } = await repository.run(only, [packed]);
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
 }
 
 const noteOf = (folder: string) => join(folder, "packs");

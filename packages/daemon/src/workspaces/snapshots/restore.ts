@@ -1,5 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { posix } from "node:path";
+import { GitFailure } from "../../git/index.ts";
 import { removeWaits } from "../hazards.ts";
 import type { Skipped } from "../staging.ts";
 import type { Repository } from "./repository.ts";
@@ -40,7 +41,7 @@ async function wantedTree(
   const variables = { GIT_LITERAL_PATHSPECS: "1", GIT_INDEX_FILE: "/tmp/index" };
   const { ok, stdout, stderr } = await repository.run(mix, [present, snapshot, ...paths], { variables });
   if (stderr.includes(unknownPath)) throw noSuchPath(paths);
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
   return stdout.toString("utf8").trim();
 }
 
@@ -58,7 +59,7 @@ async function unkept(
     throw wouldBeLost(lacking.slice(0, 3).map(({ path }) => path));
   const names = lacking.map(({ path }) => path.replace(/\/$/, ""));
   const { ok, stdout, stderr } = await repository.run(known, [present, wanted, ...names]);
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
   const there = [...new Set(stdout.toString("utf8").split("\0").filter(Boolean))];
   const replaced = there.filter((name) => isAsked(name, paths));
   if (replaced.length > 0) throw wouldBeLost(replaced);
@@ -83,7 +84,7 @@ function isAsked(name: string, paths: readonly string[] | undefined): boolean {
 export async function checkOutTree(repository: Repository, tree: string, left: readonly string[] = []): Promise<void> {
   const input = Buffer.from(left.map((name) => `${name}\0`).join(""));
   const { ok, stderr } = await repository.run(checkOut, [tree], { writes: "workspace", input });
-  if (!ok) throw new Error(stderr.trim());
+  if (!ok) throw new GitFailure(stderr);
 }
 
 const known = `

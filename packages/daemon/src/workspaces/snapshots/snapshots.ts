@@ -19,6 +19,7 @@ import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { Owner } from "../copy.ts";
 import { difference } from "../difference.ts";
+import { orSay } from "../failing.ts";
 import { Lines } from "../lines.ts";
 import type { OnRecord } from "../projection.ts";
 import { hasNewlySkipped, readNotes, writeNotes } from "./notes.ts";
@@ -146,7 +147,13 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     take: (session, by) =>
       inLine(session, async () => {
-        const taken = await takeNow(session, { reason: "person", calls: ends.drain(session), by });
+        const why = { reason: "person", calls: ends.drain(session), by } as const;
+        const taken = await orSay("No snapshot was taken", signal, () => takeNow(session, why)).catch(
+          (error: unknown) => {
+            ends.put(session, why.calls);
+            throw error;
+          },
+        );
         return { kind: taken.isNew ? "taken" : "unchanged", snapshot: await view(taken.id) };
       }),
 
@@ -161,24 +168,30 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       const { session, tree } = await view(from);
       const other = to === undefined ? undefined : await view(to);
       if (other !== undefined && other.session !== session) throw ofAnother(from, other.id);
-      return inLine(session, async () => {
+      const compare = async (): Promise<SnapshotDiff> => {
         const repository = await shelf.open(session);
         const end = other?.tree ?? (await treeOfNow(session, repository, tree)).tree;
         const changes = await difference({ git: gitIn(repository, "utf8") }, { base: tree, tip: end });
         return { session, from, ...(to === undefined ? {} : { to }), ...changes };
-      });
+      };
+      return inLine(session, () => orSay("The snapshots could not be compared", signal, compare));
     },
 
     async restore(id, { paths }, by) {
       mustBeInside(paths);
       const { session, tree } = await view(id);
-      return options.inTurn(session, () => inLine(session, () => restoreNow(session, { id, tree, paths }, by)));
+      const restore = () => restoreNow(session, { id, tree, paths }, by);
+      return options.inTurn(session, () =>
+        inLine(session, () => orSay("The snapshot could not be restored", signal, restore)),
+      );
     },
 
     async fork(id, { project, session: to }) {
       const { session, tree } = await view(id);
       if ((await shelf.records.known(session)).project !== project) throw missing(id);
-      return inLine(session, () => forkNow(session, { id, tree }, to));
+      return inLine(session, () =>
+        orSay("No session could begin from the snapshot", signal, () => forkNow(session, { id, tree }, to)),
+      );
     },
 
     async beforeRemoval(session) {
@@ -390,7 +403,11 @@ function preparedOf({ prepared }: OnRecord, session: SessionId): Prepared {
 
 async function mustHaveRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < leastFree) throw new Error("there is too little room on the disk");
+  if (bavail * bsize < leastFree)
+    throw new CorralError("workspace.full", "There is too little room on the disk for a snapshot.", {
+      retry: "later",
+      hint: "Make room on the disk that holds CORRAL_HOME",
+    });
 }
 
 async function isThere(path: string): Promise<boolean> {

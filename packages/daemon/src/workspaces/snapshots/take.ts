@@ -1,7 +1,7 @@
 import type { FlaggedChange } from "@corral/protocol";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { insideGitJail, type JailedAnswer, type Reply } from "../../git/index.ts";
+import { GitFailure, insideGitJail, type JailedAnswer, type Reply } from "../../git/index.ts";
 import { flagged, rawChanges, utf8 } from "../changes.ts";
 import { bounded } from "../flags.ts";
 import { findOdd, meetsHazard, type Odd, oddOf } from "../hazards.ts";
@@ -46,7 +46,7 @@ export async function takeTree(repository: Repository, wish: TakeWish): Promise<
   const odd = await oddIn(repository, quick.answer);
   if (quick.seen !== undefined && quick.answer.ok) return taken(repository, wish, { ...quick.seen, odd }, quick.said);
   const { seen, answer, said } = await attempt(repository, wish, lookCovered, odd);
-  if (seen === undefined) throw new Error(answer.stderr.trim());
+  if (seen === undefined) throw new GitFailure(answer.stderr);
   // What the first one got to take does not differ any more; what it was told to take and did not get to, both saw.
   const all = {
     taken: [...(quick.seen?.taken ?? []), ...seen.taken],
@@ -170,7 +170,7 @@ function judged(all: readonly string[], facts: readonly string[], bounds: Stagin
 /** What the search of the first attempt found. It is there in one piece, or something ended it that nothing is known of. */
 async function oddIn({ folder }: Repository, { stderr }: JailedAnswer): Promise<Odd> {
   const found = await readFile(join(folder, "odd"), "latin1").catch((cause: unknown) => {
-    throw new Error(`the search for what git must not meet did not end: ${stderr.trim()}`, { cause });
+    throw new GitFailure(`the search for what git must not meet did not end: ${stderr}`, { cause });
   });
   return oddOf(found.split("\0").slice(0, -1));
 }
