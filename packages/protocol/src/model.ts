@@ -67,7 +67,8 @@ export function costOf(usage: Usage, prices: ModelPrices | undefined): number | 
     [cacheWriteTokens, cacheWrite],
     [outputTokens, output],
   ] as const;
-  return parts.reduce((sum, [tokens, price]) => sum + (tokens * priceAt(price, inputTokens)) / 1_000_000, 0);
+  const cost = parts.reduce((sum, [tokens, price]) => sum + (tokens * priceAt(price, inputTokens)) / 1_000_000, 0);
+  return Number.isFinite(cost) ? cost : undefined;
 }
 
 function priceAt(price: z.infer<typeof rate>, inputTokens: number): number {

@@ -264,7 +264,10 @@ export interface Projection {
   changes(event: StoredEvent): readonly Change[];
 }
 
-/** `set` writes the named columns and leaves the others (null when the row is new). */
+/**
+ * `set` writes the named columns and leaves the others (null when the row is new). A number in an integer column is rounded, and no
+ * larger than JavaScript counts exactly; what is no number there is null.
+ */
 export type Change =
   | { readonly key: string; readonly set: Readonly<Record<string, Value>> }
   | { readonly key: string; readonly delete: true }

@@ -30,6 +30,7 @@ import { openProjects, projectProjections } from "../projects/index.ts";
 import { openQuestions, questionProjections, type Questions } from "../questions/index.ts";
 import { anthropic } from "../providers/anthropic/index.ts";
 import { openProviders } from "../providers/index.ts";
+import type { ProviderDriver } from "../providers/port.ts";
 import { rehearsalDriver } from "../providers/rehearsal/index.ts";
 import type { Call as RuleCall } from "../rules/index.ts";
 import { endEnvironmentsAtRest, openForeman, openRemoval, type Removal } from "../runner/index.ts";
@@ -103,6 +104,8 @@ export async function startTestDaemon(
     backoffMs?: (attempt: number) => number;
     /** What is known of every model. */
     facts?: ModelFacts;
+    /** Of models, besides the usual ones. */
+    providers?: readonly ProviderDriver[];
     /** Without: every call may run. */
     judge?: (call: RuleCall) => Omit<Judgement, "parts">;
     /** Each environment is opened when it has resolved. */
@@ -127,7 +130,8 @@ export async function startTestDaemon(
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
   const log = await openSqliteLog({ file, projections });
-  const providers = openProviders([anthropic, rehearsalDriver({ home })], async (named) => ({
+  const known = [anthropic, rehearsalDriver({ home }), ...(options.providers ?? [])];
+  const providers = openProviders(known, async (named) => ({
     driver: named.split("/")[0] ?? "",
     access: { key: "test-key", baseUrl: model.url },
     ...(options.facts === undefined ? {} : { facts: options.facts }),

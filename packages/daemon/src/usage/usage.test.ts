@@ -1,4 +1,4 @@
-import { event, newId, type SessionId } from "@corral/protocol";
+import { event, newId, type SessionId, usageView } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,4 +60,16 @@ test("every reply counts once: by model, session, project and day", async () => 
     costUsd: 0.7,
     unpriced: 1,
   });
+});
+
+test("counts and costs that cannot be are recorded and summed up all the same", async () => {
+  const odd = [0.5, -3, 1e300, 2 ** 60, Number.MAX_SAFE_INTEGER, Infinity, NaN, "many" as unknown as number];
+  for (const count of odd) {
+    const usage = { inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count };
+    const said = event("turn.replied", { id: newId("turn"), finish: "stop", usage, model: "a/b", costUsd: count });
+    await log.append({ actor: "test", stream: one, events: [said] });
+  }
+  const { groups, total } = usageView.parse(await openUsage({ log, projects: async () => new Map() }).view("model"));
+  expect(groups).toEqual([{ name: "a/b", ...total }]);
+  expect(total).toMatchObject({ requests: odd.length, inputTokens: Number.MAX_SAFE_INTEGER, cacheWriteTokens: 0 });
 });

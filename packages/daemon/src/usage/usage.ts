@@ -43,24 +43,29 @@ function sumOf(row: Row): UsageSum {
   const { cost } = row;
   return {
     requests: 1,
-    inputTokens: Number(row["input"]),
-    outputTokens: Number(row["output"]),
-    cachedInputTokens: Number(row["cacheRead"]),
-    cacheWriteTokens: Number(row["cacheWrite"]),
-    reasoningTokens: Number(row["reasoning"]),
-    costUsd: Number(cost ?? 0) / 1e9,
+    inputTokens: counted(Number(row["input"])),
+    outputTokens: counted(Number(row["output"])),
+    cachedInputTokens: counted(Number(row["cacheRead"])),
+    cacheWriteTokens: counted(Number(row["cacheWrite"])),
+    reasoningTokens: counted(Number(row["reasoning"])),
+    costUsd: Math.max(0, Number(cost ?? 0)) / 1e9,
     unpriced: cost === null || cost === undefined ? 1 : 0,
   };
+}
+
+/** What was recorded may be what no count is: none, then, or as many as can be told. */
+function counted(tokens: number): number {
+  return Math.min(Math.max(tokens, 0), Number.MAX_SAFE_INTEGER);
 }
 
 function plus(a: UsageSum, b: UsageSum): UsageSum {
   return {
     requests: a.requests + b.requests,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    inputTokens: counted(a.inputTokens + b.inputTokens),
+    outputTokens: counted(a.outputTokens + b.outputTokens),
+    cachedInputTokens: counted(a.cachedInputTokens + b.cachedInputTokens),
+    cacheWriteTokens: counted(a.cacheWriteTokens + b.cacheWriteTokens),
+    reasoningTokens: counted(a.reasoningTokens + b.reasoningTokens),
     // Billionths, so that sums of many small ones stay exact.
     costUsd: Math.round((a.costUsd + b.costUsd) * 1e9) / 1e9,
     unpriced: a.unpriced + b.unpriced,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { RehearsedTurn } from "@corral/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import type { ReplyPiece } from "../../providers/index.ts";
 import { callsTool, says, startTestDaemon, stops, type TestDaemon } from "../../testing/index.ts";
 import type { Tool } from "../../tools/index.ts";
 
@@ -295,6 +296,27 @@ test("a reply that broke off after words is not asked for again: it is kept, and
   ]);
   next.answer(says("tence"));
   expect((await session.until("activity.settled", 2)).data.outcome).toBe("done");
+});
+
+test("a reply that is whole is not asked for again, whatever fails behind its end", async () => {
+  let asked = 0;
+  async function* ask(): AsyncIterable<ReplyPiece> {
+    asked += 1;
+    yield { kind: "begin", part: "0", of: "text" };
+    yield { kind: "delta", part: "0", text: "whole" };
+    yield { kind: "end", part: "0" };
+    yield { kind: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } };
+    await Promise.reject(new Error("broke off behind the end"));
+  }
+  const hasty = { name: "hasty", open: () => Promise.resolve({ name: "hasty", ask }) };
+  await using daemon = await startTestDaemon({ providers: [hasty], wish: { model: "hasty/model" } });
+  await daemon.session.prompt("hi");
+  expect((await daemon.session.until("activity.settled")).data.outcome).toBe("done");
+  const events = await daemon.session.events();
+  expect(events.filter(({ type }) => /turn\.(said|replied|attempt-failed)/.test(type)).map(({ type }) => type)).toEqual(
+    ["turn.said", "turn.replied"],
+  );
+  expect(asked).toBe(1);
 });
 
 test("an attempt more does not use up a turn, and its pause is told", async () => {

@@ -106,7 +106,8 @@ async function ask(
     } catch (error) {
       await mayLeave;
       if (error instanceof RunOver) throw error;
-      if (desk.signal.aborted) return undefined;
+      // The reply is whole and paid for: what failed behind its end is no reason to ask for another.
+      if (desk.signal.aborted || turn.replied) return undefined;
       failure = asFailure(error);
     }
     const error = { code: failure.code, message: failure.message };

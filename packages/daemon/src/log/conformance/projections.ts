@@ -45,6 +45,27 @@ export function projecting(bench: Bench): void {
     });
   });
 
+  test.each([
+    ["a fraction", 1.6, 2],
+    ["below zero", -1.6, -2],
+    ["larger than any", 1e300, Number.MAX_SAFE_INTEGER],
+    ["larger than is counted exactly", 2 ** 60, Number.MAX_SAFE_INTEGER],
+    ["without end", -Infinity, Number.MIN_SAFE_INTEGER],
+    ["no number", NaN, null],
+    ["a text", "12" as unknown as number, null],
+  ])("a number that is %s is made to fit its column, and the append stands", async (_, place, kept) => {
+    const odd: Projection = {
+      ...inputs,
+      changes: (stored) =>
+        inputs
+          .changes(stored)
+          .map((change) => ("set" in change ? { ...change, set: { ...change.set, place } } : change)),
+    };
+    const log = await bench.open({ projections: [odd] });
+    await log.append({ stream: "a", events: [admitted(1)], actor: "u" });
+    expect(await log.rows("inputs")).toEqual([{ ...row(1, { place: 1 }), place: kept }]);
+  });
+
   test("a question the projection has no index for is refused, as is a table that does not exist", async () => {
     const log = await bench.open();
     await expect(log.rows("inputs", { where: { text: "x" } })).rejects.toMatchObject({ code: "internal" });

@@ -123,6 +123,7 @@ export class Projections {
     }
     const names = Object.keys(change.set);
     this.#known(projection.table, names);
+    const values = names.map((name) => fitting(change.set[name] ?? null, projection.columns[name]));
     const updates = names.map((name) => `${quoted(name)} = excluded.${quoted(name)}`).join(", ");
     const all = ["key", owner, ...names];
     this.#database.run(
@@ -130,7 +131,7 @@ export class Projections {
        ON CONFLICT (key) DO ${updates === "" ? "NOTHING" : `UPDATE SET ${updates}`}`,
       change.key,
       streamId,
-      ...names.map((name) => change.set[name] ?? null),
+      ...values,
     );
   }
 
@@ -179,6 +180,18 @@ function changesOf(projection: Projection, event: StoredEvent): readonly Change[
     const what = `The projection ${projection.table} failed on an event ${event.type}.`;
     throw new CorralError("internal", what, { cause });
   }
+}
+
+/**
+ * A value that its column takes. What an event holds may come from anywhere, a model's server for instance, and the events of an append
+ * must not be refused for a number in one of them.
+ */
+function fitting(value: Value, type: "text" | "integer" | undefined): Value {
+  if (value === null) return null;
+  if (type !== "integer") return String(value);
+  if (typeof value !== "number" || Number.isNaN(value)) return null;
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number;
+  return Number.isSafeInteger(value) ? value : Math.round(Math.min(Math.max(value, least), most));
 }
 
 function remembering(find: (stream: string) => number): (stream: string) => number {
