@@ -53,6 +53,7 @@ import { openSessions, sessionProjections, type Sessions } from "./sessions/inde
 import { openShells, shellProjections } from "./shells/index.ts";
 import { keepScrollbacks, openSessionTerminals, terminalProjections } from "./terminals/index.ts";
 import type { Store } from "./storage/index.ts";
+import { maskedLog, type Secret, Secrets, secretsInVariables } from "./secrets/index.ts";
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import { openUsage, usageProjections } from "./usage/index.ts";
 import {
@@ -90,6 +91,8 @@ export interface DaemonParts {
     readonly rehearsals: string;
     /** How the provider of a model is reached. */
     readonly reach: FindReach;
+    /** What is masked in all that runners record and say. */
+    readonly secrets: Secrets;
     /** The provider that is asked the most, for which runners may make ready. */
     readonly usualProvider: string;
     /** Variables of the daemon's environment that are not for runners. */
@@ -139,7 +142,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { version } = parts;
   const logger = parts.logger.child({ component: "daemon" });
   const ground = await openGround(parts);
-  const { home, lock, token, meter, log, tokens, projects, config, rules } = ground;
+  const { home, lock, token, secrets, meter, log, tokens, projects, config, rules } = ground;
   const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
   const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
   const { credentials, models, lookAtModels, host } = await openThinking(parts, ground);
@@ -190,6 +193,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const foreman = openForeman({
     log,
     host,
+    secrets,
     sessions,
     egress,
     artifacts,
@@ -412,9 +416,10 @@ async function openGround(parts: DaemonParts) {
   const home = openHome(parts.home);
   const lock = lockHome(home);
   const token = ownerToken(home);
-  parts.hide(token);
+  const { secrets, learn } = openSecrets(parts);
+  learn({ name: "the owner's token", value: token });
   const meter = openMeter();
-  const log = meter.measured(await parts.openLog(home.database, projections));
+  const log = maskedLog(meter.measured(await parts.openLog(home.database, projections)), secrets);
   const tokens = await openTokens(log, { ownerSecret: token });
   const projects = openProjects(log);
   const config = await openConfig({
@@ -435,18 +440,30 @@ async function openGround(parts: DaemonParts) {
       return foundRules(join(folder, projectRulesFile), await readSettingsFile(folder, projectRulesFile));
     },
   });
-  return { home, lock, token, meter, log, tokens, projects, config, rules };
+  return { home, lock, token, secrets, learn, meter, log, tokens, projects, config, rules };
+}
+
+/** What is learnt is masked from then on, and hidden from the daemon's log, whatever it is. */
+function openSecrets({ variables, hide }: Pick<DaemonParts, "variables" | "hide">) {
+  const secrets = new Secrets();
+  const learn = (...news: readonly Secret[]) => {
+    for (const { value } of news) hide(value);
+    secrets.learn(...news);
+  };
+  learn(...secretsInVariables(variables));
+  return { secrets, learn };
 }
 
 /** Who is asked and who asks: keys, models and runners. */
-async function openThinking(parts: DaemonParts, { home, log, config }: Ground) {
+async function openThinking(parts: DaemonParts, { home, log, config, secrets, learn }: Ground) {
   const credentials = openCredentials({
     log,
     file: join(home.folder, "credentials.json"),
     variables: parts.variables,
     settings: () => providerSettings(config.values),
-    hide: parts.hide,
+    learn,
   });
+  await credentials.learn();
   const models = await openModels({
     log,
     own: () => config.values.models,
@@ -460,6 +477,7 @@ async function openThinking(parts: DaemonParts, { home, log, config }: Ground) {
     size: config.values.runners,
     level: config.values["logs.level"],
     rehearsals: config.values["rehearsal.scripts"],
+    secrets,
     reach: async (model) => ({ ...(await credentials.reach(model)), facts: models.facts(model) }),
     usualProvider: config.values.model.split("/")[0] ?? "",
     hidden: credentials.variables(),
@@ -467,6 +485,7 @@ async function openThinking(parts: DaemonParts, { home, log, config }: Ground) {
   });
   credentials.onChange(() => host.forgetReaches());
   config.onChange(() => {
+    void credentials.learn();
     host.forgetReaches();
     lookAtModels();
   });

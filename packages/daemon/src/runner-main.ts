@@ -15,6 +15,7 @@ import { openai } from "./providers/openai/index.ts";
 import type { ProviderDriver } from "./providers/port.ts";
 import { rehearsalDriver } from "./providers/rehearsal/index.ts";
 import { openLifeline, reachByDaemon, serveRuns } from "./runner/process/index.ts";
+import { Secrets } from "./secrets/index.ts";
 import { builtInTools, openRegistry } from "./tools/index.ts";
 
 const { values } = parseArgs({ options: { home: { type: "string" } } });
@@ -48,6 +49,7 @@ serveRuns(
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),
       openLocalDriver({ home, variables: process.env }),
     ),
+    secrets: new Secrets(),
   },
   lifeline,
   logging.setLevel,

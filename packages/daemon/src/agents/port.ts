@@ -50,6 +50,8 @@ export interface Desk {
   /** Calls whenever another party recorded something in the session, an answer for instance. Returns the way to stop. */
   onTold(listener: () => void): () => void;
   emit(delta: Delta): void;
+  /** What the secrets are called that turn up in it. What is recorded and emitted holds none: it is masked, and a call that does is declined. */
+  secretsIn(value: unknown): readonly string[];
   /** What the rules say of a call at this moment. */
   judge(call: RuleCall): Promise<Judgement>;
   /** Keeps a file that comes out of the work, as one of the session's artifacts. Rejects when that cannot be; the work goes on without. */

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import type { NewEvent } from "@corral/protocol";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { ProviderSettings } from "../providers/index.ts";
+import type { Secret } from "../secrets/index.ts";
 import { startScriptedModel } from "../testing/scripted-model/index.ts";
 import { keyPrintedBy } from "./command.ts";
 import { openCredentials } from "./credentials.ts";
@@ -21,13 +22,13 @@ import { openCredentials } from "./credentials.ts";
 let folder: string;
 let file: string;
 let events: NewEvent[];
-let hidden: string[];
+let learnt: string[];
 let variables: Record<string, string>;
 let settings: ProviderSettings;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "corral-credentials-"));
   file = join(folder, "credentials.json");
-  [events, hidden, variables, settings] = [[], [], {}, {}];
+  [events, learnt, variables, settings] = [[], [], {}, {}];
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -38,7 +39,9 @@ function open() {
     events.push(...batch.events);
     return Promise.resolve([] as never);
   };
-  const parts = { file, variables, settings: () => settings, hide: (secret: string) => hidden.push(secret) };
+  const learn = (...secrets: readonly Secret[]) =>
+    void learnt.push(...secrets.map(({ name, value }) => `${name}=${value}`));
+  const parts = { file, variables, settings: () => settings, learn };
   return openCredentials({ log: { append }, ...parts });
 }
 
@@ -89,7 +92,12 @@ test("keys are kept for their owner alone, found again, and removed; what is rec
     { type: "credential.stored", data: { provider: "google", kind: "command" } },
     { type: "credential.removed", data: { provider: "openai" } },
   ]);
-  expect(hidden).toEqual(["secret-2", "secret-3"]);
+  expect(learnt).toEqual([
+    "ANTHROPIC_API_KEY=secret-1",
+    "OPENAI_API_KEY=secret-2",
+    "OPENAI_API_KEY=secret-2",
+    "GEMINI_API_KEY=secret-3",
+  ]);
   expect(readFileSync(file, "utf8")).not.toContain("secret-2");
 });
 
@@ -166,6 +174,33 @@ test("a variable wins over what is kept, and is told as such", async () => {
   ]);
   expect(credentials.variables()).toContain("MINE_API_KEY");
   expect(await codeOf(credentials.put("nobody", { key: "k" }, by))).toBe("model.unknown");
+});
+
+test("every secret that is known without running a program is told, old keys and passwords of servers included", async () => {
+  await open().put("anthropic", { key: "kept" }, by);
+  await open().put("google", { command: ["false"] }, by);
+  variables = { OPENAI_API_KEY: "in-a-variable", ANTHROPIC_BASE_URL: "https://me:pass%20word@proxy.example/" };
+  settings = {
+    compatible: {
+      mine: {
+        baseUrl: "http://ann:secret@127.0.0.1:1/v1",
+        headers: { authorization: "Bearer in-a-header", "x-org": "org" },
+      },
+    },
+  };
+  learnt = [];
+  await open().learn();
+  expect(learnt).toEqual([
+    "the password of anthropic=pass%20word",
+    "the password of anthropic=pass word",
+    "OPENAI_API_KEY=in-a-variable",
+    "the password of mine=secret",
+    "the header authorization of mine=in-a-header",
+    "the header x-org of mine=org",
+    "ANTHROPIC_API_KEY=kept",
+  ]);
+  chmodSync(file, 0o644);
+  await open().learn();
 });
 
 test("a key is tried with a question that costs nothing", async () => {

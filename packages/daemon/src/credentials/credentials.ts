@@ -11,6 +11,7 @@ import {
   unknownProvider,
   valueOf,
 } from "../providers/index.ts";
+import { passwordsIn, type Secret } from "../secrets/index.ts";
 import { keyPrintedBy } from "./command.ts";
 import { CredentialFile } from "./store.ts";
 
@@ -18,7 +19,7 @@ import { CredentialFile } from "./store.ts";
  * Keys of providers: those that the environment has, and those that are kept in the home.
  *
  * 1. A key leaves by `reach` alone, for the process that is about to ask a model; lists, events and errors hold none.
- * 2. Whatever key is given out was hidden from the logs before.
+ * 2. Whatever key is given out was told as a secret before, and so is each that is kept or found, as soon as it is known.
  * 3. Whoever holds one is told by `onChange` when it may be another.
  */
 export interface Credentials {
@@ -35,6 +36,8 @@ export interface Credentials {
   /** Asks the provider something that costs nothing. */
   test(provider: string): Promise<CredentialTest>;
   onChange(listener: () => void): void;
+  /** Tells all secrets that can be found without running a program. What cannot be read is told by whoever needs it. */
+  learn(): Promise<void>;
   /** Variables of the environment that may hold keys. */
   variables(): readonly string[];
 }
@@ -44,14 +47,14 @@ export interface CredentialParts {
   readonly file: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly settings: () => ProviderSettings;
-  /** Told each key before it is given out. */
-  readonly hide: (secret: string) => void;
+  /** Told each secret that is to be masked from then on. */
+  readonly learn: (...secrets: readonly Secret[]) => void;
 }
 
 const stream = "credentials";
 
 export function openCredentials(parts: CredentialParts): Credentials {
-  const { variables, settings, hide } = parts;
+  const { variables, settings } = parts;
   const file = new CredentialFile(parts.file);
   const listeners: (() => void)[] = [];
   const changed = () => {
@@ -60,7 +63,7 @@ export function openCredentials(parts: CredentialParts): Credentials {
   const find = openReach({ variables, settings, key });
   const reach: FindReach = async (model) => {
     const found = await find(model);
-    if (found.access.key !== undefined) hide(found.access.key);
+    if (found.access.key !== undefined) learnKey(found.access.name ?? "", found.access.key);
     return found;
   };
   const look = openReach({ variables, settings, key: keyOrProgram });
@@ -74,6 +77,7 @@ export function openCredentials(parts: CredentialParts): Credentials {
     async put(provider, credential, by) {
       if (providerCalled(provider, settings()) === undefined)
         throw unknownProvider(provider, providerNames(settings()));
+      if ("key" in credential) learnKey(provider, credential.key);
       await file.put(provider, credential);
       const kind = "key" in credential ? "key" : "command";
       await parts.log.append({ ...by, stream, events: [event("credential.stored", { provider, kind })] });
@@ -97,12 +101,37 @@ export function openCredentials(parts: CredentialParts): Credentials {
       }
     },
     onChange: (listener) => void listeners.push(listener),
+    async learn() {
+      for (const name of providerNames(settings())) parts.learn(...secretsOf(name));
+      const kept = await file.keys().catch(() => new Map<string, string>());
+      for (const [provider, each] of kept) learnKey(provider, each);
+    },
     variables: () => keyVariables(settings()),
   };
 
   async function key(provider: string): Promise<string | undefined> {
     const kept = await file.get(provider);
     return kept === undefined || "key" in kept ? kept?.key : keyPrintedBy(kept.command);
+  }
+
+  function learnKey(provider: string, value: string): void {
+    parts.learn({ name: providerCalled(provider, settings())?.keyVariable ?? `the key of ${provider}`, value });
+  }
+
+  /** Those in variables and settings. */
+  function secretsOf(provider: string): readonly Secret[] {
+    const { keyVariable, baseVariable, baseUrl = "", headers = {} } = providerCalled(provider, settings()) ?? {};
+    const key = keyVariable === undefined ? undefined : valueOf(variables, keyVariable);
+    const passwords = [...passwordsIn(baseUrl), ...passwordsIn(valueOf(variables, baseVariable) ?? "")];
+    return [
+      ...(key === undefined ? [] : [{ name: keyVariable!, value: key }]),
+      ...passwords.map((value) => ({ name: `the password of ${provider}`, value })),
+      // `Bearer KEY`
+      ...Object.entries(headers).map(([name, value]) => ({
+        name: `the header ${name} of ${provider}`,
+        value: value.replace(/^\w+\s+/, ""),
+      })),
+    ];
   }
 
   async function keyOrProgram(provider: string): Promise<string | undefined> {

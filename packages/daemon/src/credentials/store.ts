@@ -35,6 +35,12 @@ export class CredentialFile {
     );
   }
 
+  /** Those that are kept themselves, by provider. */
+  async keys(): Promise<ReadonlyMap<string, string>> {
+    const { credentials } = await this.#read();
+    return new Map(Object.entries(credentials).flatMap(([name, kept]) => ("key" in kept ? [[name, kept.key]] : [])));
+  }
+
   put(provider: string, credential: SetCredential): Promise<void> {
     return this.#change((credentials) => ({ ...credentials, [provider]: credential }));
   }

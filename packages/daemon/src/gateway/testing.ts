@@ -224,7 +224,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       file: join(folder, "credentials.json"),
       variables: {},
       settings: () => ({}),
-      hide: () => undefined,
+      learn: () => undefined,
     }),
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(folder, "backups") }),

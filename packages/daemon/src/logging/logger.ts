@@ -46,6 +46,7 @@ export function openLogging({ home, variables, terminal, rotation = standardRota
     relay: write,
     mask: (text) => mask(text),
     hide(secret) {
+      if (secrets.includes(secret)) return;
       secrets.push(secret);
       mask = maskOf(secrets);
     },

@@ -4,6 +4,7 @@ import { newId, type Rule, type Rulebook } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Surroundings } from "../agents/index.ts";
 import type { Judged } from "../rules/index.ts";
+import { Secrets } from "../secrets/index.ts";
 import { RunDesk } from "./desk.ts";
 import type { Assignment, Office } from "./port.ts";
 
@@ -21,7 +22,7 @@ beforeEach(() => {
   const session = newId("session");
   const office = { judge: () => (asked.push(Promise.withResolvers()), asked.at(-1)!.promise) } as Partial<Office>;
   const assignment = { session, events: [] } as Partial<Assignment>;
-  desk = new RunDesk(assignment as Assignment, office as Office, () => ({}) as Surroundings);
+  desk = new RunDesk(assignment as Assignment, office as Office, new Secrets(), () => ({}) as Surroundings);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -2,7 +2,9 @@ import type { ArtifactNamed, Delta, Judgement, NewEvent, SessionId, StoredEvent 
 import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { faultWith } from "../faults/index.ts";
 import { judge, type Call as RuleCall, type StandingRules, stillStand } from "../rules/index.ts";
+import { declinedFor, maskedEvent, type Secrets } from "../secrets/index.ts";
 import { applyEvent, foldHistory, type History } from "../sessions/index.ts";
+import { MaskedDeltas } from "./masked-deltas.ts";
 import type { Assignment, Office } from "./port.ts";
 
 /** What nobody waits for goes with what somebody does: one commit instead of two. */
@@ -15,13 +17,16 @@ const longestWaitMs = 20;
  * 2. Events recorded until the next `durable` travel as one append, some milliseconds later at the latest.
  * 3. Calls are judged by the rules that hold at this moment: by those that stand here only as long as no file of rules is another and the daemon
  *    has not told of a change, which it does before anything that it answers afterwards. What it gave before that is not kept.
- * 4. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
+ * 4. What is recorded, and what is said meanwhile, holds no secret that is known here. A call that holds one is declined in the same append.
+ * 5. After a refused append nothing is recorded any more: `record` and `durable` throw `RunOver`.
  */
 export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   readonly session: SessionId;
   readonly history: History;
   readonly surroundings: S;
   readonly #office: Office;
+  readonly #secrets: Secrets;
+  readonly #deltas: MaskedDeltas;
   #interruption = new AbortController();
   #unsent: NewEvent[] = [];
   #afterUnsent: (() => void)[] = [];
@@ -33,11 +38,13 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   #rules: StandingRules | undefined;
   #rulesForgotten = 0;
 
-  constructor(assignment: Assignment, office: Office, openSurroundings: (desk: Desk) => S) {
+  constructor(assignment: Assignment, office: Office, secrets: Secrets, openSurroundings: (desk: Desk) => S) {
     this.session = assignment.session;
     this.history = foldHistory(assignment.events);
     this.#lastTold = assignment.events.at(-1)?.seq ?? 0;
     this.#office = office;
+    this.#secrets = secrets;
+    this.#deltas = new MaskedDeltas(secrets);
     if (this.history.activity?.interruptRequested === true) this.#interruption.abort();
     this.surroundings = openSurroundings(this);
   }
@@ -48,7 +55,8 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
 
   record(...events: readonly NewEvent[]): void {
     if (this.#over !== undefined) throw this.#over;
-    for (const each of events) {
+    for (const each of events.flatMap((given) => this.#recordable(given))) {
+      for (const left of this.#deltas.endedBy(each)) this.#office.emit(left);
       applyEvent(this.history, each);
       this.#unsent.push(each);
     }
@@ -69,7 +77,11 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   }
 
   emit(delta: Delta): void {
-    this.#office.emit(delta);
+    for (const each of this.#deltas.take(delta)) this.#office.emit(each);
+  }
+
+  secretsIn(value: unknown): readonly string[] {
+    return this.#secrets.namesIn(value);
   }
 
   keep(step: ArtifactStep): Promise<ArtifactNamed> {
@@ -120,6 +132,12 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
   onTold(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #recordable(given: NewEvent): readonly NewEvent[] {
+    const masked = maskedEvent(given, this.#secrets);
+    if (masked === given || given.type !== "call.requested") return [masked];
+    return [masked, declinedFor(this.secretsIn(given.data), given.data.id)];
   }
 
   #send(): void {

@@ -15,6 +15,7 @@ import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
 import type { Call as RuleCall, Judged } from "../rules/index.ts";
+import { Secrets } from "../secrets/index.ts";
 import {
   continuesWanted,
   countWaitingInAll,
@@ -97,6 +98,8 @@ export interface ForemanOptions {
   readonly judge?: (session: SessionId, call: RuleCall) => Promise<Judged>;
   /** Throws `descriptors.exhausted` when no new work may begin. */
   readonly mustHaveDescriptors?: () => void;
+  /** What no run may record. Without: there is none. */
+  readonly secrets?: Secrets;
   /** Breaks in a row after which a session is set aside. */
   readonly patience?: number;
   readonly pauseMs?: (breaks: number) => number;
@@ -130,6 +133,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     placeLimits = () => unlimited,
     closeEnvironment = () => Promise.resolve(false),
     mustHaveDescriptors = () => undefined,
+    secrets = new Secrets(),
     patience = 5,
     pauseMs = (breaks: number) => Math.min(50 * 4 ** (breaks - 1), 10_000),
   } = options;
@@ -294,7 +298,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     // One that was removed while somebody thought of it has nothing to do.
     if ((await log.row("sessions", session)) === undefined) return { kind: "drained" };
     const lease = await log.takeLease(session, "runner");
-    const keeping = new Keeping(artifacts, session);
+    const keeping = new Keeping(artifacts, secrets, session);
     try {
       const company = post.breaks > 1 ? "none" : "others";
       if (post.cutOff !== undefined) await tellRecovery(lease, post.cutOff);
@@ -307,6 +311,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
         assignment,
         officeOf(log, assignment, lease, {
           keeping,
+          secrets,
           onFailure: (error) => noteFault(post, error),
           snapshotted: () => snapshotted(session),
           wayOut: async () => (wantsOut(assignment) ? wayOut(session, post) : undefined),
@@ -487,6 +492,7 @@ const unlimited: PlaceLimits = {
 
 interface OfficeMeans {
   readonly keeping: Keeping;
+  readonly secrets: Secrets;
   readonly onFailure: (error: unknown) => void;
   readonly snapshotted: () => Promise<void>;
   readonly wayOut: Office["wayOut"];
@@ -501,9 +507,10 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  { keeping, onFailure, snapshotted, wayOut, judge, mayOpen, claim, release }: OfficeMeans,
+  { keeping, secrets, onFailure, snapshotted, wayOut, judge, mayOpen, claim, release }: OfficeMeans,
 ): Office {
   let traceId = lastTrace(before);
+  let refusal: CorralError | undefined;
   const noted = async <T>(work: Promise<T>): Promise<T> => {
     work.catch(onFailure);
     return work;
@@ -511,6 +518,11 @@ function officeOf(
   return {
     async append(events) {
       const by = { actor: agentOf(session), ...traced(traceId) };
+      // Its runner had not heard of the secret. Masked here, the call would not be what runs.
+      refusal ??= events.some((each) => each.type === "call.requested" && secrets.namesIn(each.data).length > 0)
+        ? new CorralError("runner.lost", "A secret became known while the run was about to record it.")
+        : undefined;
+      if (refusal !== undefined) throw refusal;
       faultWith("office.appending", events);
       await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
       faultWith("office.appended", events);

@@ -2,6 +2,7 @@ import { type ActivityId, CorralError, event, type StoredEvent } from "@corral/p
 import { type AgentKind, RunOver } from "../agents/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import type { EnvironmentDrivers } from "../environments/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import { RunDesk } from "./desk.ts";
 import { type Assignment, lostTo, type Office, type RunEnd, type Running } from "./port.ts";
@@ -13,6 +14,8 @@ export interface RunWorld {
   readonly home: string;
   readonly agent: AgentKind;
   readonly drivers: EnvironmentDrivers;
+  /** What is masked in all that runs record and say. */
+  readonly secrets: Secrets;
   /** How long a run with nothing to do stays ready before it lets the session go. */
   readonly idleMs?: number;
   /** The same for one that waits for a person, who may take days. */
@@ -49,7 +52,7 @@ export function startRun(
     wayOut: () => office.wayOut(),
     snapshotted: () => office.snapshotted(),
   };
-  const desk = new RunDesk(assignment, office, (self) => new SessionSurroundings(self, place));
+  const desk = new RunDesk(assignment, office, world.secrets, (self) => new SessionSurroundings(self, place));
   return {
     wake: () => bell.ring(),
     tell: (told) => {

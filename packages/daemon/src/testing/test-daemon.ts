@@ -35,6 +35,7 @@ import { rehearsalDriver } from "../providers/rehearsal/index.ts";
 import type { Call as RuleCall } from "../rules/index.ts";
 import { endEnvironmentsAtRest, openForeman, openRemoval, type Removal } from "../runner/index.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
+import { maskedLog, Secrets } from "../secrets/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
 import {
   keepScrollbacks,
@@ -112,6 +113,10 @@ export async function startTestDaemon(
     mayOpen?: () => Promise<void>;
     /** How long a run stays that waits for a person. */
     waitingMs?: number;
+    /** What is masked. */
+    secrets?: Secrets;
+    /** What its runner knows of them, where that is not the same. */
+    runnerSecrets?: Secrets;
     /** What the first version of Corral had recorded when it ended. */
     past?: (repository: string) => readonly Pick<Append, "stream" | "events">[];
   } = {},
@@ -129,7 +134,8 @@ export async function startTestDaemon(
   ];
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
-  const log = await openSqliteLog({ file, projections });
+  const plain = await openSqliteLog({ file, projections });
+  const log = options.secrets === undefined ? plain : maskedLog(plain, options.secrets);
   const known = [anthropic, rehearsalDriver({ home }), ...(options.providers ?? [])];
   const providers = openProviders(known, async (named) => ({
     driver: named.split("/")[0] ?? "",
@@ -148,9 +154,11 @@ export async function startTestDaemon(
   };
   const drivers = driversOf(jail);
   const registry = openRegistry([...builtInTools, ...(options.tools ?? [])]);
+  const secrets = options.secrets ?? new Secrets();
   const host = openInlineHost({
     home,
     drivers,
+    secrets: options.runnerSecrets ?? secrets,
     agent: openLoop({
       findModel: (named) => providers.find(named),
       tools: registry,
@@ -178,6 +186,7 @@ export async function startTestDaemon(
   const foreman = openForeman({
     log,
     host,
+    secrets,
     sessions,
     artifacts,
     placeLimits: () => ({ ...manyPlaces, ...options.limits }),

@@ -1,6 +1,7 @@
 import { type CallChange, CorralError, event } from "@corral/protocol";
 import { shortageIn } from "../../descriptors/index.ts";
 import { fault } from "../../faults/index.ts";
+import { declinedFor } from "../../secrets/index.ts";
 import type { Call } from "../../sessions/index.ts";
 import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace, keepImage } from "../artifact-place.ts";
@@ -58,6 +59,9 @@ async function runCall(desk: Desk, terms: CallTerms, call: Call, attempt: number
   const tool = terms.toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   if (call.malformed !== undefined) return fail(desk, call, call.malformed);
+  // One that was recorded before its secret was known.
+  const secrets = desk.secretsIn(call.arguments);
+  if (secrets.length > 0) return desk.record(declinedFor(secrets, call.id));
   const leave = await leaveFor(desk, { tool, call, turn: desk.history.activity?.turn });
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   switch (leave.kind) {

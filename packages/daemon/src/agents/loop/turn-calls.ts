@@ -38,7 +38,7 @@ export class TurnCalls implements Disposable {
     const data = { id, turnId, providerCallId, tool, ...read, ...(providerMetadata && { providerMetadata }) };
     this.#desk.record(event("call.requested", data));
     const call = this.#turn.calls.find((each) => each.id === id);
-    if (call !== undefined) this.#start(call);
+    if (call !== undefined && call.end === undefined) this.#start(call);
   }
 
   /** Takes every call to its end, or as far as it comes without the operator; those that a crash has left, too. */

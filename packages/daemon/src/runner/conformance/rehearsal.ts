@@ -1,12 +1,13 @@
 import { event, newId } from "@corral/protocol";
 import type { AgentKind, Desk } from "../../agents/index.ts";
 import { driversOf, type EnvironmentDriver } from "../../environments/index.ts";
+import { Secrets } from "../../secrets/index.ts";
 import type { Turn } from "../../sessions/index.ts";
 import type { RunWorld } from "../run.ts";
 
 /** A world for runs whose agent does what its input says, one order a line; there are no environments in it. */
 export function rehearsalWorld(home: string, idleMs: number): RunWorld {
-  return { home, agent: rehearsedAgent, drivers: driversOf(noEnvironments), idleMs };
+  return { home, agent: rehearsedAgent, drivers: driversOf(noEnvironments), secrets: new Secrets(), idleMs };
 }
 
 const rehearsedAgent: AgentKind = {

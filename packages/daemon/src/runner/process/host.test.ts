@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describeRunnerHost } from "../conformance.ts";
 import { type HostPlace, openStage, type StagedSession } from "../conformance/stage.ts";
 import type { Pulse } from "./heartbeat.ts";
+import { Secrets } from "../../secrets/index.ts";
 import { openRehearsedHost } from "./testing/rehearsal.ts";
 
 describeRunnerHost("process", openRehearsedHost);
@@ -27,6 +28,19 @@ describe("a runner process", () => {
     const next = await stage.session("pid");
     await next.start();
     expect(await pidOf(next)).not.toBe(pid);
+  });
+
+  test("is told of secrets before it is given anything, and of each that becomes known", async () => {
+    const [early, late] = ["4f9a1c77e0b2a1", "77e0b2a14f9a1c"];
+    const secrets = new Secrets();
+    secrets.learn({ name: "EARLY", value: early });
+    await using stage = await openStage((place) => openRehearsedHost(place, { secrets }));
+    const session = await stage.session(`say ${early} ${late}\nhold\nsay ${early} ${late}`);
+    const run = await session.start();
+    expect(await session.said(1)).toEqual([`[masked: EARLY]${late}`]);
+    secrets.learn({ name: "LATE", value: late });
+    run.tell(await session.interrupt());
+    expect((await session.said(2))[1]).toBe("[masked: EARLY][masked: LATE]");
   });
 
   test("that has ended, whyever, is told of once", async () => {

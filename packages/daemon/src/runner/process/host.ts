@@ -23,6 +23,9 @@ export function openProcessHost(options: ProcessHostOptions): RunnerHost {
   const running = new Set<RunnerProcess>();
   const pool = Array.from({ length: options.size }, launch);
   let rest: RunEnd | undefined;
+  options.secrets?.onLearn((all) => {
+    for (const runner of running) runner.tellSecrets(all);
+  });
   return {
     start(assignment, office): Running {
       if (rest !== undefined) return endedRun(rest);

@@ -2,6 +2,7 @@ import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent }
 import type { ArtifactStep } from "../../agents/index.ts";
 import type { Reach } from "../../providers/index.ts";
 import type { Call as RuleCall, Judged } from "../../rules/index.ts";
+import type { Secret } from "../../secrets/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
 
@@ -30,6 +31,8 @@ export type ToRunner =
   | { readonly say: "open"; readonly run: number; readonly request: number }
   /** What it was given to judge by may be old. */
   | { readonly say: "rules-changed"; readonly run: number }
+  /** All that are to be masked, as far as they are known. */
+  | { readonly say: "secrets"; readonly secrets: readonly Secret[] }
   | { readonly say: "drain" }
   | { readonly say: "ping" }
   /** How much its log says from now on. */

@@ -1,6 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import { type ChildProcess, fork } from "node:child_process";
 import type { FindReach } from "../../providers/index.ts";
+import type { Secret, Secrets } from "../../secrets/index.ts";
 import { type Assignment, notOpened, type Office, type RunEnd, type Running } from "../port.ts";
 import { Heartbeat, type Pulse } from "./heartbeat.ts";
 import { noteRunner } from "./left-runners.ts";
@@ -14,6 +15,8 @@ export interface RunnerProcessOptions {
   readonly level: string;
   /** What runners have in their environment besides what the daemon has in its; undefined: what they have not. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** What runners mask in all they record and say. */
+  readonly secrets?: Secrets;
   /** How the provider of a model is reached. */
   readonly reach?: FindReach;
   readonly onDefect: (what: string) => void;
@@ -80,6 +83,7 @@ export class RunnerProcess {
       () => this.#kill("the runner process does not answer"),
     );
     this.#child = this.#launch(options);
+    if (options.secrets !== undefined) this.tellSecrets(options.secrets.all);
   }
 
   get alive(): boolean {
@@ -111,6 +115,10 @@ export class RunnerProcess {
 
   setLevel(level: string): void {
     this.#send({ say: "level", level });
+  }
+
+  tellSecrets(secrets: readonly Secret[]): void {
+    this.#send({ say: "secrets", secrets });
   }
 
   forgetReaches(): void {

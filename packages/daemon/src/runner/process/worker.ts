@@ -39,6 +39,8 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
         return runs.get(message.run)?.office.settle(message.request, message);
       case "refused":
         return runs.get(message.run)?.office.refuse(message.request, message);
+      case "secrets":
+        return world.secrets.learn(...message.secrets);
       case "drain":
         for (const { hosted } of runs.values()) hosted.drain();
         return;

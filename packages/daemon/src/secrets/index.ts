@@ -1,0 +1,5 @@
+export type { Secret } from "./mask.ts";
+export { declinedFor, maskedEvent } from "./masked-event.ts";
+export { maskedLog } from "./masked-log.ts";
+export { Secrets, type Stream } from "./secrets.ts";
+export { passwordsIn, secretsInVariables } from "./variables.ts";
