@@ -59,8 +59,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   retention: ["log", "sessions"],
   artifacts: ["log", "secrets", "storage", "faults"],
   workspaces: ["log", "environments", "git", "storage", "faults", "programs", "descriptors"],
-  terminals: ["log", "environments", "artifacts"],
-  shells: ["log", "environments", "workspaces", "artifacts", "terminals"],
+  terminals: ["log", "secrets", "environments", "artifacts"],
+  shells: ["log", "secrets", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.
   questions: ["log", "sessions", "faults"],
   // Which names are obeyed in a workspace is known where they are shielded.

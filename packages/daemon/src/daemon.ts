@@ -207,13 +207,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onDefect: complainingTo(parts.logger.child({ component: "foreman" })),
   });
   config.onChange(() => foreman.look());
-  const scrollbacks = keepScrollbacks(artifacts);
+  const scrollbacks = keepScrollbacks(artifacts, { secrets });
   const shells = openShells({
     log,
     home: home.folder,
     drivers: parts.drivers,
     scrollbacks,
     artifacts,
+    secrets,
     waysOut: egress,
     limits: () => limitsFrom(config.values),
     usualContainer: () => usualContainer(config.values),
@@ -309,6 +310,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     rules,
     credentials,
     models,
+    secrets,
     usage: openUsage({ log, projects: () => projectsOf(sessions) }),
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(home.folder, "backups") }),

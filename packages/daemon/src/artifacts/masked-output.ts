@@ -36,9 +36,13 @@ export class MaskedOutput {
     return this.#add(this.#stream?.push(piece) ?? piece);
   }
 
-  /** The output is whole. */
-  async finish(): Promise<ArtifactNamed> {
+  /** Writes what was held back: the output is whole. */
+  async end(): Promise<void> {
     if (this.#stream !== undefined) await this.#add(this.#stream.end());
+  }
+
+  async finish(): Promise<ArtifactNamed> {
+    await this.end();
     return this.#growing.finish();
   }
 

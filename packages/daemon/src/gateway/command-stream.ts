@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CommandNews, CommandView } from "@corral/protocol";
+import type { Secrets, Stream } from "../secrets/index.ts";
 import type { OutputRange } from "../shells/index.ts";
 import { usualLimits } from "./feed.ts";
 
@@ -15,9 +16,10 @@ export interface FollowedCommand {
 /**
  * News of one command to one client, as server-sent events: all of its output from the beginning on, then its end. It
  * is read as fast as the client takes it, so nothing of it is left out and nothing waits in memory. A stream that ends
- * without the command's end was cut, and may be asked for again.
+ * without the command's end was cut, and may be asked for again. Secrets are masked; an end that may be the beginning of one waits for
+ * what follows.
  */
-export function carryCommand(response: ServerResponse, command: FollowedCommand): void {
+export function carryCommand(response: ServerResponse, command: FollowedCommand, secrets: Secrets): void {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   response.writeHead(200, {
@@ -29,7 +31,7 @@ export function carryCommand(response: ServerResponse, command: FollowedCommand)
   response.write(":\n\n");
   const heartbeat = setInterval(() => response.write(":\n\n"), usualLimits.heartbeatMs);
   heartbeat.unref();
-  carry(response, command, gone.signal)
+  carry(response, command, secrets, gone.signal)
     // The daemon stops, or the command's end cannot be recorded: there is no end to tell of.
     .catch(() => undefined)
     .finally(() => {
@@ -38,8 +40,13 @@ export function carryCommand(response: ServerResponse, command: FollowedCommand)
     });
 }
 
-async function carry(response: ServerResponse, command: FollowedCommand, gone: AbortSignal): Promise<void> {
-  const outputs = [new OutputSoFar("stdout"), new OutputSoFar("stderr")];
+async function carry(
+  response: ServerResponse,
+  command: FollowedCommand,
+  secrets: Secrets,
+  gone: AbortSignal,
+): Promise<void> {
+  const outputs = [new OutputSoFar("stdout", secrets), new OutputSoFar("stderr", secrets)];
   const say = (news: CommandNews) => response.write(`event: ${news.kind}\ndata: ${JSON.stringify(news)}\n\n`);
   let more = Promise.withResolvers<void>();
   gone.addEventListener("abort", () => more.resolve());
@@ -67,12 +74,14 @@ const nothing = Buffer.alloc(0);
 
 class OutputSoFar {
   readonly stream: OutputRange["stream"];
+  readonly #masked: Stream<Buffer>;
   /** The beginning of a code point whose rest may still come. */
   #cut: Buffer = nothing;
   #from = 0;
 
-  constructor(stream: OutputRange["stream"]) {
+  constructor(stream: OutputRange["stream"], secrets: Secrets) {
     this.stream = stream;
+    this.#masked = secrets.bytes();
   }
 
   /** What is there and was not told yet, cut in no code point; `until`: how much there is when the command is over. */
@@ -85,7 +94,8 @@ class OutputSoFar {
       const bytes = limit <= 0 ? nothing : await command.read({ stream: this.stream, from: this.#from, limit });
       const over = bytes.length === 0;
       this.#from += bytes.length;
-      const all = this.#cut.length === 0 ? bytes : Buffer.concat([this.#cut, bytes]);
+      const news = over && last ? this.#masked.end() : this.#masked.push(bytes);
+      const all = this.#cut.length === 0 ? news : Buffer.concat([this.#cut, news]);
       const whole = over && last ? all.length : all.length - begunAtEnd(all);
       this.#cut = all.subarray(whole);
       if (whole > 0) yield all.subarray(0, whole);

@@ -20,6 +20,7 @@ import type { Projects } from "../projects/index.ts";
 import type { Questions } from "../questions/index.ts";
 import type { Removal } from "../runner/index.ts";
 import type { Rules } from "../rules/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
@@ -57,6 +58,7 @@ export interface RouteParts {
   readonly questions: Pick<Questions, "get" | "list" | "answer" | "cancel">;
   readonly credentials: Credentials;
   readonly models: Pick<Models, "list" | "look">;
+  readonly secrets: Secrets;
   readonly usage: Usage;
   readonly backups: Backups;
   readonly visits: Visits;

@@ -22,6 +22,7 @@ import type { Questions } from "../questions/index.ts";
 import type { Rules } from "../rules/index.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
@@ -89,6 +90,7 @@ export interface GatewayParts {
   readonly rules: Pick<Rules, "view" | "check" | "kept" | "forget">;
   readonly credentials: Credentials;
   readonly models: Pick<Models, "list" | "look">;
+  readonly secrets: Secrets;
   readonly usage: Usage;
   readonly backups: Backups;
   /** How many runner processes are alive. */

@@ -17,6 +17,7 @@ import {
 } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
+import type { OutputRange } from "../shells/index.ts";
 import { isBounded, type Principal } from "../tokens/index.ts";
 import { tooNarrow } from "./access.ts";
 import { missing } from "./bounds.ts";
@@ -32,7 +33,7 @@ const commandQuery = z.object({
 });
 
 export const shellRoutes: Routes = (app, parts) => {
-  const { shells } = parts;
+  const { shells, secrets } = parts;
   const tags = ["shells"];
 
   app.post(
@@ -112,10 +113,11 @@ export const shellRoutes: Routes = (app, parts) => {
       const now = await shells.look(id, command);
       if (follow === "0") return wait === 0 || now.state !== "running" ? now : waited(parts, id, command, wait);
       reply.hijack();
-      carryCommand(reply.raw, {
-        follow: (onOutput) => shells.follow(id, command, onOutput),
-        read: (range) => shells.read(id, command, range),
-      });
+      const followed = {
+        follow: (onOutput: () => void) => shells.follow(id, command, onOutput),
+        read: (range: OutputRange) => shells.read(id, command, range),
+      };
+      carryCommand(reply.raw, followed, secrets);
       return reply;
     },
   );

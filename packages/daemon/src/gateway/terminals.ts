@@ -90,7 +90,7 @@ interface PlacesWithTerminals<Place extends TerminalView["of"]> {
 
 function addRoutes<Place extends ShellId | SessionId>(
   app: App,
-  { terminalSockets }: RouteParts,
+  { terminalSockets, secrets }: RouteParts,
   { noun, id, terminals, find }: PlacesWithTerminals<Place>,
 ): void {
   const at = `/api/${noun}/:id/terminals` as const;
@@ -155,7 +155,7 @@ function addRoutes<Place extends ShellId | SessionId>(
       return reply
         .header("content-type", "text/plain; charset=utf-8")
         .header("x-content-type-options", "nosniff")
-        .send(text);
+        .send(secrets.masked(text));
     },
   );
 

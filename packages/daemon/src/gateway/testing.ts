@@ -26,6 +26,7 @@ import { openUsage, usageProjections } from "../usage/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openQuestions, questionProjections } from "../questions/index.ts";
 import { foundRules, openRules, projectRulesFile, ruleProjections } from "../rules/index.ts";
+import { Secrets } from "../secrets/index.ts";
 import { openSessions, sessionProjections } from "../sessions/index.ts";
 import { openRemoval } from "../runner/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
@@ -109,6 +110,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       ...ruleProjections,
     ],
   });
+  const secrets = changes.secrets ?? new Secrets();
   const meter = openMeter();
   const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
   const logged: object[] = [];
@@ -134,13 +136,14 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
     onDefect,
   });
-  const scrollbacks = keepScrollbacks(artifacts);
+  const scrollbacks = keepScrollbacks(artifacts, { secrets });
   const shells = openShells({
     log,
     home: folder,
     drivers,
     scrollbacks,
     artifacts,
+    secrets,
     waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
     onDefect: (what) => logged.push({ what }),
   });
@@ -226,6 +229,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
       settings: () => ({}),
       learn: () => undefined,
     }),
+    secrets,
     audit: openAudit(log),
     backups: openBackups({ log, folder: join(folder, "backups") }),
     runners: () => 2,

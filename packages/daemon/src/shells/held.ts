@@ -27,6 +27,7 @@ import {
   planOf,
 } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import { HeldTerminals, type Scrollbacks } from "../terminals/index.ts";
 import { followOutputs, type OutputsOf, wholeOutputs } from "./whole-outputs.ts";
 
@@ -38,6 +39,7 @@ export interface ShellWorld {
   readonly drivers: EnvironmentDrivers;
   readonly scrollbacks: Scrollbacks;
   readonly artifacts: Pick<Artifacts, "begin">;
+  readonly secrets: Secrets;
   /** The ways out of shells whose network is `allow`. */
   readonly waysOut: WaysOut;
   /** What an environment may use that is opened now. */
@@ -382,7 +384,7 @@ export class HeldShell {
     const traceId = by?.traceId;
     await this.#append([ended], { actor: "corral", ...(traceId === undefined ? {} : { traceId }) }, stillRunning(id));
     await this.#keep(id);
-    return { id, shell: this.id, state: "ended", result };
+    return { id, shell: this.id, state: "ended", result: this.#world.secrets.masked(result) };
   }
 
   /** The environment ended under it: what it wrote down tells, or nobody can. */
@@ -417,8 +419,8 @@ export class HeldShell {
   }
 
   #outputs(): OutputsOf {
-    const { artifacts, over, onDefect } = this.#world;
-    return { artifacts, over, onDefect, shell: this.id };
+    const { artifacts, secrets, over, onDefect } = this.#world;
+    return { artifacts, secrets, over, onDefect, shell: this.id };
   }
 
   async #again(row: Row, { id, text }: StartCommand): Promise<CommandView> {
@@ -432,7 +434,8 @@ export class HeldShell {
     const found = await environment?.shell.find(id);
     const facts = commandFacts.parse(JSON.parse(row["facts"] as string));
     // The spool has the output. Which limit it ran into was seen while it ran, and is on record alone.
-    if (found?.kind === "done") return { id, shell: this.id, state: "ended", result: { ...found.result, ...facts } };
+    if (found?.kind === "done")
+      return { id, shell: this.id, state: "ended", result: this.#world.secrets.masked({ ...found.result, ...facts }) };
     return { id, shell: this.id, state: "past", facts };
   }
 

@@ -28,6 +28,7 @@ import { historyOf, type Projection } from "../log/index.ts";
 import { openTestProjects } from "../testing/projects.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
+import { Secrets } from "../secrets/index.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
 import { keepScrollbacks, terminalProjections } from "../terminals/index.ts";
 import { openShells, shellProjections } from "./index.ts";
@@ -48,12 +49,13 @@ const sessions: readonly Projection[] = [
 interface Setting {
   readonly idleMs?: number;
   readonly limits?: EnvironmentLimits;
+  readonly secrets?: Secrets;
   /** Of the repository. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 /** A daemon's shells, which can be let go and taken up again by another one. */
-async function place({ idleMs, limits, files }: Setting = {}) {
+async function place({ idleMs, limits, files, secrets = new Secrets() }: Setting = {}) {
   const folder = mkdtempSync(join(tmpdir(), "corral-shells-"));
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
   const repository = makeRepository(join(folder, "repository"), files);
@@ -72,7 +74,8 @@ async function place({ idleMs, limits, files }: Setting = {}) {
       log,
       home,
       drivers: driversOf(openJailDriver({ home })),
-      scrollbacks: keepScrollbacks(artifacts, { everyMs: 10 }),
+      secrets,
+      scrollbacks: keepScrollbacks(artifacts, { everyMs: 10, secrets }),
       artifacts,
       waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
       onDefect,
@@ -324,6 +327,36 @@ describe("a person's shell", () => {
     const about = (await historyOf(log, id)).filter(({ type }) => type.startsWith("artifact."));
     expect(about.length).toBeLessThanOrEqual(4);
     expect(at.current().defects).toEqual([]);
+  });
+
+  test("shows and keeps no secret: not in results, nor in artifacts, nor in what is on file of a terminal", async () => {
+    const secrets = new Secrets();
+    secrets.learn({ name: "KEY", value: "4f9a1c77e0b2a1" });
+    const at = await place({ secrets });
+    const { id } = await at.shells.open(wish(), by);
+    // In two pieces, since no command holds a secret.
+    const view = await run(
+      at,
+      id,
+      "echo -n 4f9a1c >key; echo 77e0b2a1 >>key; cat key; seq 20000; cat key; cat key >&2",
+    );
+    expect(view).toMatchObject({ state: "ended", result: { stderr: "[masked: KEY]\n" } });
+    expect(await at.shells.look(id, view.id)).toEqual(view);
+    const numbers = Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join("");
+    const [output] = await at.artifacts.list(id);
+    expect(readFileSync(fileURLToPath(output!.url), "utf8")).toBe(`[masked: KEY]\n${numbers}[masked: KEY]\n`);
+    const opened = await at.shells.terminals.open(id, { columns: 80, rows: 24 }, by);
+    const seat = await at.shells.terminals.watch(id, opened.id, {
+      onOutput: () => undefined,
+      onSize: () => undefined,
+      onClosed: () => undefined,
+    });
+    if (!("write" in seat) || opened.state !== "open") throw new Error("it has ended");
+    seat.write(Buffer.from("cat key\r"));
+    const file = fileURLToPath(opened.scrollback!);
+    await expect.poll(() => readFileSync(file, "utf8"), patience).toContain("[masked: KEY]\n");
+    expect(JSON.stringify([view, readFileSync(file, "utf8")])).not.toContain("4f9a1c77");
+    expect(at.defects).toEqual([]);
   });
 
   test("that was killed in the middle of a command says that nobody can tell, and the next command starts afresh", async () => {

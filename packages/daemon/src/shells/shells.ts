@@ -15,6 +15,7 @@ import {
 import type { Artifacts } from "../artifacts/index.ts";
 import { defaultLimits, type EnvironmentDrivers, shellWishOf, type UsualContainer } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import { HeldShell, type ShellFacts, type WaysOut } from "./held.ts";
 import { type Scrollbacks, type Terminals, terminalsOf } from "../terminals/index.ts";
 import { copyFor, goesWith, inPlace, type Place, removePlace, scratchFor, unchangedTest } from "./place.ts";
@@ -59,6 +60,8 @@ export interface ShellParts {
   readonly drivers: EnvironmentDrivers;
   readonly scrollbacks: Scrollbacks;
   readonly artifacts: Pick<Artifacts, "begin">;
+  /** What is masked in results and artifacts. */
+  readonly secrets: Secrets;
   readonly waysOut: WaysOut;
   /** What an environment may use that is opened now; without: the usual. */
   readonly limits?: () => EnvironmentLimits;
@@ -77,6 +80,7 @@ export function openShells({
   drivers,
   scrollbacks,
   artifacts,
+  secrets,
   waysOut,
   limits = () => defaultLimits,
   usualContainer = () => ({}),
@@ -85,7 +89,7 @@ export function openShells({
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const world = { log, drivers, scrollbacks, artifacts, waysOut, limits, claim, onDefect, over: over.signal };
+  const world = { log, drivers, scrollbacks, artifacts, secrets, waysOut, limits, claim, onDefect, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
   const ticking = setInterval(endIdle, Math.min(idleMs, 60_000)).unref();

@@ -1,9 +1,11 @@
 import type { ArtifactId, CommandId, CommandResult, ShellId } from "@corral/protocol";
-import type { Artifacts, Growing } from "../artifacts/index.ts";
+import { type Artifacts, MaskedOutput } from "../artifacts/index.ts";
 import { type CommandResults, followWhole, mostInResult, type OutputPlace } from "../environments/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 
 export interface OutputsOf {
   readonly artifacts: Pick<Artifacts, "begin">;
+  readonly secrets: Secrets;
   readonly shell: ShellId;
   readonly onDefect: (what: string, error: unknown) => void;
   /** Aborted when the daemon stops: what runs goes on, and another one takes it up. */
@@ -49,16 +51,16 @@ function wholeOf(of: OutputsOf, results: Results, id: CommandId) {
 
 /** The same output is the same artifact, after a crash too. */
 function placeFor(of: OutputsOf, command: CommandId, stream: "stdout" | "stderr"): OutputPlace {
-  const { artifacts, shell, over, onDefect } = of;
+  const { artifacts, secrets, shell, over, onDefect } = of;
   const id: ArtifactId = `art_${command.slice("cmd_".length)}${stream === "stdout" ? "o" : "e"}`;
   const wanted = { owner: shell, id, name: `${command}.${stream}.txt`, kind: stream };
-  let growing: Growing | undefined;
+  let output: MaskedOutput | undefined;
   const begun = async () => {
     over.throwIfAborted();
-    return (growing ??= await artifacts.begin(wanted));
+    return (output ??= new MaskedOutput(await artifacts.begin(wanted), secrets, { isText: true }));
   };
   return {
-    begin: async () => (await begun()).now,
+    begin: async () => (await begun()).beginning,
     async append(bytes) {
       const artifact = await begun();
       await artifact.append(bytes);
@@ -67,6 +69,7 @@ function placeFor(of: OutputsOf, command: CommandId, stream: "stdout" | "stderr"
     /** All of it is in its file. That the disk has it as well is not waited for: another program may keep the disk busy. */
     async finish() {
       const artifact = await begun();
+      await artifact.end();
       artifact.finish().catch((error: unknown) => onDefect(`${id} is kept at the next start`, error));
       return artifact.now;
     },

@@ -1,5 +1,6 @@
 import { type ArtifactId, CorralError, type TerminalId } from "@corral/protocol";
 import type { Artifacts, Growing } from "../artifacts/index.ts";
+import { Secrets } from "../secrets/index.ts";
 import type { TerminalPlace } from "./held.ts";
 
 /** What is, or was, on terminals, as text: of each there is a file, from its beginning on. */
@@ -32,12 +33,12 @@ export interface Scrollback {
 /** Each is an artifact of the shell or session, with an id that the terminal's tells. */
 export function keepScrollbacks(
   artifacts: Pick<Artifacts, "begin" | "read" | "find">,
-  { everyMs = 1000 }: { readonly everyMs?: number } = {},
+  { everyMs = 1000, secrets = new Secrets() }: { readonly everyMs?: number; readonly secrets?: Secrets } = {},
 ): Scrollbacks {
   return {
     follow(owner, terminal, text) {
       const wanted = { owner, id: artifactOf(terminal), name: `${terminal}.txt`, kind: "scrollback" } as const;
-      return new Following(() => artifacts.begin(wanted), text, everyMs);
+      return new Following(() => artifacts.begin(wanted), text, { everyMs, secrets });
     },
     async read(terminal) {
       try {
@@ -63,6 +64,7 @@ class Following implements Scrollback {
   readonly #begin: () => Promise<Growing>;
   readonly #text: TextOfTerminal;
   readonly #everyMs: number;
+  readonly #secrets: Secrets;
   #file: Promise<Growing> | undefined;
   #url: string | undefined;
   #written = Buffer.alloc(0);
@@ -70,10 +72,15 @@ class Following implements Scrollback {
   #isTouched = false;
   #isOver = false;
 
-  constructor(begin: () => Promise<Growing>, text: TextOfTerminal, everyMs: number) {
+  constructor(
+    begin: () => Promise<Growing>,
+    text: TextOfTerminal,
+    { everyMs, secrets }: { readonly everyMs: number; readonly secrets: Secrets },
+  ) {
     this.#begin = begin;
     this.#text = text;
     this.#everyMs = everyMs;
+    this.#secrets = secrets;
     this.begun = this.#open().then(nothing, nothing);
   }
 
@@ -114,7 +121,7 @@ class Following implements Scrollback {
   }
 
   async #write(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
+    const bytes = Buffer.from(this.#secrets.masked(text));
     const file = await this.#open();
     const same = commonLength(this.#written, bytes);
     if (same === bytes.length && same === this.#written.length && file.now.bytes === same) return;
