@@ -251,10 +251,10 @@ test("an obedient model that is told by what it reads to get secrets out gets no
   await answering;
 });
 
-/** The log is the user's own: what they said to another session is in it. */
+/** The log is the user's own: what they said to another session is in it. A secret that was masked got out of where it belongs, too. */
 function leaked(content: string, all: Readonly<Record<Secret, string>>, place: string): readonly string[] {
   const own: readonly string[] = place === "the home" ? ["siblingWords"] : [];
-  return Object.entries(all)
+  return Object.entries({ ...all, masked: "[masked: " })
     .filter(([name, secret]) => !own.includes(name) && content.includes(secret))
     .map(([name]) => name);
 }

@@ -7,6 +7,7 @@ import type { Problem } from "./problem.ts";
 export const errorStatus = {
   "request.invalid": 400,
   "request.token-in-url": 400,
+  "request.secret": 422,
   "auth.missing": 401,
   "auth.refused": 403,
   "auth.scope": 403,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { event } from "@corral/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { tinyPng } from "../testing/image.ts";
+import { Secrets } from "../secrets/index.ts";
 import { attach } from "./attachments.ts";
 import { openStage } from "./testing/stage.ts";
 
@@ -14,11 +15,24 @@ test.each([
   ["large.txt", Buffer.alloc(300_000, "x"), "is a text of 300000 bytes"],
   ["empty.txt", Buffer.alloc(0), "is empty"],
 ])("%s is not attached, and why is said", async (name, bytes, why) => {
-  const none = { begin: () => Promise.reject(new Error("nothing is begun")) };
-  const attaching = attach(none, "ses_1", { name, base64: bytes.toString("base64") });
+  const attaching = attach(nothingKept(), "ses_1", { name, base64: bytes.toString("base64") });
   await expect(attaching).rejects.toMatchObject({
     code: "file.unsuitable",
     message: expect.stringContaining(`${name} ${why}`),
+  });
+});
+
+function nothingKept() {
+  return { artifacts: { begin: () => Promise.reject(new Error("nothing is begun")) }, secrets: new Secrets() };
+}
+
+test("a text with a secret in it is not attached", async () => {
+  const parts = nothingKept();
+  parts.secrets.learn({ name: "KEY", value: "sk-ant-api03-Zk9xW2qLr7" });
+  const base64 = Buffer.from("key = sk-ant-api03-Zk9xW2qLr7\n").toString("base64");
+  await expect(attach(parts, "ses_1", { name: "settings.txt", base64 })).rejects.toMatchObject({
+    code: "request.secret",
+    message: "This holds a secret (KEY), so it was not accepted",
   });
 });
 
@@ -31,9 +45,10 @@ test("what is attached is an artifact of its session, whole or refused", async (
   });
   await log.append({ stream: "ses_1", actor: "test", events: [event("queue.parked", {})] });
   const file = { name: "shot.png", base64: tinyPng.toString("base64") };
-  const attachment = await attach(artifacts, "ses_1", file);
+  const parts = { artifacts, secrets: new Secrets() };
+  const attachment = await attach(parts, "ses_1", file);
   const [kept] = await artifacts.list("ses_1");
   expect(attachment).toEqual({ name: "shot.png", mediaType: "image/png", reference: `artifact:${kept?.id}` });
   expect(kept).toMatchObject({ kind: "attachment", state: "kept", bytes: tinyPng.length });
-  await expect(attach(artifacts, "ses_1", file)).rejects.toMatchObject({ code: "storage.full" });
+  await expect(attach(parts, "ses_1", file)).rejects.toMatchObject({ code: "storage.full" });
 });

@@ -6,14 +6,16 @@ import {
   type SessionId,
   type TraceId,
 } from "@corral/protocol";
+import { mustHoldNoSecret, type Secrets } from "../secrets/index.ts";
 import type { Artifacts } from "./port.ts";
 
 /**
  * Keeps a file that is to come with something said to a session. Its bytes are stored when it resolves; what is said names
- * them. Throws `file.unsuitable` for what no model could be shown, `storage.full` where the artifacts' quota leaves no room.
+ * them. Throws `file.unsuitable` for what no model could be shown, `request.secret` for a text with a secret in it, `storage.full` where the
+ * artifacts' quota leaves no room.
  */
 export async function attach(
-  artifacts: Pick<Artifacts, "begin">,
+  { artifacts, secrets }: { readonly artifacts: Pick<Artifacts, "begin">; readonly secrets: Secrets },
   session: SessionId,
   { name, base64 }: AttachFile,
   traceId?: TraceId,
@@ -21,6 +23,7 @@ export async function attach(
   const bytes = Buffer.from(base64, "base64");
   const as = attachableAs(bytes);
   if ("refused" in as) throw new CorralError("file.unsuitable", `${name} ${as.refused}.`, { hint: as.hint });
+  if (!as.mediaType.startsWith("image/")) mustHoldNoSecret(bytes.toString(), secrets);
   const trace = traceId === undefined ? {} : { traceId };
   const growing = await artifacts.begin({ owner: session, name, kind: "attachment", ...trace });
   await growing.append(bytes);

@@ -141,6 +141,8 @@ declare module "fastify" {
     reach?: Reach;
     /** The answer holds a secret, so it is not kept. */
     secret?: boolean;
+    /** What it is given may hold a secret: none of it goes on record. */
+    takesSecrets?: boolean;
     /** Done again it does nothing twice, and its answer repeats a person's words, which are its stream's alone to keep. */
     repeatable?: boolean;
   }

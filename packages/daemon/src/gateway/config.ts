@@ -11,8 +11,10 @@ export const configRoutes: Routes = (app, { config }) => {
     (request) => config.view(request.query.project),
   );
 
-  app.put("/api/config", { schema: { tags, body: setConfig, response: { 200: configView } } }, (request) =>
-    config.set(request.body, request.by),
+  app.put(
+    "/api/config",
+    { config: { takesSecrets: true }, schema: { tags, body: setConfig, response: { 200: configView } } },
+    (request) => config.set(request.body, request.by),
   );
 
   app.post(

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Routes } from "./routes.ts";
 
 /** A key comes in and never goes out. */
-export const credentialRoutes: Routes = (app, { credentials }) => {
+export const credentialRoutes: Routes = (app, { credentials, secrets }) => {
   const tags = ["credentials"];
   const params = z.object({ provider: providerName });
 
@@ -16,6 +16,7 @@ export const credentialRoutes: Routes = (app, { credentials }) => {
   app.put(
     "/api/credentials/:provider",
     {
+      config: { takesSecrets: true },
       schema: {
         tags,
         summary: "Keeps a provider's key, or the command that prints it",
@@ -50,6 +51,6 @@ export const credentialRoutes: Routes = (app, { credentials }) => {
         response: { 200: credentialTest },
       },
     },
-    ({ params: { provider } }) => credentials.test(provider),
+    async ({ params: { provider } }) => secrets.masked(await credentials.test(provider)),
   );
 };

@@ -22,7 +22,7 @@ const attachmentLimit = 6_100_000;
 const inputParams = sessionParams.extend({ input: inputId });
 
 /** What is said to sessions, until they take it up. */
-export const inputRoutes: Routes = (app, { sessions, artifacts }) => {
+export const inputRoutes: Routes = (app, { sessions, artifacts, secrets }) => {
   const tags = ["inputs"];
 
   app.post(
@@ -41,7 +41,7 @@ export const inputRoutes: Routes = (app, { sessions, artifacts }) => {
     },
     async (request) => {
       await requireMayDrive(sessions, request.params.id, principalOf(request));
-      return attach(artifacts, request.params.id, request.body, request.by.traceId);
+      return attach({ artifacts, secrets }, request.params.id, request.body, request.by.traceId);
     },
   );
 

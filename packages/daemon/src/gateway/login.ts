@@ -19,6 +19,7 @@ export const loginRoutes: Routes = (app, { visits }) => {
   app.post(
     "/api/login",
     {
+      config: { takesSecrets: true },
       onRequest: async (request) => requireOwnOrigin(request),
       schema: { tags, body: enterLogin, response: { 200: loginAnswer } },
     },

@@ -21,7 +21,7 @@ export const projectRoutes: Routes = (app, { projects, sight }) => {
 
   app.post(
     "/api/projects",
-    { schema: { tags, body: registerProject, response: { 200: registeredProject } } },
+    { config: { takesSecrets: true }, schema: { tags, body: registerProject, response: { 200: registeredProject } } },
     (request) => projects.register(request.body, request.by),
   );
 

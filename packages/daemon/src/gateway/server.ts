@@ -22,7 +22,7 @@ import type { Questions } from "../questions/index.ts";
 import type { Rules } from "../rules/index.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
-import type { Secrets } from "../secrets/index.ts";
+import { maskedReads, type Secrets } from "../secrets/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
@@ -53,12 +53,13 @@ import { refuseStrangers, requireJson } from "./origin.ts";
 import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
 import { networkRoutes } from "./network.ts";
 import { projectRoutes } from "./projects.ts";
-import type { App } from "./routes.ts";
+import type { App, RouteParts } from "./routes.ts";
 import { ruleRoutes } from "./rules.ts";
 import { shellRoutes } from "./shells.ts";
 import type { Shells } from "../shells/index.ts";
 import { inputRoutes } from "./inputs.ts";
 import { questionRoutes } from "./questions.ts";
+import { refuseSecrets } from "./secrets.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { snapshotRoutes } from "./snapshots.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -141,9 +142,10 @@ export interface Gateway {
 }
 
 export async function openGateway(parts: GatewayParts): Promise<Gateway> {
-  const { host = "127.0.0.1", log, logger, now = Date.now } = parts;
+  const { host = "127.0.0.1", log, secrets, logger, now = Date.now } = parts;
+  const readable: RouteParts["log"] = { read: maskedReads(log, secrets), head: () => log.head() };
   const onStreamError = (error: unknown) => logger?.error({ err: error }, "a stream of events failed");
-  const history = openHistory(log);
+  const history = openHistory({ read: readable.read, onCommit: (listener) => log.onCommit(listener) });
   const source = { log, history };
   const sight = await openSight(log, parts.sessions);
   const streams = openStreams(source, onStreamError, parts.streamLimits);
@@ -164,10 +166,12 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const hosts = [named(host), ...(parts.allowedHosts ?? [])];
   const door = mindDoor(app, { tokens: parts.tokens, visits, guesses }, hosts);
   mindBounds(app, sight);
+  refuseSecrets(app, secrets);
   requests.mind(app);
   parts.meter.mind(app);
   const pages = readPages(parts.dashboard);
-  for (const addRoutes of nouns) addRoutes(app, { ...parts, sight, streams, sockets, terminalSockets, visits, pages });
+  for (const addRoutes of nouns)
+    addRoutes(app, { ...parts, log: readable, sight, streams, sockets, terminalSockets, visits, pages });
   await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
@@ -244,7 +248,7 @@ async function assemble(parts: GatewayParts): Promise<App> {
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, request, reply) => {
     if (!isExpected(error)) parts.logger?.error({ err: error, ...namesOf(request) }, "a request failed");
-    return sendProblem(reply, problemOf(error, request.traceId));
+    return sendProblem(reply, parts.secrets.masked(problemOf(error, request.traceId)));
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request.method).toProblem()));
   await app.register(swagger, {

@@ -1,5 +1,6 @@
 export type { Secret } from "./mask.ts";
 export { declinedFor, maskedEvent } from "./masked-event.ts";
-export { maskedLog } from "./masked-log.ts";
+export { maskedLog, maskedReads } from "./masked-log.ts";
+export { mustHoldNoSecret } from "./refusal.ts";
 export { Secrets, type Stream } from "./secrets.ts";
 export { passwordsIn, secretsInVariables } from "./variables.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../log/index.ts";
+import { isGap, type Log } from "../log/index.ts";
 import { maskedEvent } from "./masked-event.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -13,4 +13,12 @@ export function maskedLog(log: Log, secrets: Secrets): Log {
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
+}
+
+/** Pages of the log without secrets, also those that became known after they were stored. */
+export function maskedReads(log: Pick<Log, "read">, secrets: Secrets): Log["read"] {
+  return async (range) => {
+    const page = await log.read(range);
+    return isGap(page) ? page : page.map((each) => maskedEvent(each, secrets));
+  };
 }
