@@ -156,7 +156,7 @@ test("objects of another repository that an agent names as its own are not broug
     await client.sessions.bringBack(session).catch((error: unknown) => String(error)),
     await client.sessions.diff(session).catch((error: unknown) => String(error)),
   ];
-  expect(shown[0]).toContain("missing blob object");
+  expect(shown[0]).toContain("refers to content that is missing");
   expect(JSON.stringify([shown, await everything(client), stage.model.requests.map(({ body }) => body)])).not.toContain(
     secrets.committedElsewhere,
   );
