@@ -37,7 +37,7 @@ export async function* askModel(how: Asking, request: ModelRequest, signal: Abor
       ...(how.longestReply === undefined ? {} : { maxOutputTokens: how.longestReply }),
       ...(how.providerOptions === undefined ? {} : { providerOptions: how.providerOptions }),
     });
-    yield* toPieces(stream, how.pieces);
+    yield* toPieces(stream, { label: how.naming.label, ...how.pieces });
     whole = true;
   } catch (error) {
     signal.throwIfAborted();

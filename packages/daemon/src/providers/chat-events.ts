@@ -1,14 +1,14 @@
 import { bounds } from "./bounds.ts";
 import type { Sieve } from "./door.ts";
-import { countsIn, fieldsOf, listOf, nameOf, numberOf, textOf, type Told } from "./told.ts";
+import { jsonOf, countsIn, fieldsOf, listOf, nameOf, numberOf, textOf, type Told } from "./told.ts";
 
 /** What Corral takes of a reply by Chat Completions: its first choice. Parts and calls of other kinds are passed over. */
 export class ChatEvents implements Sieve {
   readonly over = false;
-  /** Places of calls, and places with ids. */
-  readonly #seen = new Set<string>();
+  /** Places of calls. */
+  readonly #seen = new Set<number>();
   readonly #unnamed = new Map<number, string>();
-  #begun = 0;
+  #held = 0;
   #unplaced = 0;
 
   take(event: Told): readonly object[] {
@@ -52,10 +52,10 @@ export class ChatEvents implements Sieve {
     const told = numberOf(call["index"]);
     if (told === undefined && name !== undefined) this.#unplaced += 1;
     const index = told ?? Math.max(0, this.#unplaced - 1);
-    const json = typeof args === "object" && args !== null ? JSON.stringify(args) : textOf(args);
-    if (name === undefined && !this.#seen.has(`${index}:`)) return this.#holdBack(index, json ?? "");
-    if (this.#begun > bounds.calls || !this.#takes(index, id)) return [];
-    const whole = (this.#unnamed.get(index) ?? "") + (json ?? "");
+    const json = args === undefined || args === null ? "" : jsonOf(args);
+    if (name === undefined && !this.#seen.has(index)) return this.#holdBack(index, json);
+    this.#seen.add(index);
+    const whole = (this.#unnamed.get(index) ?? "") + json;
     this.#unnamed.delete(index);
     const signature = textOf(fieldsOf(fieldsOf(extra)["google"])["thought_signature"]);
     return [
@@ -71,18 +71,9 @@ export class ChatEvents implements Sieve {
 
   /** Few servers send arguments before the name; what never gets one is no call. */
   #holdBack(index: number, json: string): readonly object[] {
-    const held = (this.#unnamed.get(index) ?? "") + json;
-    if (held.length <= bounds.arguments && this.#unnamed.size < bounds.calls) this.#unnamed.set(index, held);
+    this.#held += bounds.overhead + json.length;
+    if (this.#held <= bounds.words) this.#unnamed.set(index, (this.#unnamed.get(index) ?? "") + json);
     return [];
-  }
-
-  /** Past the bound nothing of any call is: it might be taken for a piece of another. */
-  #takes(index: number, id: string | undefined): boolean {
-    const place = `${index}:`;
-    const isNew = id === undefined ? !this.#seen.has(place) : !this.#seen.has(place + id);
-    this.#seen.add(place).add(place + (id ?? ""));
-    if (isNew) this.#begun += 1;
-    return this.#begun <= bounds.calls;
   }
 }
 
@@ -91,7 +82,7 @@ function textsIn(content: unknown, kind: "text" | "thinking"): string {
   return listOf(content)
     .map(fieldsOf)
     .filter(({ type }) => type === kind)
-    .map((part) => textOf(part[kind]) ?? textsIn(part[kind], "text"))
+    .map((part) => textOf(part[kind]) ?? (kind === "thinking" ? textsIn(part[kind], "text") : ""))
     .join("");
 }
 

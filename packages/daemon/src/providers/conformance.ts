@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { isTooDeep } from "@corral/protocol";
 import {
+  answersWithPage,
   breaksWith,
   callsTool,
   cuts,
@@ -17,6 +19,7 @@ import {
   thinks,
   type Tokens,
 } from "../testing/scripted-model/index.ts";
+import { bounds } from "./bounds.ts";
 import type { ProviderFailure } from "./failure.ts";
 import type { AssistantPart, Message, ModelRequest, Provider, ReplyPiece } from "./port.ts";
 
@@ -200,6 +203,88 @@ export function describeProvider(name: string, open: () => Promise<ProviderStage
       expect(pieces.at(1)).toEqual({ kind: "delta", part: "0", text: "hi" });
       const usage = { inputTokens: input, outputTokens: output };
       expect(pieces.at(-1)).toEqual({ kind: "finish", reason: "stop", usage });
+    });
+
+    const endless: readonly (readonly [string, ReplyPart, string])[] = [
+      ["text", says("x".repeat(bounds.words + 1), { pieces: 50 }), "longer than 4 MiB of text"],
+      [
+        "arguments",
+        callsTool("shell", { command: "x".repeat(bounds.words) }, { pieces: 50 }),
+        "longer than 4 MiB of text",
+      ],
+    ];
+    test.each(endless)("%s without end is given up while it comes", async (_, part, how) => {
+      if (stage.hasServer !== true) return;
+      stage.script([part, holds()]);
+      const seen: ReplyPiece[] = [];
+      const failure: unknown = await collect(ask(), seen).catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code: "provider.refused",
+        retry: "never",
+        message: expect.stringContaining(how),
+      });
+      const heard = seen.reduce((sum, piece) => sum + (piece.kind === "delta" ? piece.text.length : 0), 0);
+      expect(heard).toBeLessThanOrEqual(bounds.words);
+      await stage.closed();
+    });
+
+    test("reasoning without end is given up while it comes", async ({ skip }) => {
+      skip(stage.hasServer !== true || stage.tellsNoReasoning === true, "there is none");
+      stage.script([...Array.from({ length: 9 }, () => thinks("x".repeat(bounds.words / 8))), holds()]);
+      expect(await failureOf()).toMatchObject({ code: "provider.refused", retry: "never" });
+      await stage.closed();
+    });
+
+    test("parts without end are given up while they come", async ({ skip }) => {
+      skip(stage.hasServer !== true || stage.tellsNoReasoning === true, "text alone is one part");
+      const both = [thinks("a"), says("b")];
+      stage.script([...Array.from({ length: bounds.parts / 2 + 1 }, () => both).flat(), holds()]);
+      const seen: ReplyPiece[] = [];
+      await expect(collect(ask(), seen)).rejects.toMatchObject({ code: "provider.refused", retry: "never" });
+      expect(seen.filter(({ kind }) => kind === "begin")).toHaveLength(bounds.parts);
+      await stage.closed();
+    });
+
+    test("calls without end are given up while they come", async ({ skip }) => {
+      skip(stage.hasServer !== true, "there is no server");
+      const most = bounds.words / bounds.overhead;
+      stage.script([...Array.from({ length: most }, (_, n) => callsTool("shell", {}, { id: `c${n}` })), holds()]);
+      expect(await failureOf()).toMatchObject({ code: "provider.refused", retry: "never" });
+      await stage.closed();
+    });
+
+    test("arguments nested 100,000 levels deep come as arguments that are nested too deep", async ({ skip }) => {
+      skip(stage.hasServer !== true, "there is no server");
+      const malformed = `${'{"a":'.repeat(100_000)}{}${"}".repeat(100_000)}`;
+      stage.script([callsTool("shell", { malformed }, { id: "one" }), stops("tool_use", { input: 1, output: 1 })]);
+      const [call, finish] = await collect(ask());
+      expect(call).toMatchObject({ kind: "call", id: "one", tool: "shell" });
+      expect(isTooDeep(JSON.parse(call?.kind === "call" ? call.json : ""))).toBe(true);
+      expect(finish).toMatchObject({ kind: "finish", reason: "tool-calls" });
+    });
+
+    const page = "<!doctype html>\n<html><body>Please log in</body></html>\n";
+    const pages: readonly (readonly [string, ReplyPart])[] = [
+      ["a page", answersWithPage(page, "text/html; charset=utf-8")],
+      ["a page that says it is a stream", answersWithPage(page, "text/event-stream")],
+      ["a page without a type", answersWithPage(`\n\n  ${page}`)],
+      ["a status document", answersWithPage('{"status":"ok","version":"1.2"}', "application/json")],
+    ];
+    test.each(pages)("%s in the place of a reply hints at the address", async (_, answer) => {
+      if (stage.hasServer !== true) return;
+      stage.script(answer);
+      expect(await failureOf()).toEqual({
+        code: "provider.refused",
+        retry: "never",
+        hint: expect.stringMatching(/^Check .*: what answers there is no model server\.$/),
+        retryAfterMs: undefined,
+      });
+    });
+
+    test("a pause of years is told as it was asked for", async ({ skip }) => {
+      skip(stage.hasServer !== true, "there is no server");
+      stage.script(fails(429, { retryAfter: 1e9 }));
+      expect(await failureOf()).toMatchObject({ code: "provider.unavailable", retryAfterMs: 1e12 });
     });
 
     test("nothing is sent before it may leave", async () => {

@@ -1,3 +1,4 @@
+import { deepestJson, isTooDeep } from "@corral/protocol";
 import { bounds } from "./bounds.ts";
 import { refused } from "./failure.ts";
 import { Lines } from "./lines.ts";
@@ -91,10 +92,10 @@ export class EventDoor implements Door {
     }
     const event = parsed(data);
     if (event === undefined) return `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
-    return this.#sieve
-      .take(fieldsOf(event.value))
-      .map((each) => `data: ${JSON.stringify(each)}\n\n`)
-      .join("");
+    const passed = this.#sieve.take(fieldsOf(event.value));
+    // Shorter ones cannot be nested so deep.
+    if (data.length > deepestJson && passed.some((each) => isTooDeep(each))) throw nestedTooDeep(this.#naming);
+    return passed.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");
   }
 }
 
@@ -110,6 +111,13 @@ export function noModelServer({ label, baseHint }: Naming) {
 function tooLong({ label }: Naming) {
   return refused(
     `${label} sent an event of more than ${bounds.line / 1024 / 1024} MiB in its reply.`,
+    "No model server does that. Check its address, or use another model.",
+  );
+}
+
+function nestedTooDeep({ label }: Naming) {
+  return refused(
+    `${label} sent an event that is nested deeper than ${deepestJson} levels in its reply.`,
     "No model server does that. Check its address, or use another model.",
   );
 }

@@ -1,10 +1,13 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Usage } from "@corral/protocol";
 import { unavailable } from "./failure.ts";
+import { Measure } from "./measure.ts";
 import type { ProviderMetadata, ReplyPiece } from "./port.ts";
 import { nameOf, tokensOf } from "./told.ts";
 
 export interface PieceOptions {
+  /** What the provider is called in the words of failures. */
+  readonly label?: string;
   /**
    * The protocol does not tell when a call is whole, only when the reply is: calls are held until then, so that one that
    * was cut off is never taken for a whole one.
@@ -18,13 +21,14 @@ type Spoken = "text" | "reasoning";
 
 /**
  * Turns the SDK's stream into the port's pieces. Throws the stream's own error parts as they are. An event that a server sends twice makes
- * no second call, and no second end.
+ * no second call, and no second end. A reply that is too much is given up while it comes.
  */
 export async function* toPieces(
   parts: AsyncIterable<LanguageModelV4StreamPart>,
   options: PieceOptions = {},
 ): AsyncIterable<ReplyPiece> {
-  const open = new OpenParts();
+  const measure = new Measure(options.label ?? "The model");
+  const open = new OpenParts(measure);
   const held: ReplyPiece[] = [];
   const calls = new Set<string>();
   let finished = false;
@@ -46,7 +50,15 @@ export async function* toPieces(
         yield* open.end(part.id, part.providerMetadata ?? (own === undefined ? undefined : { [own]: {} }));
         break;
       }
+      case "tool-input-start":
+        measure.beginCall(part.id);
+        break;
+      case "tool-input-delta":
+        measure.growCall(part.id, part.delta.length);
+        break;
       case "tool-call": {
+        measure.endCall(part.toolCallId, part.input.length);
+        measure.metadata(part.providerMetadata);
         const { toolCallId: id, toolName: tool, input: json } = part;
         const same = JSON.stringify([id, tool, json]);
         if (calls.has(same)) break;
@@ -80,16 +92,23 @@ interface OpenPart {
 
 /** Parts that grow. SDKs name them as they like, and some use a name again; here they are numbered. */
 class OpenParts {
+  readonly #measure: Measure;
   readonly #parts = new Map<string, OpenPart>();
   #next = 0;
 
+  constructor(measure: Measure) {
+    this.#measure = measure;
+  }
+
   begin(id: string, of: Spoken, metadata: ProviderMetadata | undefined): void {
+    this.#measure.begin();
     this.#parts.set(id, { of, metadata, number: undefined });
   }
 
   *grow(id: string, text: string, metadata: ProviderMetadata | undefined): Iterable<ReplyPiece> {
     const part = this.#parts.get(id);
     if (part === undefined) return;
+    this.#measure.grow(text.length);
     if (metadata !== undefined) part.metadata = merged(part.metadata, metadata);
     if (text === "") return;
     yield* this.#told(part);
@@ -102,12 +121,14 @@ class OpenParts {
     if (part === undefined) return;
     if (metadata !== undefined) part.metadata = merged(part.metadata, metadata);
     if (part.number === undefined && part.metadata === undefined) return;
+    this.#measure.metadata(part.metadata);
     yield* this.#told(part);
     yield { kind: "end", part: part.number ?? "", ...withMetadata(part.metadata) };
   }
 
   *#told(part: OpenPart): Iterable<ReplyPiece> {
     if (part.number !== undefined) return;
+    this.#measure.part();
     part.number = String(this.#next++);
     yield { kind: "begin", part: part.number, of: part.of };
   }

@@ -1,3 +1,4 @@
+import { deepestJson, isTooDeep } from "@corral/protocol";
 import { bounds } from "./bounds.ts";
 
 /** An object of which nothing is known: what a server sent. */
@@ -18,8 +19,16 @@ export function textOf(value: unknown): string | undefined {
 
 /** An id, a name or a reason; of one that is too long, its beginning. */
 export function nameOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value.slice(0, bounds.name) : undefined;
+  return typeof value === "string" && value.trim() !== "" ? value.slice(0, bounds.name) : undefined;
 }
+
+/** A value as JSON; a text is taken for JSON already. What is nested too deep to be written becomes something as deep, for the reader to refuse. */
+export function jsonOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return isTooDeep(value) ? tooDeep : JSON.stringify(value ?? {});
+}
+
+const tooDeep = `${'{"":'.repeat(deepestJson)}{}${"}".repeat(deepestJson)}`;
 
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;

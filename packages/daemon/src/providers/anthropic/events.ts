@@ -1,12 +1,10 @@
-import { bounds } from "../bounds.ts";
 import type { Sieve } from "../door.ts";
-import { countsIn, fieldsOf, nameOf, numberOf, textOf, type Told } from "../told.ts";
+import { jsonOf, countsIn, fieldsOf, nameOf, numberOf, textOf, type Told } from "../told.ts";
 
 /** What Corral takes of a reply by the Messages protocol. Blocks and events of other kinds are passed over. */
 export class MessageEvents implements Sieve {
   over = false;
   #begun = false;
-  #calls = 0;
   /** Those that are open and taken in. */
   readonly #blocks = new Set<number>();
 
@@ -50,7 +48,6 @@ export class MessageEvents implements Sieve {
     const begun = blockOf(index, block);
     this.#blocks.delete(index);
     if (begun === undefined) return [];
-    if (begun.type === "tool_use" && ++this.#calls > bounds.calls) return [];
     this.#blocks.add(index);
     return [
       { type: "content_block_start", index, content_block: begun },
@@ -86,9 +83,7 @@ function wordsIn({ type, text, thinking, input }: Told): Told | undefined {
   if (type === "text" && text !== "") return { type: "text_delta", text };
   if (type === "thinking" && thinking !== "") return { type: "thinking_delta", thinking };
   const isEmpty = Object.keys(fieldsOf(input)).length === 0;
-  return type === "tool_use" && !isEmpty
-    ? { type: "input_json_delta", partial_json: JSON.stringify(input) }
-    : undefined;
+  return type === "tool_use" && !isEmpty ? { type: "input_json_delta", partial_json: jsonOf(input) } : undefined;
 }
 
 const deltas: Readonly<Record<string, string>> = {

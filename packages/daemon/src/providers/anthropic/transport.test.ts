@@ -194,7 +194,7 @@ describe("a silent server", () => {
     const pieces = provider.ask(hello, new AbortController().signal)[Symbol.asyncIterator]();
     const first = pieces.next();
     const reply = (await model.nextRequest()).stream();
-    for (let n = 0; n < 100; n++) reply.text("x".repeat(100_000));
+    for (let n = 0; n < 40; n++) reply.text("x".repeat(100_000));
     reply.finish();
     await first;
     await delay(silenceMs * 1.5);

@@ -1,12 +1,9 @@
-import { isTooDeep } from "@corral/protocol";
-import { bounds } from "../bounds.ts";
 import type { Sieve } from "../door.ts";
-import { countsIn, fieldsOf, listOf, nameOf, numberOf, textOf, type Told } from "../told.ts";
+import { jsonOf, countsIn, fieldsOf, listOf, nameOf, numberOf, textOf, type Told } from "../told.ts";
 
 /** What Corral takes of a reply by Google's protocol: its first candidate. Parts of other kinds are passed over. */
 export class CandidateEvents implements Sieve {
   readonly over = false;
-  #calls = 0;
 
   take(event: Told): readonly object[] {
     const { error, usageMetadata, promptFeedback, responseId } = event;
@@ -38,7 +35,7 @@ export class CandidateEvents implements Sieve {
       // Arguments in pieces are never asked for; whoever sends them all the same means the SDK to put them together.
       if (partialArgs !== undefined || willContinue !== undefined) return [{ functionCall, ...signed }];
       const name = nameOf(named);
-      if (name === undefined || ++this.#calls > bounds.calls) return [];
+      if (name === undefined) return [];
       const given = { name, args: jsonOf(args), ...(nameOf(id) === undefined ? {} : { id: nameOf(id) }) };
       return [{ functionCall: given, ...signed }];
     }
@@ -55,15 +52,6 @@ const counted = [
   "toolUsePromptTokenCount",
   "totalTokenCount",
 ];
-
-/** Arguments as a text, which the SDK passes on as it is. */
-function jsonOf(args: unknown): string {
-  if (typeof args === "string") return args;
-  return isTooDeep(args, bounds.depth) ? tooDeep : JSON.stringify(args ?? {});
-}
-
-/** No JSON: whoever reads it tells the model. */
-const tooDeep = `(nested deeper than ${bounds.depth} levels)`;
 
 function errorOf({ code, message, status, details }: Told): object {
   return {

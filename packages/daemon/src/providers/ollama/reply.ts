@@ -1,10 +1,8 @@
 import { JSONParseError, type LanguageModelV4StreamPart, type LanguageModelV4Usage } from "@ai-sdk/provider";
-import { isTooDeep } from "@corral/protocol";
-import { bounds } from "../bounds.ts";
 import { type Door, noModelServer } from "../door.ts";
 import { Lines } from "../lines.ts";
 import type { Naming } from "../port.ts";
-import { fieldsOf, listOf, nameOf, tokensOf } from "../told.ts";
+import { jsonOf, fieldsOf, listOf, nameOf, tokensOf } from "../told.ts";
 
 /** A line of Ollama's reply. */
 interface Line {
@@ -46,13 +44,12 @@ export async function* toParts(lines: AsyncIterable<string>): AsyncGenerator<Par
   for await (const text of lines) {
     const line = lineOf(text);
     if (line.error !== undefined) {
-      yield { type: "error", error: { message: textOf(line.error) } };
+      yield { type: "error", error: { message: jsonOf(line.error) } };
       return;
     }
     yield* grow("reasoning", line.message?.thinking);
     yield* grow("text", line.message?.content);
     for (const call of callsIn(line)) {
-      if (calls >= bounds.calls) break;
       yield* close();
       yield { type: "tool-call", toolCallId: call.id ?? `call_${calls}`, toolName: call.tool, input: call.json };
       calls += 1;
@@ -62,10 +59,6 @@ export async function* toParts(lines: AsyncIterable<string>): AsyncGenerator<Par
       yield { type: "finish", usage: usageOf(line), finishReason: reasonOf(line, calls) };
     }
   }
-}
-
-function textOf(told: unknown): string {
-  return typeof told === "string" ? told : JSON.stringify(told);
 }
 
 function lineOf(text: string): Line {
@@ -161,12 +154,6 @@ function callsIn({ message }: Line): readonly ToldCall[] {
     if (tool === undefined) return [];
     return [{ tool, json: jsonOf(args), ...(nameOf(id) === undefined ? {} : { id: nameOf(id)! }) }];
   });
-}
-
-/** What lies too deep is no JSON: whoever reads it tells the model. */
-function jsonOf(args: unknown): string {
-  if (typeof args === "string") return args;
-  return isTooDeep(args, bounds.depth) ? `(nested deeper than ${bounds.depth} levels)` : JSON.stringify(args);
 }
 
 function usageOf({ prompt_eval_count: input, eval_count: output }: Line): LanguageModelV4Usage {

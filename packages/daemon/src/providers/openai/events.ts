@@ -1,11 +1,9 @@
-import { bounds } from "../bounds.ts";
 import type { Sieve } from "../door.ts";
 import { countsIn, fieldsOf, nameOf, numberOf, textOf, type Told } from "../told.ts";
 
 /** What Corral takes of a reply by the Responses protocol. Items and events of other kinds are passed over. */
 export class ResponseEvents implements Sieve {
   over = false;
-  #calls = 0;
   /** The calls that are taken in, by their places. */
   readonly #taken = new Set<number>();
 
@@ -51,20 +49,14 @@ export class ResponseEvents implements Sieve {
         return told({ encrypted_content: textOf(item["encrypted_content"]) ?? null });
       case "function_call": {
         const name = nameOf(item["name"]);
-        if (name === undefined || !this.#takes(index)) return [];
+        if (name === undefined) return [];
+        this.#taken.add(index);
         const call = { call_id: nameOf(item["call_id"]) ?? id, name, arguments: textOf(item["arguments"]) ?? "" };
         return told({ ...call, status: "completed" });
       }
       default:
         return [];
     }
-  }
-
-  #takes(index: number): boolean {
-    if (this.#taken.has(index)) return true;
-    if (++this.#calls > bounds.calls) return false;
-    this.#taken.add(index);
-    return true;
   }
 }
 

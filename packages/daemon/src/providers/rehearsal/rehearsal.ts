@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RehearsedFailure, RehearsedPart, RehearsedTurn } from "@corral/protocol";
 import { overflowed, type ProviderFailure, refused, unavailable } from "../failure.ts";
 import type { ModelRequest, Provider, ReplyPiece } from "../port.ts";
+import { jsonOf } from "../told.ts";
 import { released } from "./release.ts";
 import { readScript } from "./script.ts";
 
@@ -52,7 +53,7 @@ async function* called(
   signal: AbortSignal,
 ): AsyncIterable<ReplyPiece> {
   if ("arguments" in part) await pause((part.everyMs ?? 0) * (part.pieces ?? 1), signal);
-  const json = "malformed" in part ? part.malformed : JSON.stringify(part.arguments);
+  const json = "malformed" in part ? part.malformed : jsonOf(part.arguments);
   yield { kind: "call", id: part.id ?? usualId, tool: part.call, json };
 }
 

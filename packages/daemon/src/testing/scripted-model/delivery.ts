@@ -22,6 +22,8 @@ export async function deliver(parts: readonly ReplyPart[], to: Destination): Pro
   const failing = rest.find((part) => part.kind === "fail");
   if (to.gone.aborted) return;
   if (failing !== undefined) return sendFailure(to, failing.status, failing.failure);
+  const page = rest.find((part) => part.kind === "page");
+  if (page !== undefined) return sendPage(to.response, page);
   await (to.streams ? streamParts(rest, to) : sendWhole(rest, to));
 }
 
@@ -75,6 +77,7 @@ async function streamParts(parts: readonly ReplyPart[], to: Destination): Promis
         openStream(to.response).end(sent());
         return;
       case "fail":
+      case "page":
       case "lines":
       case "stop":
         // They say how the reply goes as a whole, and were looked for before.
@@ -132,6 +135,11 @@ export function sendFailure(
   if (failure.retryAfter !== undefined) response.setHeader("retry-after", String(failure.retryAfter));
   const { details } = failure;
   sendJson(response, status, protocol.failure({ status, type, message, ...(details && { details }) }));
+}
+
+function sendPage(response: ServerResponse, { text, mediaType }: Extract<ReplyPart, { kind: "page" }>): void {
+  response.writeHead(200, mediaType === undefined ? {} : { "content-type": mediaType });
+  response.end(text);
 }
 
 /** What was written still leaves, then the connection breaks without the end of the body. */

@@ -1,5 +1,6 @@
 export type { Block, MessagesBody, ReceivedMessage, ReceivedToolResult } from "./conversation.ts";
 export {
+  answersWithPage,
   breaksWith,
   callsTool,
   cuts,

@@ -27,6 +27,8 @@ export type ReplyPart =
   | { readonly kind: "noise" }
   /** Bytes as they are, for what no well-behaved server sends. */
   | { readonly kind: "raw"; readonly text: string }
+  /** What answers is no model server: all of its answer, with this type. */
+  | { readonly kind: "page"; readonly text: string; readonly mediaType: string | undefined }
   /** Says how all lines of the reply end. */
   | { readonly kind: "lines"; readonly end: "\r\n" | "\r" }
   /** The whole request fails with this status. */
@@ -96,6 +98,10 @@ export function makesNoise(): ReplyPart {
 
 export function sendsRaw(text: string): ReplyPart {
   return { kind: "raw", text };
+}
+
+export function answersWithPage(text: string, mediaType?: string): ReplyPart {
+  return { kind: "page", text, mediaType };
 }
 
 export function endsLinesWith(end: "\r\n" | "\r"): ReplyPart {

@@ -1,7 +1,17 @@
 import type { Block, ReceivedMessage } from "../conversation.ts";
 import type { Tokens } from "../reply.ts";
 import { newId } from "./messages.ts";
-import { emptyTalk, estimate, isRecord, type Protocol, records, type ReplyWriter, statusOf } from "./protocol.ts";
+import {
+  emptyTalk,
+  estimate,
+  isRecord,
+  placeOfJson,
+  type Protocol,
+  records,
+  type ReplyWriter,
+  statusOf,
+  withJson,
+} from "./protocol.ts";
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -81,7 +91,8 @@ class StreamedContent implements ReplyWriter {
   call(id: string, tool: string, pieces: readonly string[]): string {
     const json = pieces.join("");
     this.#characters += json.length;
-    return this.#candidate({ functionCall: { id, name: tool, args: parsed(json) }, ...this.#signed() });
+    const told = this.#candidate({ functionCall: { id, name: tool, args: placeOfJson }, ...this.#signed() });
+    return withJson(told, json);
   }
 
   noise(): string {
@@ -137,15 +148,6 @@ class StreamedContent implements ReplyWriter {
 
   #event(data: object): string {
     return `data: ${JSON.stringify({ ...data, modelVersion: this.#model, responseId: this.#id })}\n\n`;
-  }
-}
-
-/** Arguments are a value there; what is none is sent as the text it is. */
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return json;
   }
 }
 

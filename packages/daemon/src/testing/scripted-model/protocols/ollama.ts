@@ -1,6 +1,6 @@
 import type { Block, ReceivedMessage } from "../conversation.ts";
 import type { Tokens } from "../reply.ts";
-import { estimate, isRecord, type Protocol, records, type ReplyWriter } from "./protocol.ts";
+import { estimate, isRecord, placeOfJson, type Protocol, records, type ReplyWriter, withJson } from "./protocol.ts";
 
 type Said = Readonly<Record<string, unknown>>;
 
@@ -80,8 +80,9 @@ class StreamedChat implements ReplyWriter {
   call(id: string, tool: string, pieces: readonly string[]): string {
     const json = pieces.join("");
     this.#characters += json.length;
-    const call = { id, function: { name: tool, arguments: parsed(json) } };
-    return this.#line({ message: { role: "assistant", content: "", tool_calls: [call] }, done: false });
+    const call = { id, function: { name: tool, arguments: placeOfJson } };
+    const told = this.#line({ message: { role: "assistant", content: "", tool_calls: [call] }, done: false });
+    return withJson(told, json);
   }
 
   noise(): string {
@@ -123,11 +124,3 @@ const reasons: Readonly<Record<string, string>> = {
   refusal: "stop",
   max_tokens: "length",
 };
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return json;
-  }
-}

@@ -48,6 +48,25 @@ export interface ReplyWriter {
 export const emptyTalk =
   ": still here\n\n\n\n:\nid: 7\nretry: 10\nbrand-new: x\n\nevent: brand_new\ndata: 12\n\ndata: null\n\n";
 
+/** Where arguments go in protocols that tell them as a value and not as a text. */
+export const placeOfJson = "the arguments";
+
+/** The arguments as they are, however deep they are nested; those that are no JSON as a text. */
+export function withJson(told: string, json: string): string {
+  return told.replace(JSON.stringify(placeOfJson), () =>
+    isJson(json) ? json.replaceAll("\n", " ") : JSON.stringify(json),
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function estimate(characters: number): number {
   return Math.ceil(characters / 4);
 }
