@@ -24,6 +24,8 @@ export interface Turn {
   failedAttempt: number;
   /** What is to be waited before the next attempt. */
   pauseMs: number;
+  /** Why the last attempt was refused, or its reply given up; asking again would not have helped. */
+  refusal: string | undefined;
   readonly said: Said[];
   readonly calls: Call[];
   /** The reply came to its end. */
@@ -92,6 +94,7 @@ export function newTurn(data: EventData<"turn.prepared">, offers: Turn["offers"]
     attempt: 0,
     failedAttempt: 0,
     pauseMs: 0,
+    refusal: undefined,
     said: [],
     calls: [],
     replied: false,
@@ -108,6 +111,7 @@ export function applyTurnEvent(turn: Turn, { type, data }: NewEvent): void {
     case "turn.attempt-failed":
       turn.failedAttempt = data.attempt;
       turn.pauseMs = data.againInMs ?? 0;
+      turn.refusal = data.error.code === "provider.refused" ? data.error.message : undefined;
       return;
     case "turn.said":
       turn.said.push({

@@ -18,6 +18,7 @@ export async function listen(
     for await (const piece of provider.ask(request, desk.signal)) {
       if (piece.kind === "call") calls.take(piece);
       else if (piece.kind === "finish") {
+        calls.endReply();
         const { reason: finish, usage } = piece;
         const costUsd = costOf(usage, facts?.prices);
         const model = desk.history.settings?.model ?? "";
@@ -27,6 +28,7 @@ export async function listen(
     }
   } finally {
     for (const part of open.values()) say(desk, turn, part, { cut: true });
+    calls.endReply();
     await calls.rest();
   }
 }

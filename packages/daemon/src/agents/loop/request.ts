@@ -73,7 +73,9 @@ function turnMessages(turn: Turn, toolbox: Toolbox): Draft[] {
   if (parts.length === 0) return [];
   const reply: Draft = { role: "assistant", parts };
   if (turn.calls.length === 0) return [reply];
-  return [reply, { role: "tool", results: turn.calls.map((call) => callResult(call, toolbox)) }];
+  const results: Draft = { role: "tool", results: turn.calls.map((call) => callResult(call, toolbox)) };
+  if (turn.replied || turn.refusal === undefined) return [reply, results];
+  return [reply, results, { role: "user", text: `Your last reply was cut off after these calls. ${turn.refusal}` }];
 }
 
 /**
@@ -84,8 +86,20 @@ function spokenParts(turn: Turn): AssistantPart[] {
   return turn.said
     .filter((part) => part.attempt === turn.attempt && !(part.cut && part.kind === "reasoning"))
     .filter((part) => part.text.trim() !== "" || part.providerMetadata !== undefined)
-    .map(({ kind, text, providerMetadata }) => ({ kind, text, ...(providerMetadata && { providerMetadata }) }));
+    .map(({ kind, text, cut, providerMetadata }) => ({
+      kind,
+      text: cut ? beginningOf(text) : text,
+      ...(providerMetadata && { providerMetadata }),
+    }));
 }
+
+/** A reply that was given up because it had no end must not fill the model's context. */
+function beginningOf(text: string): string {
+  if (text.length <= mostCutText) return text;
+  return `${text.slice(0, mostCutText).toWellFormed()}\n(… ${text.length - mostCutText} more characters of this reply are left out …)`;
+}
+
+const mostCutText = 32 * 1024;
 
 function callPart(call: Call): AssistantPart {
   const { id, tool, arguments: args, providerMetadata } = call;

@@ -1,13 +1,18 @@
 import { type CallId, event, newId } from "@corral/protocol";
 import type { ReplyPiece } from "../../providers/index.ts";
 import type { Call, Turn } from "../../sessions/index.ts";
-import type { Tool } from "../../tools/index.ts";
 import type { Desk } from "../port.ts";
+import { readArguments } from "./arguments.ts";
 import { type CallTerms, resumeCall } from "./calls.ts";
 import { Lanes } from "./lanes.ts";
 
 /** So many run at once; more than these have to wait, so that no session crowds out the others. */
 const callsAtOnce = 8;
+
+/** Of the calls past the limit, so many are recorded and refused one by one. The last of them stands for all that follow. */
+const mostRefused = 20;
+
+type AskedCall = Extract<ReplyPiece, { kind: "call" }>;
 
 /** The calls of one turn, side by side. */
 export class TurnCalls implements Disposable {
@@ -18,6 +23,8 @@ export class TurnCalls implements Disposable {
   readonly #running = new Map<CallId, Promise<void>>();
   readonly #unlisten: () => void;
   #failure: { readonly error: unknown } | undefined;
+  /** The last call that will be recorded, and how many came after it. */
+  #last: { readonly asked: AskedCall; followers: number } | undefined;
 
   constructor(desk: Desk, turn: Turn, terms: CallTerms) {
     this.#desk = desk;
@@ -30,10 +37,24 @@ export class TurnCalls implements Disposable {
   }
 
   /** Records a call as the model made it and starts it. */
-  take(asked: Extract<ReplyPiece, { kind: "call" }>): void {
+  take(asked: AskedCall): void {
+    const over = this.#turn.calls.length - this.#limit;
+    if (this.#last !== undefined) this.#last.followers += 1;
+    else if (over === mostRefused - 1) this.#last = { asked, followers: 0 };
+    else this.#record(asked, over < 0 ? {} : { malformed: this.#refusal(0) });
+  }
+
+  /** No more calls come. */
+  endReply(): void {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last !== undefined) this.#record(last.asked, { malformed: this.#refusal(last.followers) });
+  }
+
+  #record(asked: AskedCall, refused: { readonly malformed?: string }): void {
     const id = newId("call");
     const { id: providerCallId, tool, providerMetadata } = asked;
-    const read = { ...readArguments(this.#terms.toolbox.get(tool), asked), ...this.#overLimit() };
+    const read = { ...readArguments(this.#terms.toolbox.get(tool), asked.json), ...refused };
     const { id: turnId } = this.#turn;
     const data = { id, turnId, providerCallId, tool, ...read, ...(providerMetadata && { providerMetadata }) };
     this.#desk.record(event("call.requested", data));
@@ -61,12 +82,16 @@ export class TurnCalls implements Disposable {
     this.#unlisten();
   }
 
+  get #limit(): number {
+    return this.#desk.history.settings?.callLimit ?? usualCallLimit;
+  }
+
   /** A model that never stops calling gets its earlier calls' results before it may go on. */
-  #overLimit(): { malformed?: string } {
-    const limit = this.#desk.history.settings?.callLimit ?? usualCallLimit;
-    if (this.#turn.calls.length < limit) return {};
-    const why = `Only ${limit} calls of one reply are carried out, and this is one more.`;
-    return { malformed: `${why} Make it again in the next, if it is needed.` };
+  #refusal(followers: number): string {
+    const why = `Only ${this.#limit} calls of one reply are carried out, and this is one more.`;
+    if (followers === 0) return `${why} Make it again in the next, if it is needed.`;
+    const rest = `Calls that came after it and are left out here: ${followers}.`;
+    return `${why} ${rest} Make them again in later replies, if they are needed.`;
   }
 
   #startReady(which: (call: Call) => boolean): void {
@@ -93,23 +118,3 @@ export class TurnCalls implements Disposable {
 }
 
 const usualCallLimit = 50;
-
-function readArguments(
-  tool: Tool | undefined,
-  asked: { readonly tool: string; readonly json: string },
-): { arguments: Record<string, unknown>; malformed?: string } {
-  let given: unknown;
-  try {
-    given = asked.json.trim() === "" ? {} : JSON.parse(asked.json);
-  } catch {
-    return { arguments: {}, malformed: `The arguments were not valid JSON: ${asked.json.slice(0, 500)}` };
-  }
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return { arguments: {}, malformed: "The arguments must be a JSON object." };
-  }
-  const kept = given as Record<string, unknown>;
-  const checked = tool?.parameters.safeParse(given);
-  if (checked === undefined || checked.success) return { arguments: kept };
-  const issues = checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
-  return { arguments: kept, malformed: `The arguments do not fit the tool: ${issues}` };
-}
