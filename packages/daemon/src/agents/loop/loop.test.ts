@@ -334,12 +334,34 @@ test("an attempt more does not use up a turn, and its pause is told", async () =
   ]);
 });
 
-test("a provider that wants to be left alone for ever is asked again after a day", async () => {
+test("a provider that asks for a long pause is not waited for, and it is said how long it asks", async () => {
+  await using daemon = await startTestDaemon();
+  const pauses = { 301: "6 minutes", 10_800: "3 hours", 1e12: "11574075 days" };
+  for (const [seconds, words] of Object.entries(pauses)) {
+    const session = await daemon.another();
+    await session.prompt("hi");
+    (await daemon.model.nextRequest()).fail(429, { retryAfter: Number(seconds) });
+    expect((await session.until("activity.settled")).data).toMatchObject({
+      outcome: "failed",
+      error: {
+        code: "provider.unavailable",
+        message: expect.stringContaining(`The provider asks to wait ${words}.`),
+        hint: "Go on after that time with `corral continue`, or use another model.",
+      },
+    });
+    expect((await session.until("turn.attempt-failed")).data).not.toHaveProperty("againInMs");
+  }
+  expect(daemon.model.requests).toHaveLength(3);
+});
+
+test("a shorter pause is told, and an interrupt ends it", async () => {
   await using daemon = await startTestDaemon();
   const { session, model, sessions } = daemon;
   await session.prompt("hi");
-  (await model.nextRequest()).fail(429, { retryAfter: 1e12 });
-  expect((await session.until("turn.attempt-failed")).data.againInMs).toBe(86_400_000);
+  (await model.nextRequest()).fail(429, { retryAfter: 300 });
+  expect((await session.until("turn.attempt-failed")).data.againInMs).toBe(300_000);
+  const { state } = (await sessions.get(session.id))!;
+  expect(state).toMatchObject({ state: "recovering", reason: expect.stringContaining("limits the rate") });
   await sessions.interrupt(session.id, { actor: "person:test" });
   expect((await session.until("activity.settled")).data.outcome).toBe("interrupted");
   expect(model.requests).toHaveLength(1);

@@ -93,7 +93,8 @@ async function ask(
   let failure = new CorralError("provider.unavailable", `The model was asked ${turn.attempt} times without a reply.`);
   for (let attempt = turn.attempt + 1; attempt <= attempts; attempt++) {
     // A pause that a crash cut short is taken anew: whoever asked for it still wants it.
-    if (turn.pauseMs > 0) await delay(turn.pauseMs, undefined, { signal: desk.signal }).catch(() => undefined);
+    const pauseMs = Math.min(turn.pauseMs, longestPauseMs);
+    if (pauseMs > 0) await delay(pauseMs, undefined, { signal: desk.signal }).catch(() => undefined);
     if (desk.signal.aborted) return undefined;
     desk.record(event("turn.dispatched", { id: turn.id, attempt, ...thinks }));
     // The request is made ready while the disk is waited for.
@@ -110,11 +111,13 @@ async function ask(
       if (desk.signal.aborted || turn.replied) return undefined;
       failure = asFailure(error);
     }
+    const asked = askedPause(failure);
+    if (asked > longestPauseMs) failure = wantsTime(failure, asked);
     const error = { code: failure.code, message: failure.message };
     const hasSpoken = turn.said.some((part) => part.attempt === attempt && part.kind === "text" && part.text !== "");
     if (hasSpoken) failure = brokenOff(failure);
     const isLast = turn.calls.length > 0 || failure.retry === "never" || attempt === attempts;
-    const again = isLast ? {} : { againInMs: pauseAfter(failure, backoffMs(attempt)) };
+    const again = isLast ? {} : { againInMs: Math.ceil(Math.max(backoffMs(attempt), asked)) };
     desk.record(event("turn.attempt-failed", { id: turn.id, attempt, error, ...again }));
     if (turn.calls.length > 0) return undefined;
     if (isLast) break;
@@ -149,16 +152,32 @@ function effortOf({ facts = {} }: Found, settings: History["settings"]): Pick<Mo
 }
 
 /** Whoever heard the beginning would hear it twice: a reply that broke off after words is not asked for again. */
-function brokenOff({ code, message }: CorralError): CorralError {
-  return new CorralError(code, message, {
-    hint: "What came is kept; say that it is to go on, and it does from there.",
+function brokenOff({ code, message, hint }: CorralError): CorralError {
+  const kept = "What came is kept; say that it is to go on, and it does from there.";
+  return new CorralError(code, message, { hint: hint === undefined ? kept : `${hint} ${kept}` });
+}
+
+/** What a provider can ask for and get. For longer no activity waits: a person may want another model, or the work later. */
+const longestPauseMs = 5 * 60_000;
+
+function askedPause(failure: CorralError): number {
+  return failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0;
+}
+
+function wantsTime({ code, message }: CorralError, ms: number): CorralError {
+  const said = /[.!?]$/.test(message) ? message : `${message}.`;
+  return new CorralError(code, `${said} The provider asks to wait ${timeInWords(ms)}.`, {
+    retry: "never",
+    hint: "Go on after that time with `corral continue`, or use another model.",
   });
 }
 
-/** No shorter than the provider asks for, up to a day: what is longer no timer could wait for. */
-function pauseAfter(failure: CorralError, usualMs: number): number {
-  const asked = failure instanceof ProviderFailure ? (failure.retryAfterMs ?? 0) : 0;
-  return Math.ceil(Math.min(Math.max(usualMs, asked), 86_400_000));
+/** Rounded up, so that whoever waits so long does not come too early. */
+function timeInWords(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 120) return `${minutes} minutes`;
+  const hours = Math.ceil(ms / 3_600_000);
+  return hours < 72 ? `${hours} hours` : `${Math.ceil(ms / 86_400_000)} days`;
 }
 
 function settleFailed(desk: Desk, turn: Turn, failure: CorralError): TurnEnd {
