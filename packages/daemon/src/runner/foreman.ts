@@ -4,6 +4,7 @@ import {
   type DaemonStatus,
   event,
   type EnvironmentLimits,
+  type NewEvent,
   type PlaceInLine,
   type ProjectId,
   type SessionId,
@@ -53,6 +54,7 @@ import { setAside } from "./set-aside.ts";
  * 4. A session that was removed is let go of: its run is told, and nothing starts it again.
  * 5. A run that broke off because the log takes nothing (a full disk) is no trouble of its session's: it is not counted, and
  *    tried again until the log takes it. No session with something to do is ever forgotten.
+ *    A reply that the log refuses for another reason is set aside at once: asking for it again would end the same way, and cost the same.
  * 6. A run that broke off because descriptors have run out is tried again until there are some, and keeps its place meanwhile. Nothing is
  *    promoted until then.
  * 7. An activity goes on only in a session that has a place (`places/`). A session that has none stands in line, on record, and is
@@ -119,6 +121,8 @@ interface Post {
   removed: boolean;
   /** The log would not be written to in this run. */
   isStoreAtFault: boolean;
+  /** The log refused to take a model's reply in this run. */
+  isReplyRefused: boolean;
   /** It waits until there are descriptors again. */
   isShort: boolean;
   /** Why its activity is taken up again in the next run. */
@@ -275,6 +279,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
         breaks: 0,
         removed: false,
         isStoreAtFault: false,
+        isReplyRefused: false,
         isShort: false,
         cutOff: found.delete(session) ? "the daemon had stopped" : undefined,
       });
@@ -285,6 +290,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   function start(session: SessionId, post: Post): void {
     posts.set(session, post);
     post.isStoreAtFault = false;
+    post.isReplyRefused = false;
     run(session, post).then(
       (end) => finish(session, post, end),
       (error: unknown) => {
@@ -313,6 +319,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
           keeping,
           secrets,
           onFailure: (error) => noteFault(post, error),
+          onReplyRefused: () => (post.isReplyRefused = true),
           snapshotted: () => snapshotted(session),
           wayOut: async () => (wantsOut(assignment) ? wayOut(session, post) : undefined),
           judge: (call) => judge(session, call),
@@ -399,7 +406,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     post.cutOff = "the runner broke off";
     if (post.isStoreAtFault) return later(session, post, pauseMs(patience));
     post.breaks += 1;
-    if (post.breaks < patience) return later(session, post, pauseMs(post.breaks));
+    if (post.breaks < patience && !post.isReplyRefused) return later(session, post, pauseMs(post.breaks));
     post.wakes = 0;
     giveUp(session, reason).then(
       () => {
@@ -428,6 +435,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   async function giveUp(session: SessionId, reason: string): Promise<void> {
     onDefect(`${session} is set aside`);
     const lease = await log.takeLease(session, "foreman");
+    await closeCutParts(log, lease, options.cutParts);
     const { events } = await assign(log, session, lease, { company: "none", limits: limits() });
     const ending = setAside(foldHistory(events), reason);
     const by = { actor: "corral", ...traced(lastTrace(events)) };
@@ -494,6 +502,7 @@ interface OfficeMeans {
   readonly keeping: Keeping;
   readonly secrets: Secrets;
   readonly onFailure: (error: unknown) => void;
+  readonly onReplyRefused: () => void;
   readonly snapshotted: () => Promise<void>;
   readonly wayOut: Office["wayOut"];
   readonly judge: Office["judge"];
@@ -507,7 +516,7 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  { keeping, secrets, onFailure, snapshotted, wayOut, judge, mayOpen, claim, release }: OfficeMeans,
+  { keeping, secrets, onFailure, onReplyRefused, snapshotted, wayOut, judge, mayOpen, claim, release }: OfficeMeans,
 ): Office {
   let traceId = lastTrace(before);
   let refusal: CorralError | undefined;
@@ -524,7 +533,10 @@ function officeOf(
         : undefined;
       if (refusal !== undefined) throw refusal;
       faultWith("office.appending", events);
-      await noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
+      await noted(log.append({ stream: session, ...by, fence: lease.fence, events })).catch((error: unknown) => {
+        if (events.some(isOfReply) && !isPassing(error)) onReplyRefused();
+        throw error;
+      });
       faultWith("office.appended", events);
     },
     async promote(place) {
@@ -545,6 +557,15 @@ function officeOf(
     wayOut,
     judge,
   };
+}
+
+function isOfReply({ type }: NewEvent): boolean {
+  return type === "turn.said" || type === "turn.replied" || type === "call.requested";
+}
+
+/** Another run has the session, or the log takes nothing at all at the moment. */
+function isPassing(error: unknown): boolean {
+  return error instanceof CorralError && /^(?:log\.|lease\.)/.test(error.code);
 }
 
 function agentOf(session: string): string {

@@ -24,7 +24,7 @@ import { openContext, openLoop } from "../agents/loop/index.ts";
 import { driversOf, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
-import type { Append } from "../log/port.ts";
+import type { Append, Projection } from "../log/port.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openProjects, projectProjections } from "../projects/index.ts";
 import { openQuestions, questionProjections, type Questions } from "../questions/index.ts";
@@ -113,6 +113,8 @@ export async function startTestDaemon(
     mayOpen?: () => Promise<void>;
     /** How long a run stays that waits for a person. */
     waitingMs?: number;
+    /** Besides the usual ones. */
+    projections?: readonly Projection[];
     /** What is masked. */
     secrets?: Secrets;
     /** What its runner knows of them, where that is not the same. */
@@ -131,6 +133,7 @@ export async function startTestDaemon(
     ...terminalProjections,
     ...artifactProjections,
     ...questionProjections,
+    ...(options.projections ?? []),
   ];
   const file = join(folder, "corral.db");
   if (options.past !== undefined) await record(file, options.past(repository));
