@@ -1,12 +1,23 @@
 import { spawnSync } from "node:child_process";
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ArtifactId, event, type SessionId } from "@corral/protocol";
+import { type ArtifactId, event, type SessionId, type StoredEvent } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { historyOf } from "../log/index.ts";
 import type { Part } from "../storage/index.ts";
+import type { Growing } from "./port.ts";
 import { openStage, type StageOptions } from "./testing/stage.ts";
 
 const session = "ses_1" as SessionId;
@@ -49,6 +60,11 @@ const told = async (owner: string = session) =>
   (await historyOf(stage.log, owner))
     .filter(({ type }) => type.startsWith("artifact."))
     .map(({ type, data }) => ({ type, data }));
+
+/** What is at the path at this very moment. */
+function read(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
 
 const objects = async () => (await stage.store.list()).objects.length;
 
@@ -97,19 +113,42 @@ describe("growing and keeping", () => {
 
     expect(await growing.finish()).toEqual({ id, url, bytes: 7 });
 
-    const digest = "bf34c0a20eb3a89d63abd70f2b8fd98dbcd0d9aeea54cc8dc0fe3c3bcae9d2ae";
-    const view = (await stage.artifacts.list(session))[0]!;
-    expect(view).toEqual({
-      ...{ id, owner: session, name: wanted.name, kind: "stdout", state: "kept", url, bytes: 7, digest: view.digest },
-      approximateCreationTime: expect.any(String),
-    });
-    expect(view.digest).toHaveLength(digest.length);
-    expect(await told()).toEqual([announced, { type: "artifact.kept", data: { id, digest: view.digest, bytes: 7 } }]);
+    const digest = createHash("sha256").update("one two").digest("hex");
+    expect(await stage.artifacts.list(session)).toEqual([
+      {
+        ...{ id, owner: session, name: wanted.name, kind: "stdout", state: "kept", url, bytes: 7, digest },
+        approximateCreationTime: expect.any(String),
+      },
+    ]);
+    expect(await told()).toEqual([announced, { type: "artifact.kept", data: { id, digest, bytes: 7 } }]);
     expect(readFileSync(fileURLToPath(url), "utf8")).toBe("one two");
     expect([await textOf(id), await textOf(id, { from: 4 })]).toEqual(["one two", "two"]);
-    expect(await stage.store.size(view.digest!)).toBe(7);
+    expect(await stage.store.size(digest)).toBe(7);
     await growing.finish();
     expect(await told()).toHaveLength(2);
+  });
+
+  test("when an event is out, the file that it tells of is on the disk, whole", async () => {
+    const seen: unknown[] = [];
+    const look = ({ type, data }: StoredEvent) => {
+      if (type === "artifact.announced") seen.push([type, read(fileURLToPath(data.url))]);
+      if (type === "artifact.kept") seen.push([type, read(stage.store.path!(data.digest)), read(growing!.path)]);
+    };
+    const unlisten = stage.log.onCommit((events) => events.forEach(look));
+    let growing: Growing | undefined;
+    growing = await stage.artifacts.begin(wanted);
+    await growing.append(Buffer.from("one"));
+    await growing.finish();
+    growing = await stage.artifacts.begin({ ...wanted, id: growing.id });
+    await growing.append(Buffer.from(" two"));
+    await growing.finish();
+    unlisten();
+    expect(seen).toEqual([
+      ["artifact.announced", ""],
+      ["artifact.kept", "one", "one"],
+      ["artifact.announced", "one"],
+      ["artifact.kept", "one two", "one two"],
+    ]);
   });
 
   test("appends made without waiting arrive in order, before it is kept", async () => {
@@ -331,6 +370,60 @@ describe("a daemon killed in the middle", () => {
     );
     expect(files).toHaveLength(kept.length);
   });
+});
+
+describe("on the disk", () => {
+  const script = `
+    import { openStage } from ${JSON.stringify(new URL("testing/stage.ts", import.meta.url).href)};
+    const { artifacts } = await openStage({ home: process.argv[1] });
+    const growing = await artifacts.begin({ owner: "ses_1", name: "x.txt", kind: "stdout", id: "art_x" });
+    await growing.append(Buffer.from("reached the file"));
+    await growing.finish();
+    process.kill(process.pid, "SIGKILL");
+  `;
+
+  test.skipIf(isMissing("strace"))("bytes and name are synced before the event is written (needs strace)", async () => {
+    await stage.close();
+    const trace = join(home, "trace");
+    const calls = "--trace=/sync$|write|^rename";
+    const program = [process.execPath, "--input-type=module", "-e", script, home];
+    const { stderr } = spawnSync("strace", ["-f", "-y", calls, "-o", trace, ...program], { encoding: "utf8" });
+    stage = await openStage({ home });
+    expect([stderr, await textOf("art_x")]).toEqual(["", "reached the file"]);
+    const steps = stepsIn(readFileSync(trace, "utf8"));
+    expect(steps.slice(steps.indexOf("file written"))).toEqual([
+      ...["file written", "file synced", "bytes written", "bytes synced", "named", "name synced"],
+      ...["event written", "event synced"],
+    ]);
+  });
+
+  /** What was done, in the order in which it was over, repetitions left out. */
+  function stepsIn(trace: string): readonly string[] {
+    const begun = new Map<string, string>();
+    const steps = trace.split("\n").flatMap((line) => {
+      const [, thread = "", call = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];
+      if (call.endsWith("<unfinished ...>")) begun.set(thread, call);
+      else return stepOf(call.startsWith("<...") ? begun.get(thread)! : call);
+      return [];
+    });
+    return steps.filter((step, at) => step !== steps[at - 1]);
+  }
+
+  function stepOf(line: string): readonly string[] {
+    if (/^rename\w*\(.*\/objects\//.test(line)) return ["named"];
+    const [, call = "", path = ""] = /^(\w+)\(\d+<([^>]*)>/.exec(line) ?? [];
+    const done = call.endsWith("sync") ? "synced" : "written";
+    if (path.includes("art_x")) return [`file ${done}`];
+    if (path.includes("/incoming/")) return [`bytes ${done}`];
+    if (/\/objects\/\w\w$/.test(path)) return [`name ${done}`];
+    return path.endsWith("-wal") ? [`event ${done}`] : [];
+  }
+
+  function isMissing(program: string): boolean {
+    const found = (process.env["PATH"] ?? "").split(delimiter).some((place) => existsSync(join(place, program)));
+    if (!found) console.warn(`SKIPPED: tests that need ${program}, which is not installed.`);
+    return !found;
+  }
 });
 
 async function* bytesIn(text: string) {
