@@ -146,15 +146,25 @@ export function describeRunnerHost(name: string, open: (place: HostPlace) => Run
       expect((await session.types()).filter((type) => type === "turn.said")).toHaveLength(1);
     });
 
-    test("ends a run once, whatever is said to it afterwards", async () => {
+    test("ends a run once: what is said to it afterwards starts nothing and does not change its end", async () => {
       await using stage = await openStage(open, { idleMs: 1 });
       const session = await stage.session("say done");
-      const run = await session.start();
-      const end = await run.ended;
-      run.wake();
-      run.tell(await session.interrupt());
+      const first = await session.start();
+      const ends = [await first.ended];
+      const reached = [...first.reached];
+      await session.admit("say later");
+      first.wake();
+      // Hosts hear in order: what the first run still does comes before what the second does.
+      const second = await session.start();
+      expect(await session.said(2)).toEqual(["done", "later"]);
+      await second.ended;
+      expect(stage.host.runners().filter(({ sessions }) => sessions > 0)).toEqual([]);
+      first.tell(await session.interrupt());
       await stage.host.close();
-      expect(await run.ended).toBe(end);
+      ends.push(await first.ended, await second.ended);
+      const idle: RunEnd = { kind: "idle", heard: 0 };
+      expect(ends).toEqual([idle, idle, idle]);
+      expect(first.reached).toEqual(reached);
     });
 
     test("loses a run that cannot begin, and no other", async () => {
