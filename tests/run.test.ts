@@ -4,10 +4,18 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Client } from "@corral/client";
 import { callsTool, says } from "@corral/daemon/testing";
 import { type WireEvent, wireEvent } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { dist, setStage } from "./story.ts";
+import { dist, eventsUntil, listen, setStage } from "./story.ts";
+
+/** How many streams of events the daemon has open, by protocol. */
+async function streamsOf({ endpoint }: Client): Promise<Readonly<Record<string, number>>> {
+  const answer = await fetch(`${endpoint.url}/metrics`, { headers: { authorization: `Bearer ${endpoint.token}` } });
+  const lines = (await answer.text()).matchAll(/^corral_streams\{protocol="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries(Array.from(lines, ([, protocol, count]) => [protocol!, Number(count)]));
+}
 
 describe("corral run", () => {
   test("streams a reply, runs two commands in the jail, exits with 0, and the log tells the same again by cursor", async () => {
@@ -46,6 +54,45 @@ describe("corral run", () => {
     // What is done after an activity comes in the meantime.
     const { events: rest } = await client.sessions.events(session.id, { after: middle.seq });
     expect(rest.slice(0, all.length - 6)).toEqual(all.slice(6));
+  });
+
+  test("goes on when one of those who watch it leaves, in whatever way, and the others see its end", async () => {
+    await using stage = await setStage();
+    await stage.serve();
+    const client = stage.client();
+    const starter = stage.corral("run", "wait for the word");
+    (await stage.model.nextRequest()).answer(
+      callsTool("shell", { command: "echo begun; until test -e go; do sleep 0.05; done; echo over" }),
+    );
+    await starter.shows("begun");
+    const session = (await client.sessions.list())[0]!.id;
+    const watcher = stage.corral("attach", session);
+    const stayer = stage.corral("attach", session);
+    await Promise.all([watcher.shows("begun"), stayer.shows("begun")]);
+    const leaving = new AbortController();
+    const followers = (["sse", "websocket"] as const).map((over) => listen(stage, { over, signal: leaving.signal }));
+    await expect.poll(() => streamsOf(client)).toEqual({ sse: 4, websocket: 1 });
+
+    leaving.abort();
+    await Promise.all(followers.map(({ end }) => end));
+    watcher.process.kill("SIGINT");
+    expect(await watcher.exit).toBe(0);
+    starter.process.kill("SIGKILL");
+    await starter.exit;
+    await expect.poll(() => streamsOf(client)).toEqual({ sse: 1, websocket: 0 });
+    expect((await client.sessions.get(session)).state.state).toBe("thinking");
+
+    writeFileSync(join(stage.home, "workspaces", session, "go"), "");
+    const next = await stage.model.nextRequest();
+    expect(JSON.stringify(next.toolResults)).toContain("begun\\nover");
+    next.answer(says("It is over."));
+    await stayer.shows("It is over.");
+    const events = await eventsUntil(client, "activity.settled", { session });
+    expect(events.at(-1)!.data).toMatchObject({ outcome: "done" });
+    expect(events.filter(({ type }) => type.startsWith("activity.")).map(({ type }) => type)).toEqual([
+      "activity.opened",
+      "activity.settled",
+    ]);
   });
 
   test("prints the stored events as JSON lines with --json", async () => {

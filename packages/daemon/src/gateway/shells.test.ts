@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { newId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openTestGateway } from "./testing.ts";
@@ -65,6 +67,25 @@ test("whoever follows a command gets all of its output, undamaged, and then its 
     expect(news.flatMap(({ bytes }) => bytes ?? [])).toEqual([Buffer.from([0xc3]).toString("base64")]);
     expect(news.at(-1)).toMatchObject({ kind: "command", command: { state: "ended", result: { exitCode: 0 } } });
   }
+});
+
+test("those who follow a command or wait for it may leave: it goes on, and the others get its end", async () => {
+  const { body } = await openShell();
+  const address = await start(body.id, "echo begun; until test -e go; do sleep 0.02; done; echo on");
+  const leaving = new AbortController();
+  const gone = (how: string) => gate.request(`${address}?${how}`, { signal: leaving.signal });
+  const followed = (await gone("follow=1")).body!.pipeThrough(new TextDecoderStream());
+  const waited = gone("wait=30").catch(String);
+  const staying = ["follow=1", "wait=30"].map(async (how) => (await gate.request(`${address}?${how}`)).text());
+  for await (const text of followed) if (text.includes("begun")) break;
+  leaving.abort();
+  expect(await waited).toContain("aborted");
+  expect(await (await gate.request(address)).json()).toMatchObject({ state: "running" });
+  writeFileSync(join(body.path, "go"), "");
+  const ended = { state: "ended", result: { exitCode: 0, stdout: "begun\non\n" } };
+  const [stream, view] = await Promise.all(staying);
+  expect(JSON.parse(stream!.trimEnd().split("data: ").at(-1)!)).toMatchObject({ kind: "command", command: ended });
+  expect(JSON.parse(view!)).toMatchObject(ended);
 });
 
 test("what a command left in the background and writes for ever keeps nobody from its end", async () => {
