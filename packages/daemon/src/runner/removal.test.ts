@@ -54,6 +54,25 @@ test("an erased session leaves neither words, nor processes, nor files, and noth
   await removal.erase(session.id, by);
 });
 
+test("processes end before the record of a session does, and its files go after it", async () => {
+  await using daemon = await startTestDaemon();
+  const { session: erased, log, removal } = daemon;
+  const expired = await daemon.another();
+  const left: Record<string, object> = {};
+  log.onCommit((events) => {
+    for (const { type } of events)
+      if (type === "stream.erased" || type === "session.expired") left[type] = leftIn(daemon);
+  });
+  await ran(daemon, erased);
+  await removal.erase(erased.id, by);
+  await ran(daemon, expired);
+  await removal.expire(expired.id);
+  expect(left).toEqual({
+    "stream.erased": { workspaces: filesOf(erased.id), environments: 0 },
+    "session.expired": { workspaces: filesOf(expired.id), environments: 0 },
+  });
+});
+
 test("a session in the middle of an activity is not erased, nor one that waits for a person", async () => {
   await using daemon = await startTestDaemon({ wish: { turnLimit: 1 } });
   const { session, removal } = daemon;

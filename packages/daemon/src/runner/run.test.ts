@@ -242,20 +242,23 @@ describe("a session", () => {
     expect(daemon.shortage()).toBeUndefined();
   });
 
-  test("an interrupt in mid-reply keeps the words that came", async () => {
-    await using daemon = await startTestDaemon();
-    const { session, sessions, model } = daemon;
-    await session.prompt("talk");
-    const reply = (await model.nextRequest()).stream();
-    const heard = new Promise<void>((resolve) => {
-      daemon.log.live.subscribe({ session: session.id }, () => resolve());
-    });
-    reply.text("half a sen");
-    await heard;
-    await sessions.interrupt(session.id, { actor: "person:test" });
-    await session.until("activity.settled");
-    expect((await session.until("turn.said")).data).toMatchObject({ text: "half a sen", cut: true });
-  });
+  test.each(["text", "thinking"] as const)(
+    "an interrupt in the middle of a reply's %s keeps what came",
+    async (what) => {
+      await using daemon = await startTestDaemon();
+      const { session, sessions, model } = daemon;
+      await session.prompt("talk");
+      const reply = (await model.nextRequest()).stream();
+      const heard = session.outputs("half a sen");
+      reply[what]("half a sen");
+      await heard;
+      await sessions.interrupt(session.id, { actor: "person:test" });
+      await session.until("activity.settled");
+      const said = (await session.events()).flatMap((each) => (each.type === "turn.said" ? [each.data] : []));
+      const kind = what === "text" ? "text" : "reasoning";
+      expect(said).toMatchObject([{ kind, text: "half a sen", cut: true }]);
+    },
+  );
 
   test("a failed request is asked again, as a counted attempt", async () => {
     await using daemon = await startTestDaemon();

@@ -1,5 +1,7 @@
 import { type AdmitInput, event } from "@corral/protocol";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import type { Artifacts } from "../artifacts/index.ts";
+import type { Growing } from "../artifacts/port.ts";
 import type { Log } from "../log/index.ts";
 import { by, input, openBench, type SessionBench } from "../sessions/testing/bench.ts";
 import { type Foreman, openForeman } from "./foreman.ts";
@@ -45,9 +47,12 @@ const host: RunnerHost = {
   runners: () => [],
 };
 
-function employ(log: Log = bench.log): Foreman {
+function employ(log: Log = bench.log, artifacts?: Pick<Artifacts, "begin">): Foreman {
   const onDefect = (what: string) => void defects.push(what);
-  const foreman = openForeman({ log, host, sessions: bench.sessions, pauseMs: () => 0, patience: 3, onDefect });
+  const foreman = openForeman({
+    ...{ log, host, sessions: bench.sessions, pauseMs: () => 0, patience: 3, onDefect },
+    ...(artifacts === undefined ? {} : { artifacts }),
+  });
   onTestFinished(() => foreman.stop(0));
   return foreman;
 }
@@ -146,12 +151,28 @@ test("a word to go on that nothing came of is taken up at start-up, and once", a
   expect(await run.office.promote({ activity: undefined })).toEqual({ events: [], inputs: [] });
 });
 
-test("a claim is held until all of its run is over, and free then", async () => {
-  employ();
+test("a claim is held until its run is cleaned up after, and free then", async () => {
+  const artifact = { id: "art_1" as const, url: "file:///out.txt", bytes: 0 };
+  const seen: unknown[] = [];
+  const growing: Growing = {
+    ...{ ...artifact, path: "/out.txt", now: artifact },
+    append: () => Promise.resolve(),
+    replace: () => Promise.resolve(),
+    // The run has ended, and what it left unfinished is finished.
+    async finish() {
+      await say();
+      seen.push(await bench.log.tryLease(bench.id, "test"), starts.length);
+      return artifact;
+    },
+  };
+  employ(bench.log, { begin: () => Promise.resolve(growing) });
   await say();
   const run = await started(1);
-  expect(await bench.log.tryLease(bench.id, "test")).toEqual({ kind: "held", by: "runner" });
+  await run.office.keep({ step: "begin", id: "art_1", name: "out.txt", kind: "stdout" });
   run.end({ kind: "idle", heard: 0 });
+  const next = await started(2);
+  expect(seen).toEqual([{ kind: "held", by: "runner" }, 1]);
+  next.end({ kind: "idle", heard: next.wakes });
   await atRest();
 });
 

@@ -583,6 +583,23 @@ test("what is discarded leaves the repo and can be brought back as it was", asyn
   await expect(workspaces.restore(session, by)).rejects.toMatchObject({ code: "workspace.none" });
 });
 
+test("processes end before a workspace is discarded or cleared, and the branch has what they wrote last", async () => {
+  await workspaces.close();
+  let ends = 0;
+  workspaces = open({
+    now: () => Date.now() + 40 * 86_400_000,
+    endEnvironments: () => Promise.resolve(write({ "last.txt": `${(ends += 1)}\n` })),
+  });
+  const written = () => inRepo("show", `corral/${session}:last.txt`);
+  await workspaces.discard(session, by);
+  await workspaces.restore(session, by);
+  expect(written()).toBe("1\n");
+  await activity({ withCall: false });
+  await workspaces.cleanUp();
+  expect(written()).toBe("2\n");
+  expect([ends, existsSync(workspaceFolder(place, session))]).toEqual([2, false]);
+});
+
 test("a discard that was cut off is finished, an undo that was is undone, before the session goes on", async () => {
   write({ "file.txt": "two\n" });
   const { commit, branch } = (await workspaces.bring(session, by)) as { commit: string; branch: string };

@@ -320,12 +320,17 @@ test("a reply that is whole is not asked for again, whatever fails behind its en
 });
 
 test("an attempt more does not use up a turn, and its pause is told", async () => {
-  await using daemon = await startTestDaemon({ wish: { turnLimit: 1 }, backoffMs: (attempt) => attempt });
+  await using daemon = await startTestDaemon({ wish: { turnLimit: 2 }, backoffMs: (attempt) => attempt });
   const { session, model } = daemon;
   await session.prompt("hi");
   (await model.nextRequest()).fail(529);
   (await model.nextRequest()).fail(429, { retryAfter: 0.02 });
-  (await model.nextRequest()).answer(says("hello"));
+  const third = await model.nextRequest();
+  model.script([says("hello")]);
+  third.answer(callsTool("shell", { command: "true" }));
+  expect(await Promise.race([session.until("activity.settled"), session.until("activity.waiting")])).toMatchObject({
+    type: "activity.settled",
+  });
   expect((await session.until("activity.settled")).data.outcome).toBe("done");
   const failed = (await session.events()).flatMap((each) => (each.type === "turn.attempt-failed" ? [each.data] : []));
   expect(failed.map(({ attempt, againInMs }) => ({ attempt, againInMs }))).toEqual([

@@ -347,6 +347,19 @@ test("all files are restored, links are replaced and not followed, and that can 
   expect(readFileSync(join(session.folder, "extra.txt"), "utf8")).toBe("extra\n");
 });
 
+test("processes end before files are restored, and what they wrote last can be had back", async () => {
+  await using own = await openStage({
+    endEnvironments: () => Promise.resolve(worker.write({ "last.txt": "last\n" })),
+  });
+  const worker = await own.session();
+  await worker.call(() => worker.write({ "file.txt": "two\n" }));
+  const [start] = await worker.taken();
+  const restored = await own.snapshots.restore(start!.snapshotId, {}, by);
+  expect(filesIn(worker.folder)).toEqual({ "file.txt": "one\n", "in/a.txt": "a\n", "other.txt": "other\n" });
+  await own.snapshots.restore(restored.before, {}, by);
+  expect(filesIn(worker.folder)).toMatchObject({ "file.txt": "two\n", "last.txt": "last\n" });
+});
+
 test("single paths are restored, what was not there then goes, and nothing else is touched", async () => {
   await session.call(() => session.write({ "in/a.txt": "b\n", "in/new.txt": "new\n", "file.txt": "two\n" }));
   const [start] = await session.taken();
