@@ -10,7 +10,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { execFileSync } from "node:child_process";
-import { jailOwner, openSnapshotStage, openSpares, prepareWorkspace } from "@corral/daemon/testing";
+import { openSnapshotStage, openSpares, ownersIn, prepareWorkspace } from "@corral/daemon/testing";
 import { addWorktree, makeLargeRepository } from "./floors/worktree.ts";
 import { startCorral } from "./rig/corral.ts";
 import { startModel } from "./rig/model.ts";
@@ -50,7 +50,7 @@ export async function run(args: readonly string[]): Promise<Outcome> {
       repo,
       destination: join(folder, "workspaces", name),
       branch: `corral/${name}`,
-      owner: jailOwner(),
+      newOwner: ownersIn(folder),
       from,
       ...(way === "spare" ? { spares: join(folder, "spares") } : {}),
     });
@@ -61,7 +61,8 @@ export async function run(args: readonly string[]): Promise<Outcome> {
     const onDefect = (what: string, error: unknown) => {
       throw new Error(what, { cause: error });
     };
-    const spares = openSpares({ folder: join(folder, "spares"), owner: jailOwner(), wanted: () => true, onDefect });
+    const newOwner = ownersIn(folder);
+    const spares = openSpares({ folder: join(folder, "spares"), newOwner, wanted: () => true, onDefect });
     await spares.fill(repo);
     await spares.close();
   }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
 import { newId, type SessionId } from "@corral/protocol";
@@ -44,6 +44,30 @@ test("a deleted session is gone for good: from the list, the database, the works
   (await stage.model.nextRequest()).answer(says("still here"));
   await eventsUntil(stage.client(), "activity.settled", { session: kept, nth: 2 });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "each session has a uid of its own on record, which no later one gets, after a kill and a deletion either (needs root)",
+  async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve();
+    const uidOf = async (session: SessionId) => {
+      const [, recorded] =
+        /"uid":(\d+)/.exec(JSON.stringify((await stage.client().sessions.events(session)).events)) ?? [];
+      expect(lstatSync(join(stage.home, "workspaces", session, "file")).uid).toBe(Number(recorded));
+      expect(lstatSync(join(stage.home, "snapshots", session)).uid).toBe(Number(recorded));
+      return Number(recorded);
+    };
+    const first = await ranOne(stage, "one");
+    const second = await ranOne(stage, "two");
+    const before = [await uidOf(first), await uidOf(second)];
+    await daemon.kill();
+    await stage.serve();
+    expect(await uidOf(second)).toBe(before[1]);
+    expect(await stage.corral("sessions", "delete", second, "--yes").exit).toBe(0);
+    const uids = [...before, await uidOf(await ranOne(stage, "three"))];
+    expect(new Set(uids).size).toBe(3);
+  },
+);
 
 test("a session at work is not deleted", async () => {
   await using stage = await setStage();

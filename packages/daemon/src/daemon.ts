@@ -103,8 +103,6 @@ export interface DaemonParts {
   readonly drivers: EnvironmentDrivers;
   /** The store of this name, which is for one slice alone. */
   openStore(name: string): Promise<Store>;
-  /** Whom workspaces belong to, when that is not the daemon's own user. */
-  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** Examines the machine. */
   doctor(): Promise<DoctorReport>;
 }
@@ -146,10 +144,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const onEnvironmentDefect = complainingTo(parts.logger.child({ component: "environments" }));
   const onFailure = (name: string, error: unknown) => onEnvironmentDefect(`what is left of ${name} stays`, error);
   const { credentials, models, lookAtModels, host } = await openThinking(parts, ground);
+  const { newOwner } = parts.drivers.of("jail");
   const egress = openEgress({
     log,
     home: home.folder,
-    owner: parts.drivers.of("jail").owner,
+    hasOtherUsers: newOwner !== undefined,
     list: (place) => permits.hostsFor(place),
     isHeld: (place, target) => permits.isHeld(place, target),
     ask: (place, target, signal) => permits.mayReach(place, target, signal),
@@ -231,14 +230,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const onWorkspaceDefect = complainingTo(parts.logger.child({ component: "workspaces" }));
   const spares = openSpares({
     folder: sparesFolder(home.folder),
-    owner: parts.owner,
+    newOwner,
     wanted: () => config.values["workspace.spare"],
     onDefect: onWorkspaceDefect,
   });
   const workspaces = openWorkspaces({
     log,
     home: home.folder,
-    owner: parts.owner,
     spares,
     endEnvironments: (session) => endAllIn(session, "its workspace went"),
     beforeRemoval: (session) => snapshots.beforeRemoval(session),
@@ -251,7 +249,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const snapshots = openSnapshots({
     log,
     home: home.folder,
-    owner: parts.owner,
     store: await parts.openStore("snapshots"),
     terms: async (project) => snapshotTerms(await config.valuesFor(project)),
     endEnvironments: (session) => endAllIn(session, "its files were restored"),

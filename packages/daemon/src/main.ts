@@ -9,7 +9,7 @@ import { startDaemon } from "./daemon.ts";
 import { userConfigFile } from "./config/index.ts";
 import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
-import { jailOwner, openJailDriver } from "./environments/jail/index.ts";
+import { openJailDriver } from "./environments/jail/index.ts";
 import { openLocalDriver } from "./environments/local/index.ts";
 import { keepLastWords, openLogging } from "./logging/index.ts";
 import { beginSqliteLog, damagedBeside, isSuspect, type SetAside } from "./log/sqlite/index.ts";
@@ -90,7 +90,6 @@ try {
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),
       openLocalDriver({ home, variables: process.env }),
     ),
-    owner: jailOwner(),
     doctor: () => examineHere(home),
   });
   // Whoever reads that it serves may end it at once.

@@ -117,6 +117,8 @@ export const eventData = {
     remotes: z.array(z.object({ name: z.string(), url: z.string() })).optional(),
     /** What the copy lacks: submodules are not fetched, files of Git LFS are pointers. */
     lacks: z.object({ submodules: z.array(z.string()), lfs: z.boolean() }).optional(),
+    /** The user whose it is, and whom programs in it run as; without: the daemon's own, or, in place, the folder's owner. */
+    uid: z.int().optional(),
     /** Files from the copy list. */
     extras: z.array(z.string()).optional(),
     /** Uncommitted files that did not come along. */

@@ -116,6 +116,8 @@ export const shellFacts = z.object({
   variables: z.record(z.string(), z.string()),
   /** The commit that a copy starts from. */
   base: z.string().optional(),
+  /** The user whose files they are, and whom commands run as; without: the daemon's own, or, in place, the folder's owner. */
+  uid: z.int().optional(),
 });
 
 export const startedCommand = z.object({

@@ -21,7 +21,7 @@ function again(stage: Stage) {
   return openEgress({
     log: stage.log,
     home: stage.home,
-    owner: undefined,
+    hasOtherUsers: false,
     list: () => Promise.resolve(stage.list),
     resolve: () => Promise.resolve([loopback]),
     exceptions: new Set([loopback]),
@@ -121,7 +121,7 @@ test("nothing is reached that cannot be recorded", async () => {
       append: (append) => (isFull ? Promise.reject(new Error("no room")) : stage.log.append(append)),
     },
     home: join(stage.home, "full"),
-    owner: undefined,
+    hasOtherUsers: false,
     list: () => Promise.resolve(stage.list),
     resolve: () => Promise.resolve([loopback]),
     exceptions: new Set([loopback]),

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Server } from "node:net";
 import { basename, join } from "node:path";
@@ -37,8 +37,8 @@ export interface Egress {
 export interface EgressParts {
   readonly log: Pick<Log, "append" | "rows" | "row" | "head" | "onCommit">;
   readonly home: string;
-  /** As whom environments run, when that is not this process's own user. */
-  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  /** Whether environments run as users that are not this process's own, each as another. */
+  readonly hasOtherUsers: boolean;
   /** What a session may reach. */
   readonly list: (session: Place) => Promise<readonly string[]>;
   /** Asks about a host that is on no list, for as long as the signal says that somebody waits. Without: it is refused. */
@@ -198,9 +198,9 @@ export function openEgress(parts: EgressParts): Egress {
     try {
       rmSync(path, { force: true });
       await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ path }, resolve));
-      chmodSync(path, 0o600);
-      if (parts.owner !== undefined)
-        for (const each of [path, folder]) chownSync(each, parts.owner.uid, parts.owner.gid);
+      // Whoever has the folder may use it. The home lets no other user in, and no environment but the session's sees the folder.
+      chmodSync(path, parts.hasOtherUsers ? 0o666 : 0o600);
+      chmodSync(folder, parts.hasOtherUsers ? 0o755 : 0o700);
     } catch (error) {
       server.close();
       throw shortageIn(error) ?? error;

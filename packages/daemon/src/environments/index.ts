@@ -14,4 +14,4 @@ export type { Terminal } from "./terminals/port.ts";
 export { openTrials } from "./trials.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";
 export { aloneWishOf, shellWishOf, type UsualContainer, wishOf } from "./wish.ts";
-export { whyPathObeyed } from "./walled/index.ts";
+export { ownerOf, whyPathObeyed } from "./walled/index.ts";

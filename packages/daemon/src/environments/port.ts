@@ -19,8 +19,11 @@ import type { Terminal, TerminalSize } from "./terminals/port.ts";
  */
 export interface EnvironmentDriver {
   readonly kind: EnvironmentKind;
-  /** Whom workspaces must belong to, when that is not whoever this process runs as. */
-  readonly owner: Owner | undefined;
+  /**
+   * A user for a new workspace, whom it must belong to. Nobody else is given the same user, whatever becomes of the workspace. Undefined:
+   * workspaces belong to whoever this process runs as.
+   */
+  readonly newOwner: (() => Promise<Owner>) | undefined;
 
   /** Whether environments of this kind can be opened on this machine, found out by trying. Never throws. */
   probe(

@@ -41,7 +41,7 @@ import {
   snapshotProjections,
   workspaceProjections,
 } from "../workspaces/index.ts";
-import { jailOwner } from "../environments/jail/index.ts";
+
 import { requestProjections } from "./idempotency.ts";
 import { openMeter } from "./meter.ts";
 import { type GatewayParts, openGateway } from "./server.ts";
@@ -156,11 +156,10 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     onDefect: (what) => logged.push({ what }),
   });
   await terminals.begin();
-  const spares = openSpares({ folder: join(folder, "spares"), owner: undefined, wanted: () => false, onDefect });
+  const spares = openSpares({ folder: join(folder, "spares"), newOwner: undefined, wanted: () => false, onDefect });
   const workspaces = openWorkspaces({
     log,
     home: folder,
-    owner: jailOwner(),
     spares,
     endEnvironments: () => Promise.resolve(),
     terms: () => ({ idleDays: null, discardedDays: 1 }),
@@ -169,7 +168,6 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const snapshots = openSnapshots({
     log,
     home: folder,
-    owner: jailOwner(),
     store: await openFolderStore(join(folder, "storage", "snapshots")),
     terms: () => ({ days: null, most: 100, ignored: [], largestFile: 2 ** 20 }),
     endEnvironments: () => Promise.resolve(),
@@ -179,7 +177,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   const egress = openEgress({
     log,
     home: folder,
-    owner: undefined,
+    hasOtherUsers: false,
     list: () => Promise.resolve([]),
     onDefect,
   });
@@ -320,7 +318,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
 /** Nothing runs the sessions, so none has an environment. */
 const noDriver: EnvironmentDriver = {
   kind: "jail",
-  owner: undefined,
+  newOwner: undefined,
   probe: () => Promise.reject(new Error("nothing runs here")),
   open: () => Promise.reject(new Error("nothing runs here")),
   reopen: () => Promise.reject(new Error("nothing runs here")),

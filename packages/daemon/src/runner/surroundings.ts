@@ -255,17 +255,18 @@ export class SessionSurroundings implements Surroundings {
     await this.#desk.durable();
   }
 
-  async #workspace({ owner }: EnvironmentDriver) {
+  async #workspace({ newOwner }: EnvironmentDriver) {
     const { history } = this.#desk;
     if (history.workspace !== undefined) return history.workspace;
-    const workspace = await this.#prepare(owner);
-    const { path, branch, base, head, readable, variables, remotes, notes, way, extras, skipped } = workspace;
+    const workspace = await this.#prepare(newOwner);
+    const { path, branch, base, head, readable, variables, remotes, notes, way, owner, extras, skipped } = workspace;
     this.#desk.record(
       event("workspace.prepared", {
         ...{ path, branch, base, way, readable: [...readable], variables: { ...variables } },
         ...(head === base || head === "" ? {} : { head }),
         remotes: remotes.map((remote) => ({ ...remote })),
         lacks: { submodules: [...notes.submodules], lfs: notes.lfs },
+        ...(owner && { uid: owner.uid }),
         extras: [...extras],
         skipped: skipped.slice(0, 100).map((each) => ({ ...each })),
       }),
@@ -273,12 +274,13 @@ export class SessionSurroundings implements Surroundings {
     return workspace;
   }
 
-  #prepare(owner: EnvironmentDriver["owner"]): Promise<Workspace> {
+  #prepare(newOwner: EnvironmentDriver["newOwner"]): Promise<Workspace> {
     const { history, session } = this.#desk;
     const { home, repository } = this.#world;
     const branch = `corral/${session}`;
     const fork = history.settings?.fork;
-    if (history.settings?.workspace === "in-place") return openInPlace(repository, { branch, owner });
+    if (history.settings?.workspace === "in-place")
+      return openInPlace(repository, { branch, mayBeRoots: newOwner === undefined });
     return prepareWorkspace({
       repo: repository,
       destination: workspaceFolder(home, session),
@@ -288,7 +290,7 @@ export class SessionSurroundings implements Surroundings {
       fork: fork === undefined ? undefined : { commit: fork.commit, pack: forkPack(home, session) },
       extras: history.settings?.copyList,
       spares: sparesFolder(home),
-      owner,
+      newOwner,
     });
   }
 }

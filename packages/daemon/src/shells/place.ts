@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { chownSync, mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CorralError, type EnvironmentState, type IgnoredFiles, type ShellId } from "@corral/protocol";
 import { type Owner, removeFolder, workspaceIn } from "../environments/index.ts";
 import { letGoFor, prepareWorkspace } from "../workspaces/index.ts";
+import { makeScratch, type NewOwner, removeScratch } from "./scratch.ts";
 
 /** The files that a shell works on. */
 export interface Place {
@@ -13,38 +14,38 @@ export interface Place {
   readonly variables: Readonly<Record<string, string>>;
   /** The commit that a copy starts from; empty when there is none yet. */
   readonly base?: string | undefined;
+  /** Whom they belong to, where they have a user of their own. */
+  readonly owner?: Owner | undefined;
 }
 
 /** A copy of the repository, under the shell's own name. What a killed call left is taken up. */
 export async function copyFor(
   shell: ShellId,
-  { home, repository, owner }: { home: string; repository: string; owner: Owner | undefined },
+  { home, repository, newOwner }: { home: string; repository: string; newOwner: NewOwner },
 ): Promise<Place> {
-  const { path, base, readable, variables } = await prepareWorkspace({
+  const { path, base, readable, variables, owner } = await prepareWorkspace({
     repo: repository,
     destination: join(home, "workspaces", shell),
     branch: `corral/${shell}`,
-    owner,
+    newOwner,
   });
   // Nobody has worked there yet.
   await writeFile(`${path}.refs`, digestOf(await readFile(join(path, ".git/packed-refs"), "utf8"), base));
-  return { path, base, readable, variables };
+  return { path, base, readable, variables, owner };
 }
 
 /** The repository's own folder. */
-export function inPlace(repository: string, owner: Owner | undefined): Place {
+export function inPlace(repository: string, { mayBeRoots }: { mayBeRoots: boolean }): Place {
   const found = statSync(repository, { throwIfNoEntry: false });
   if (found === undefined) throw new CorralError("project.missing", `There is no folder ${repository}.`);
-  if (owner !== undefined && found.uid === 0) throw rootsOwn(repository);
+  if (!mayBeRoots && found.uid === 0) throw rootsOwn(repository);
   return { path: repository, readable: [], variables: {} };
 }
 
 /** An empty folder. */
-export function scratchFor(shell: ShellId, home: string, owner: Owner | undefined): Place {
-  const path = join(home, "workspaces", shell);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
-  return { path, readable: [], variables: {} };
+export async function scratchFor(shell: ShellId, home: string, newOwner: NewOwner): Promise<Place> {
+  const { path, owner } = await makeScratch(home, shell, newOwner);
+  return { path, readable: [], variables: {}, owner };
 }
 
 /**
@@ -108,7 +109,7 @@ function digestOfRefs(base: string): string {
 
 /** The files and what was noted of them. */
 export async function removePlace({ path }: Pick<Place, "path">): Promise<void> {
-  await removeFolder(path);
+  await removeScratch(path);
   await letGoFor(path);
   for (const beside of ["json", "index", "refs"]) await removeFolder(`${path}.${beside}`);
 }

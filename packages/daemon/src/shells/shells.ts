@@ -145,7 +145,7 @@ export function openShells({
     const { projectId } = wish;
     const workspace = wish.workspace ?? (projectId === undefined ? "scratch" : "copy");
     const place = await placeFor(id, workspace, { ...wish, environment });
-    const { path, readable, variables, base } = place;
+    const { path, readable, variables, base, owner } = place;
     return {
       environment,
       workspace,
@@ -154,6 +154,7 @@ export function openShells({
       variables: { ...variables },
       ...(projectId === undefined ? {} : { projectId }),
       ...(base === undefined ? {} : { base }),
+      ...(owner === undefined ? {} : { uid: owner.uid }),
     };
   }
 
@@ -162,10 +163,12 @@ export function openShells({
     workspace: ShellWorkspace,
     wish: OpenShellWish & Pick<ShellFacts, "environment">,
   ): Promise<Place> {
-    const { owner } = drivers.of(wish.environment.kind);
-    if (workspace === "scratch") return scratchFor(id, home, owner);
+    const { newOwner } = drivers.of(wish.environment.kind);
+    if (workspace === "scratch") return scratchFor(id, home, newOwner);
     const repository = await repositoryOf(wish);
-    return workspace === "copy" ? copyFor(id, { home, repository, owner }) : inPlace(repository, owner);
+    return workspace === "copy"
+      ? copyFor(id, { home, repository, newOwner })
+      : inPlace(repository, { mayBeRoots: newOwner === undefined });
   }
 
   async function repositoryOf({ projectId, worktree }: OpenShellWish): Promise<string> {

@@ -9,19 +9,17 @@ import {
   type EnvironmentWish,
   newId,
 } from "@corral/protocol";
-import { chownSync, mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import * as z from "zod";
 import {
   defaultLimits,
   type Environment,
-  type EnvironmentDriver,
   type EnvironmentDrivers,
   planOf,
-  removeFolder,
   aloneWishOf,
 } from "../environments/index.ts";
 import { ShellRecords } from "./records.ts";
+import { makeScratch, removeScratch, scratchFolder } from "./scratch.ts";
 
 /**
  * A shell that a program opens for itself, without a daemon.
@@ -176,7 +174,7 @@ async function open(
   return driver.open(
     planOf({
       id: newId("environment"),
-      workspace: options.workspace ?? ownWorkspace(folder, session, driver),
+      workspace: options.workspace ?? (await makeScratch(folder, session, driver.newOwner)).path,
       network: wish.network,
       image: wish.image,
       volumes: wish.volumes ?? {},
@@ -200,7 +198,7 @@ function shellAt(
     const { id = environment.state.id } = records.newest()?.state ?? {};
     if (id !== environment.state.id) return;
     await records.remove();
-    if (workspace === workspaceOf(records.folder, session)) await removeFolder(workspace);
+    if (workspace === scratchFolder(records.folder, session)) await removeScratch(workspace);
   };
   return {
     session,
@@ -320,15 +318,4 @@ function taken(session: string, how: string): CorralError {
   return new CorralError("request.invalid", `The shell of session ${session} is open and ${how}.`, {
     hint: "Close it first, or name another session.",
   });
-}
-
-function workspaceOf(folder: string, session: string): string {
-  return join(folder, "workspaces", session);
-}
-
-function ownWorkspace(folder: string, session: string, { owner }: EnvironmentDriver): string {
-  const path = workspaceOf(folder, session);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
-  return path;
 }

@@ -29,7 +29,7 @@ await log.append({ stream: projectId, ...by, events: [registered] });
 const open = new Set<string>();
 const driver: EnvironmentDriver = {
   kind: "jail",
-  owner: undefined,
+  newOwner: undefined,
   probe: () => Promise.resolve({ ok: true }),
   async open({ id, workspace }) {
     const supervisor = { pid: 1, startTime: "1", bootId: "b" };
@@ -58,7 +58,7 @@ function stagedEnvironment(state: Environment["state"]): Environment {
 
 const defects: unknown[] = [];
 const onDefect = (...defect: readonly unknown[]) => void defects.push(defect);
-const egress = openEgress({ log, home, owner: undefined, list: () => Promise.resolve([]), onDefect });
+const egress = openEgress({ log, home, hasOtherUsers: false, list: () => Promise.resolve([]), onDefect });
 const sessions = openSessions(log, {
   defaults: () => Promise.resolve({ model: "rehearsed/rehearsed", turnLimit: 25 }),
   environment: () => Promise.resolve({ kind: "jail", network: "allow" }),

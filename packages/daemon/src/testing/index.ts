@@ -1,7 +1,7 @@
 export { openTestGateway } from "../gateway/testing.ts";
 export { openTestJails, type TestJail } from "./jails.ts";
 export { engineFor } from "../environments/container/testing/podman.ts";
-export { jailOwner } from "../environments/jail/index.ts";
+export { ownersIn } from "../environments/jail/index.ts";
 export { judge } from "../rules/index.ts";
 export { openSpares, prepareWorkspace } from "../workspaces/index.ts";
 export { openFolderStore } from "../storage/folder/index.ts";

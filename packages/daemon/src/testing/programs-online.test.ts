@@ -21,7 +21,7 @@ let files: string;
 
 beforeAll(async () => {
   const owner = jailOwner();
-  stage = await openStage({ owner });
+  stage = await openStage({ hasOtherUsers: owner !== undefined });
   cleanUps.push(() => stage[Symbol.asyncDispose]());
   served = mkdtempSync(join(tmpdir(), "corral-served-"));
   cleanUps.push(() => rmSync(served, { recursive: true, force: true }));

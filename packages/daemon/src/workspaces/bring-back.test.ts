@@ -18,6 +18,7 @@ import { jailOwner } from "../environments/jail/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { bringBack, type BringingBack, type Brought } from "./bring-back.ts";
 import { prepareWorkspace, type Workspace } from "./prepare.ts";
+import { sharedOwner } from "./testing/on-record.ts";
 
 let place: string;
 let repo: string;
@@ -30,7 +31,7 @@ beforeEach(async () => {
     repo,
     destination: join(place, "workspaces/one"),
     branch: "corral/one",
-    owner: jailOwner(),
+    newOwner: sharedOwner(),
   });
 });
 
@@ -249,7 +250,7 @@ test("a workspace without commits gives its first", async () => {
     repo,
     destination: join(place, "workspaces/two"),
     branch: "corral/two",
-    owner: jailOwner(),
+    newOwner: sharedOwner(),
   });
   expect(await bring({ branch: "corral/two" })).toEqual({ kind: "nothing-new" });
   write({ "file.txt": "first\n" });
@@ -263,7 +264,7 @@ test("uncommitted work of the user's comes back below the agent's", async () => 
     destination: join(place, "workspaces/two"),
     branch: "corral/two",
     from: "dirty",
-    owner: jailOwner(),
+    newOwner: sharedOwner(),
   });
   expect(await bring({ branch: "corral/two" })).toEqual({ kind: "nothing-new" });
   write({ "other.txt": "agent\n" });

@@ -1,6 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { execFile } from "node:child_process";
-import { chown, copyFile, rm } from "node:fs/promises";
+import { chmod, chown, copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { shortageIn } from "../descriptors/index.ts";
@@ -15,6 +15,9 @@ export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
+
+/** Gives a user that no other workspace has or had. */
+export type NewOwner = () => Promise<Owner>;
 
 export interface Copying {
   readonly signal?: AbortSignal | undefined;
@@ -41,6 +44,8 @@ export async function checkOut(
   if (owner !== undefined) {
     await give([join(folder, ".git")], owner);
     await chown(folder, owner.uid, owner.gid);
+    // Whoever may read it as a sibling is another user; the folder above lets nobody else in.
+    await chmod(folder, 0o755);
     if (await checkOutAs(owner, folder, args, options)) return;
   }
   succeeded(await git(folder, args, { ...options, settings: checkoutSettings }));
@@ -70,10 +75,11 @@ async function checkOutAs(
   const readable = await alternatesOf(join(folder, ".git/objects"));
   const settings = Object.entries(checkoutSettings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const calm = urgency === "background" ? ["nice", "-n", "19"] : [];
+  const open = ["/bin/sh", "-c", 'umask 022; exec "$@"', "sh"];
   const { depot } = insideGitJail;
   const variables = { GIT_DIR: `${depot}/.git`, GIT_WORK_TREE: depot };
   const jail = { workspace: folder, readable, depot: folder, user: owner };
-  const answer = await runJailed(jail, [...calm, "git", ...settings, ...args], { variables, signal }).catch(
+  const answer = await runJailed(jail, [...open, ...calm, "git", ...settings, ...args], { variables, signal }).catch(
     (error: unknown) => {
       if (signal?.aborted === true) throw error;
       return { ok: false };

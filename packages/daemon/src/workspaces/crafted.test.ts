@@ -11,6 +11,7 @@ import { blamingEntries } from "./crafted.ts";
 import { type Depot, openDepot } from "./depot.ts";
 import { changesIn } from "./diff.ts";
 import { prepareWorkspace, type Workspace } from "./prepare.ts";
+import { sharedOwner } from "./testing/on-record.ts";
 import { inspect } from "./source.ts";
 
 let place: string;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), "corral-crafted-"));
   repo = makeRepository(join(place, "repo"), { "file.txt": "one\n", "kept/file.txt": "kept\n" });
   const destination = join(place, "workspaces/one");
-  copy = await prepareWorkspace({ repo, destination, branch: "corral/one", owner: jailOwner() });
+  copy = await prepareWorkspace({ repo, destination, branch: "corral/one", newOwner: sharedOwner() });
   blob = object("blob", "x");
   folder = tree(["100644", "config", blob]);
   depot = await openDepot(await inspect(repo), { ...work(), folder: work().depot });

@@ -20,7 +20,7 @@ afterEach(() => rmSync(place, { recursive: true, force: true }));
 test("the folder itself is the workspace, and what it holds is committed beside the user's branch and index", async () => {
   const { path, base, head, readable, variables, way } = await openInPlace(repo, {
     branch: "corral/one",
-    owner: undefined,
+    mayBeRoots: true,
   });
   expect({ path, base, readable, way }).toEqual({
     path: repo,
@@ -51,14 +51,14 @@ test("the folder itself is the workspace, and what it holds is committed beside 
 
 test("a linked worktree is worked in at its own place", async () => {
   git("worktree", "add", "--quiet", "-b", "other", join(place, "tree"));
-  const { path, readable } = await openInPlace(join(place, "tree"), { branch: "corral/one", owner: undefined });
+  const { path, readable } = await openInPlace(join(place, "tree"), { branch: "corral/one", mayBeRoots: true });
   expect({ path, readable }).toEqual({ path: join(place, "tree"), readable: [join(repo, ".git/objects")] });
 });
 
 test.skipIf(process.getuid?.() !== 0)(
   "a folder of root's is refused where agents are somebody else (needs root)",
   async () => {
-    await expect(openInPlace(repo, { branch: "corral/one", owner: { uid: 65533, gid: 65533 } })).rejects.toMatchObject({
+    await expect(openInPlace(repo, { branch: "corral/one", mayBeRoots: false })).rejects.toMatchObject({
       code: "workspace.foreign",
     });
   },

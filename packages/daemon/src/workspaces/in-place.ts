@@ -2,7 +2,6 @@ import { CorralError } from "@corral/protocol";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { holdsObjectsAlone } from "./alternates.ts";
-import type { Owner } from "./copy.ts";
 import type { Workspace } from "./prepare.ts";
 import { inspect } from "./source.ts";
 
@@ -12,11 +11,11 @@ import { inspect } from "./source.ts";
  */
 export async function openInPlace(
   repo: string,
-  { branch, owner }: { branch: string; owner: Owner | undefined },
+  { branch, mayBeRoots }: { branch: string; mayBeRoots: boolean },
 ): Promise<Workspace> {
   const source = await inspect(repo);
   const { uid } = await stat(source.worktree);
-  if (owner !== undefined && uid === 0)
+  if (!mayBeRoots && uid === 0)
     throw new CorralError(
       "workspace.foreign",
       `${source.worktree} belongs to root, and nothing in a jail may be root.`,

@@ -18,11 +18,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { planOf } from "../environments/index.ts";
-import { jailOwner, openJailDriver } from "../environments/jail/index.ts";
+import { jailOwner, openJailDriver, ownersIn } from "../environments/jail/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { bringBack } from "./bring-back.ts";
 import { keepFor, letGoFor } from "./keep.ts";
 import { prepareWorkspace } from "./prepare.ts";
+import { sharedOwner } from "./testing/on-record.ts";
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -195,17 +196,18 @@ test("killed anywhere, it leaves nothing that the next call minds, and nothing i
     destination: join(place, "copies/one"),
     branch: "corral/one",
     from: "dirty",
-    owner: jailOwner(),
   };
   const script =
-    "const { prepareWorkspace } = await import(process.argv[1]); await prepareWorkspace(JSON.parse(process.argv[2]));";
-  const module = join(import.meta.dirname, "prepare.ts");
+    "const [{ prepareWorkspace }, { ownersIn }] = await Promise.all(process.argv.slice(1, 3).map((each) => import(each)));" +
+    "await prepareWorkspace({ ...JSON.parse(process.argv[3]), newOwner: ownersIn(process.argv[4]) });";
+  const modules = ["prepare.ts", "../environments/jail/index.ts"].map((name) => join(import.meta.dirname, name));
   for (const ms of [150, 250, 300, 350, 400, 500]) {
-    const args = ["--input-type=module", "--eval", script, module, JSON.stringify(wish)];
+    const args = ["--input-type=module", "--eval", script, ...modules, JSON.stringify(wish), place];
     spawnSync(process.execPath, args, { timeout: ms, killSignal: "SIGKILL" });
     expect(inGit()).toEqual(before);
   }
-  const workspace = await prepareWorkspace({ ...wish, from: "dirty" });
+  const workspace = await prepareWorkspace({ ...wish, from: "dirty", newOwner: ownersIn(place) });
+  expect(lstatSync(join(workspace.path, "new.txt")).uid).toBe(workspace.owner?.uid ?? process.getuid?.());
   expect(workspace.head).toBe(head);
   expect(readFileSync(join(workspace.path, "folder-1/file-21"), "utf8")).toBe("21\n");
   const asOwner = ["-c", "safe.directory=*"];
@@ -318,7 +320,15 @@ test("a real submodule is an empty folder in the copy, a file of Git LFS its poi
   // With the filter as `git lfs install` sets it up; what it would do is not done.
   for (const [name, command] of Object.entries({ clean: "false", smudge: "false", process: "false", required: "true" }))
     git("config", `filter.lfs.${name}`, command);
-  const { notes, path: workspace, readable, base, head, branch, variables } = await prepare({ owner: jailOwner() });
+  const {
+    notes,
+    path: workspace,
+    readable,
+    base,
+    head,
+    branch,
+    variables,
+  } = await prepare({ newOwner: sharedOwner() });
   expect(notes).toEqual({ submodules: ["libs/a b"], lfs: true });
   expect(readdirSync(join(place, "copies/one/libs/a b"))).toEqual([]);
   expect(readFileSync(join(place, "copies/one/art/cat.psd"), "utf8")).toBe(pointer);
@@ -348,7 +358,7 @@ test("twenty copies prepared at once, while the user commits and collects garbag
         repo,
         destination: join(place, "copies", name),
         branch: `corral/${name}`,
-        owner: jailOwner(),
+        newOwner: sharedOwner(),
       }),
     ),
   );
@@ -430,10 +440,22 @@ test.skipIf(!isRoot)("the copy belongs to its owner, what links point to does no
   writeFileSync(outside, "");
   symlinkSync(outside, join(repo, "link"));
   commit({ "file.txt": "content" });
-  const { path } = await prepare({ owner: { uid: 65533, gid: 65533 } });
+  const { path } = await prepare({ newOwner: sharedOwner() });
   const owners = ["", ".git", ".git/config", "file.txt", "link"].map((name) => lstatSync(join(path, name)).uid);
   expect(new Set(owners)).toEqual(new Set([65533]));
   expect(statSync(outside).uid).toBe(0);
+});
+
+test.skipIf(!isRoot)("the copy can be read by other users' jails, whatever the daemon's umask is (needs root)", () => {
+  commit({ "folder/file.txt": "content" });
+  const wish = { repo, destination: join(place, "copies/one"), branch: "corral/one" };
+  const script =
+    "const { prepareWorkspace } = await import(process.argv[1]); process.umask(0o077);" +
+    "await prepareWorkspace({ ...JSON.parse(process.argv[2]), newOwner: async () => ({ uid: 65533, gid: 65533 }) });";
+  const module = new URL("prepare.ts", import.meta.url).href;
+  execFileSync(process.execPath, ["--input-type=module", "--eval", script, module, JSON.stringify(wish)]);
+  const modes = ["", "folder", "folder/file.txt"].map((name) => lstatSync(join(wish.destination, name)).mode & 0o777);
+  expect(modes).toEqual([0o755, 0o755, 0o644]);
 });
 
 test.skipIf(!isRoot)("a repo of another user is copied (needs root)", async () => {
@@ -445,7 +467,7 @@ test.skipIf(!isRoot)("a repo of another user is copied (needs root)", async () =
 test("an agent in a jail commits in the copy under the user's name, and the repo stays as it was", async () => {
   commit({ "file.txt": "content" });
   const destination = join(place, "home/workspaces/one");
-  const { path, readable, variables } = await prepare({ owner: jailOwner(), destination });
+  const { path, readable, variables } = await prepare({ newOwner: sharedOwner(), destination });
   const plan = planOf({ id: newId("environment"), workspace: path, readable, variables });
   const jail = await openJailDriver({ home: join(place, "home") }).open(plan);
   try {

@@ -6,7 +6,7 @@ import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { git } from "../git/index.ts";
 import { readableAlternates } from "./alternates.ts";
-import { borrow, checkOut, commitWorktree, detachFrom, give, type Owner } from "./copy.ts";
+import { borrow, checkOut, commitWorktree, detachFrom, give, type NewOwner, type Owner } from "./copy.ts";
 import { copyExtras } from "./extras.ts";
 import { keepFor } from "./keep.ts";
 import { pointHead } from "./layout.ts";
@@ -33,8 +33,8 @@ export interface WorkspaceWish {
   readonly extras?: readonly string[] | undefined;
   /** The folder with copies that are kept ready. */
   readonly spares?: string | undefined;
-  /** Whom all of it is to belong to; without: whoever this process runs as. */
-  readonly owner?: Owner | undefined;
+  /** Gives the user that all of it is to belong to; a spare has its own. Without: it belongs to whoever this process runs as. */
+  readonly newOwner?: NewOwner | undefined;
   /** Places that show something of the environment's own inside: nothing of the host can be read there. */
   readonly hidden?: readonly string[];
   readonly signal?: AbortSignal;
@@ -55,6 +55,8 @@ export interface Workspace {
   readonly notes: SourceNotes;
   /** `spare`: it had been kept ready. */
   readonly way: "shared objects" | "spare" | "in place";
+  /** Whom all of it belongs to; undefined: whoever this process runs as, or, in place, the user. */
+  readonly owner?: Owner | undefined;
   /** Files besides those that git knows. */
   readonly extras: readonly string[];
   /** Uncommitted files that did not come along. */
@@ -92,7 +94,7 @@ export async function prepareWorkspace(wish: WorkspaceWish): Promise<Workspace> 
   return workspace;
 }
 
-type Filled = Pick<Workspace, "base" | "way" | "notes" | "extras" | "skipped">;
+type Filled = Pick<Workspace, "base" | "way" | "notes" | "owner" | "extras" | "skipped">;
 
 /** Makes room for what is prepared, of which a killed call may have left a beginning. */
 async function clear(beside: string): Promise<void> {
@@ -123,7 +125,8 @@ async function fillWith(
   beside: string,
   wish: WorkspaceWish,
 ): Promise<Filled> {
-  const { owner, branch, hidden = placesInside, signal } = wish;
+  const { branch, hidden = placesInside, signal } = wish;
+  const owner = spare === undefined ? await wish.newOwner?.() : spare.owner;
   const notes = spare?.head === source.head ? spare.notes : noting(source, signal);
   if (spare === undefined) borrow(source, beside);
   fault("prepare.borrowed");
@@ -141,7 +144,7 @@ async function fillWith(
   if (owner !== undefined && isAsSpare) await giveBranch(beside, branch, owner);
   else if (owner !== undefined) await give(ownedAnew(beside, { isWhole: base === "", extras }), owner);
   const way = spare === undefined ? ("shared objects" as const) : ("spare" as const);
-  return { base, way, notes: await notes, extras, skipped: dirty?.skipped ?? [] };
+  return { base, way, notes: await notes, ...(owner && { owner }), extras, skipped: dirty?.skipped ?? [] };
 }
 
 function noting({ worktree, head }: Source, signal: AbortSignal | undefined): Promise<SourceNotes> {
@@ -172,10 +175,10 @@ async function takeOver(
 async function readySpare(
   source: Source,
   beside: string,
-  { spares, owner }: WorkspaceWish,
+  { spares, newOwner }: WorkspaceWish,
 ): Promise<Spare | undefined> {
   if (spares === undefined || source.head === "") return undefined;
-  return takeSpare(spares, { source, owner, to: beside });
+  return takeSpare(spares, { source, isOwned: newOwner !== undefined, to: beside });
 }
 
 /** Those that were checked out are the owner's already. */

@@ -12,9 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { jailOwner } from "../environments/jail/index.ts";
+import { jailOwner, ownersIn } from "../environments/jail/index.ts";
 import { makeRepository } from "../testing/repository.ts";
 import { prepareWorkspace } from "./prepare.ts";
+import { sharedOwner } from "./testing/on-record.ts";
 import { openSpares, type SparesOptions } from "./spare.ts";
 
 let place: string;
@@ -113,9 +114,48 @@ test("a spare of what the user's repo has let go since is not used", async () =>
   expect(git(path, "fsck", "--strict", "--no-dangling")).toBe("");
 });
 
+test.skipIf(process.getuid?.() !== 0)(
+  "each spare has a user of its own, whom the copy keeps; one of the user that all shared before is not used (needs root)",
+  async () => {
+    const newOwner = ownersIn(place);
+    const taken: { way: string; uids: Set<number>; owner: number | undefined }[] = [];
+    for (const name of ["one", "two", "three"]) {
+      if (name !== "three") await spares({ newOwner }).fill(repo);
+      writeFileSync(join(repo, "file.txt"), `of ${name}\n`);
+      git(repo, "commit", "--quiet", "--all", `--message=${name}`);
+      const { path, way, owner } = await prepare(name, { newOwner });
+      taken.push({ way, uids: new Set([path, ...treeOf(path)].map((each) => lstatSync(each).uid)), owner: owner?.uid });
+    }
+    expect(taken.map(({ way, uids, owner }) => [way, [...uids].join() === String(owner)])).toEqual([
+      ["spare", true],
+      ["spare", true],
+      ["shared objects", true],
+    ]);
+    expect(new Set(taken.map(({ owner }) => owner)).size).toBe(3);
+
+    await spares().fill(repo);
+    const left = readdirSync(join(place, "spares")).find((name) => !name.startsWith(".")) ?? "";
+    const record = join(place, "spares", left, ".git/corral-spare.json");
+    const made = JSON.parse(readFileSync(record, "utf8")) as object;
+    writeFileSync(record, JSON.stringify({ ...made, owner: jailOwner()?.uid }));
+    const { way, owner } = await prepare("four", { newOwner });
+    expect([way, owner?.uid === jailOwner()?.uid]).toEqual(["shared objects", false]);
+  },
+);
+
+function treeOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+}
+
 function spares(changes: Partial<SparesOptions> = {}) {
   const onDefect = (what: string, error: unknown) => void defects.push(`${what}: ${String(error)}`);
-  return openSpares({ folder: join(place, "spares"), owner: jailOwner(), wanted: () => true, onDefect, ...changes });
+  return openSpares({
+    folder: join(place, "spares"),
+    newOwner: sharedOwner(),
+    wanted: () => true,
+    onDefect,
+    ...changes,
+  });
 }
 
 function prepare(name: string, more: Partial<Parameters<typeof prepareWorkspace>[0]> = {}) {
@@ -124,7 +164,7 @@ function prepare(name: string, more: Partial<Parameters<typeof prepareWorkspace>
     destination: join(place, "workspaces", name),
     branch: `corral/${name}`,
     spares: join(place, "spares"),
-    owner: jailOwner(),
+    newOwner: sharedOwner(),
     ...more,
   });
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { alternatesOf, readableAlternates } from "./alternates.ts";
-import { borrow, checkOut, type Owner } from "./copy.ts";
+import { borrow, checkOut, type NewOwner, type Owner } from "./copy.ts";
 import { inspect, notesOf, type Source, type SourceNotes } from "./source.ts";
 import { emptyTrash, setOut } from "./trash.ts";
 
@@ -26,7 +26,8 @@ export interface Spares {
 
 export interface SparesOptions {
   readonly folder: string;
-  readonly owner: Owner | undefined;
+  /** Gives each its own user. Undefined: they belong to whoever this process runs as. */
+  readonly newOwner: NewOwner | undefined;
   /** Whether any are wanted, at the moment. */
   readonly wanted: () => boolean;
   readonly onDefect: (what: string, error: unknown) => void;
@@ -34,7 +35,7 @@ export interface SparesOptions {
   readonly most?: number;
 }
 
-export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: SparesOptions): Spares {
+export function openSpares({ folder, newOwner, wanted, onDefect, most = 4 }: SparesOptions): Spares {
   const enough = new AbortController();
   const { signal } = enough;
   let last = clear();
@@ -68,9 +69,10 @@ export function openSpares({ folder, owner, wanted, onDefect, most = 4 }: Spares
     const borrowed = await alternatesOf(join(making, ".git/objects"));
     const readable = await readableAlternates(join(making, ".git/objects"));
     if (borrowed.some(isHidden) || readable.length < borrowed.length) return setOut(making);
+    const owner = await newOwner?.();
     await checkOut(making, { to: source.head, owner }, background);
     const notes = await notesOf(source.worktree, source.head, background);
-    await writeFile(join(making, record), JSON.stringify({ head: source.head, notes, owner: owner?.uid ?? null }));
+    await writeFile(join(making, record), JSON.stringify({ head: source.head, notes, owner: owner ?? null }));
     await rename(making, ready);
     await emptyTrash(folder, { signal, onFailure: onDefect });
   }
@@ -105,12 +107,17 @@ export interface Spare {
   /** The commit whose files are in it. */
   readonly head: string;
   readonly notes: SourceNotes;
+  /** Whom all of it belongs to, and nothing else; undefined: whoever this process runs as. */
+  readonly owner: Owner | undefined;
 }
 
-/** Takes the spare of the source, if there is one, to a place on the same file system. It then has the source's refs and remotes of now. */
+/**
+ * Takes the spare of the source, if there is one, to a place on the same file system. It then has the source's refs and remotes of now. One that
+ * has a user of its own is no use to who wants none, nor the other way round.
+ */
 export async function takeSpare(
   folder: string,
-  { source, owner, to }: { source: Source; owner: Owner | undefined; to: string },
+  { source, isOwned, to }: { source: Source; isOwned: boolean; to: string },
 ): Promise<Spare | undefined> {
   try {
     await rename(spareOf(folder, source), to);
@@ -118,13 +125,15 @@ export async function takeSpare(
     return undefined;
   }
   try {
-    const made = JSON.parse(await readFile(join(to, record), "utf8")) as Spare & { owner: number | null };
-    if (made.owner !== (owner?.uid ?? null)) throw new Error("it is somebody else's");
+    const made = JSON.parse(await readFile(join(to, record), "utf8")) as MadeSpare;
+    // In one that an earlier Corral made as root it is the number of the user that all of them shared.
+    if (typeof made.owner === "number" || (made.owner !== null) !== isOwned) throw new Error("it is somebody else's");
     fault("spare.taken");
     borrow(source, to);
     await rm(join(to, record));
     // One that an earlier Corral made says less.
-    return { head: made.head, notes: made.notes ?? (await notesOf(source.worktree, made.head)) };
+    const notes = made.notes ?? (await notesOf(source.worktree, made.head));
+    return { head: made.head, notes, owner: made.owner ?? undefined };
   } catch {
     await setOut(to);
     return undefined;
@@ -132,6 +141,8 @@ export async function takeSpare(
 }
 
 const record = ".git/corral-spare.json";
+
+type MadeSpare = Omit<Spare, "owner"> & { readonly owner: Owner | number | null };
 
 /** Room that is left to others. */
 const leastFree = 4 * 2 ** 30;

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { event, type EventData, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { jailOwner } from "../environments/jail/index.ts";
+import { ownerOf } from "../environments/index.ts";
 import { historyOf, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { makeRepository } from "../testing/repository.ts";
@@ -420,7 +420,7 @@ test("what was brought and not told is told the next time", async () => {
   )!.data as EventData<"workspace.prepared">;
   expect(brought.commit).toMatch(/^[0-9a-f]{40}$/);
   writeFileSync(join(path, "file.txt"), "three\n");
-  const at = { repo, workspace: path, depot: `${path}.depot`, readable, owner: jailOwner(), variables };
+  const at = { repo, workspace: path, depot: `${path}.depot`, readable, owner: ownerOf(path), variables };
   const cut = { ...at, head: base, base, branch: `corral/${untold}`, before: undefined, message: "left\n" };
   const first = await bringBack(cut);
   expect(await workspaces.bring(untold, by)).toMatchObject({
@@ -698,7 +698,6 @@ function open(changes: Partial<WorkspacesOptions> = {}): Workspaces {
   return openWorkspaces({
     log,
     home: place,
-    owner: jailOwner(),
     spares: { fill: () => Promise.resolve(), close: () => Promise.resolve() },
     endEnvironments: (id) => Promise.resolve(void ended.push(id)),
     terms: () => ({ idleDays: 30, discardedDays: 14 }),

@@ -11,11 +11,11 @@ import {
   type WorkspaceDiff,
 } from "@corral/protocol";
 import { join } from "node:path";
+import { ownerOf } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { endLeftJails } from "../git/index.ts";
 import type { By, Log } from "../log/index.ts";
 import { bringBack, type BringingBack, incomingOf } from "./bring-back.ts";
-import type { Owner } from "./copy.ts";
 import { changesIn } from "./diff.ts";
 import { openDiscards } from "./discards.ts";
 import { orSay } from "./failing.ts";
@@ -66,7 +66,6 @@ export interface Workspaces {
 export interface WorkspacesOptions {
   readonly log: Log;
   readonly home: string;
-  readonly owner: Owner | undefined;
   readonly spares: Spares;
   /** Ends what runs in a session's workspace. */
   readonly endEnvironments: (session: SessionId) => Promise<void>;
@@ -78,7 +77,7 @@ export interface WorkspacesOptions {
 }
 
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
-  const { log, home, owner, spares, onDefect, terms, now = Date.now } = options;
+  const { log, home, spares, onDefect, terms, now = Date.now } = options;
   const enough = new AbortController();
   const records = new Records(log);
   const lines = new Lines();
@@ -290,7 +289,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       depot: depotOf(session),
       readable,
       // The user's own folder is read as the user.
-      owner: record.kind === "in-place" ? undefined : owner,
+      owner: record.kind === "in-place" ? undefined : ownerOf(path),
       head,
       base,
       branch: `corral/${session}`,

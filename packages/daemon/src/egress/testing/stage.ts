@@ -55,7 +55,7 @@ export async function openStage(options: Partial<EgressParts> = {}): Promise<Sta
   const [asked, defects]: [string[], unknown[]] = [[], []];
   const egress = openEgress({
     log,
-    owner: undefined,
+    hasOtherUsers: false,
     list: () => Promise.resolve(stage.list),
     resolve: (host) => {
       asked.push(host);

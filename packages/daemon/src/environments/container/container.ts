@@ -35,6 +35,7 @@ import {
   Lookouts,
   makeOwnFolder,
   openSiblings,
+  ownersIn,
   Shield,
   siblingsInside,
   walledEnvironment,
@@ -67,7 +68,7 @@ export function openContainerDriver(options: ContainerOptions): EnvironmentDrive
 
 class ContainerDriver implements EnvironmentDriver {
   readonly kind = "container";
-  readonly owner = jailOwner();
+  readonly newOwner;
   readonly #home: string;
   readonly #environments: string;
   readonly #findEngine: FindEngine;
@@ -79,6 +80,7 @@ class ContainerDriver implements EnvironmentDriver {
   readonly #tried = new Map<string, readonly KeptLimit[]>();
 
   constructor({ home, findEngine, graceSeconds = 600, shell = ["/bin/sh"] }: ContainerOptions) {
+    this.newOwner = ownersIn(home);
     this.#home = home;
     this.#environments = join(home, "environments", containersFolder);
     this.#findEngine = findEngine;
@@ -95,9 +97,9 @@ class ContainerDriver implements EnvironmentDriver {
       const known = this.#tried.get(`${engine.socket} ${found}`);
       if (known !== undefined) return { ok: true, limits: known };
       const workspace = join(folder.path, "workspace");
-      makeOwnFolder(workspace, this.owner);
+      makeOwnFolder(workspace, jailOwner());
       const environment = await this.open(planOf({ id, workspace, image: found }));
-      const limits = keptLimits(environment.state, defaultLimits, { isRoot: this.owner !== undefined });
+      const limits = keptLimits(environment.state, defaultLimits, { isRoot: jailOwner() !== undefined });
       await environment.end();
       this.#tried.set(`${engine.socket} ${found}`, limits);
       return { ok: true, limits };

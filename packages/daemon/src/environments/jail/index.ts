@@ -1,2 +1,2 @@
 export { openJailDriver } from "./jail.ts";
-export { jailOwner } from "../walled/index.ts";
+export { jailOwner, ownersIn } from "../walled/index.ts";

@@ -35,6 +35,7 @@ import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep 
 import { bootId } from "../process-identity.ts";
 import { Spool } from "../spool.ts";
 import {
+  canOwn,
   checkReadable,
   checkWorkspace,
   findAlive,
@@ -44,13 +45,14 @@ import {
   jailUser,
   Lookouts,
   makeOwnFolder,
+  ownersIn,
   walledEnvironment,
   WalledFolder,
   type WorkspaceOwner,
 } from "../walled/index.ts";
 import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
 import { ownBuilders } from "./builders.ts";
-import { type JailFiles, jailFiles, makeJailFiles } from "./made.ts";
+import { type JailFiles, jailFiles, makeAccounts, makeJailFiles } from "./made.ts";
 import { raiseJail } from "./raise.ts";
 import { sweepJails } from "./sweep.ts";
 import { scratchInside, type SystemFolder } from "./walls.ts";
@@ -72,7 +74,7 @@ export function openJailDriver(options: JailOptions): EnvironmentDriver {
 
 class JailDriver implements EnvironmentDriver {
   readonly kind = "jail";
-  readonly owner = jailOwner();
+  readonly newOwner;
   readonly #home: string;
   readonly #environments: string;
   readonly #graceSeconds: number;
@@ -81,10 +83,10 @@ class JailDriver implements EnvironmentDriver {
   readonly #warden: Warden;
   readonly #lookouts = new Lookouts();
   #means: Means | undefined;
-  /** By the user that they are for. */
-  readonly #files = new Map<string, JailFiles>();
+  #files: JailFiles | undefined;
 
   constructor({ home, graceSeconds = 600, bubblewrap, shell = ["/bin/sh"] }: JailOptions) {
+    this.newOwner = ownersIn(home);
     this.#home = home;
     this.#environments = join(home, "environments");
     this.#graceSeconds = graceSeconds;
@@ -115,7 +117,7 @@ class JailDriver implements EnvironmentDriver {
   warmUp(): void {
     try {
       this.#findMeans();
-      this.#filesFor(this.owner === undefined ? jailUser(this.#home) : { kind: "switched", ...this.owner });
+      this.#filesForAll();
     } catch {
       // Whoever opens a jail is told.
     }
@@ -183,9 +185,10 @@ class JailDriver implements EnvironmentDriver {
       user,
       prepare: () => {
         folder.makeSpool(user.kind === "switched" ? user : undefined);
-        const files = this.#filesFor(user);
+        const files = this.#filesForAll();
         const made = makeJailFiles(this.#environments, join(folder.path, "making"), files);
-        return { made, seccomp: files.seccomp[plan.network], systemFolders: systemFolders() };
+        const accounts = makeAccounts(folder.path, user);
+        return { made, accounts, seccomp: files.seccomp[plan.network], systemFolders: systemFolders() };
       },
       command: keeperCommand(user, [
         ...this.#shell,
@@ -209,15 +212,13 @@ class JailDriver implements EnvironmentDriver {
   #keptLimits({ state }: Environment): KeptLimit[] {
     const isRoot = jailOwner() !== undefined;
     const watches = isRoot ? undefined : watchShare();
-    return keptLimits(state, defaultLimits, { isRoot, trees: this.#findMeans().trees, watches });
+    const hasOwnUsers = isRoot && canOwn();
+    return keptLimits(state, defaultLimits, { isRoot, hasOwnUsers, trees: this.#findMeans().trees, watches });
   }
 
-  #filesFor(user: JailUser): JailFiles {
-    const name = `${user.uid}:${user.gid}`;
+  #filesForAll(): JailFiles {
     const sharedSegments = this.#isMemoryWatched() ? "small" : "any";
-    const files = this.#files.get(name) ?? jailFiles({ user, shell: this.#shell, sharedSegments });
-    this.#files.set(name, files);
-    return files;
+    return (this.#files ??= jailFiles({ shell: this.#shell, sharedSegments }));
   }
 
   #isMemoryWatched(): boolean {

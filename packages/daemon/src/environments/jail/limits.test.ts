@@ -274,13 +274,30 @@ describe("what tells of changed files", () => {
     },
   );
 
-  test.skipIf(!isRoot)("is shared by root's jails, and told to be (needs root)", async () => {
-    const { driver } = await openJail({});
+  test.skipIf(!isRoot)("is each workspace's own under root, and told to be (needs root)", async () => {
+    const { home, driver } = await openJail({});
+    const owned = async () => {
+      const workspace = mkdtempSync(join(home, "workspace-"));
+      const { uid, gid } = await driver.newOwner!();
+      chownSync(workspace, uid, gid);
+      return workspace;
+    };
+    const [one, other] = [await owned(), await owned()];
+    const jails = await Promise.all([one, one, other].map((workspace) => openIn(driver, workspace, {})));
+    onTestFinished(async () => void (await Promise.all(jails.map((each) => each.end()))));
+    const run = async (at: number, text: string) =>
+      (await jails[at]!.shell.run({ id: "cal_1", text, timeoutMs: 50_000 })).stdout;
+    const most = readFileSync("/proc/sys/fs/inotify/max_user_instances", "latin1");
+    const hold = take.replace("print", "$| = 1; print").replace(/'$/, "; sleep 60'");
+    expect(await run(0, `${hold} >held & until [ -s held ]; do :; done; cat held`)).toBe(most);
+    expect(await run(2, take)).toBe(most);
+    // Who is in the same workspace is the same user.
+    expect(await run(1, take)).toBe("\n");
     const probed = await driver.probe();
     expect(probed.ok && probed.limits?.find(({ limit }) => limit === "watches")).toEqual({
       limit: "watches",
-      kept: "soft",
-      by: "fs.inotify.max_user_instances, shared by all that run as one user",
+      kept: "hard",
+      by: "fs.inotify.max_user_instances of the workspace's own user; in place it shares those of the folder's owner",
     });
   });
 });

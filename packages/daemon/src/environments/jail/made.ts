@@ -16,7 +16,7 @@ import {
 import { unavailable } from "./bubblewrap.ts";
 import { copyEtc, etcVersion } from "./etc.ts";
 import { type Architecture, architectures, seccompProgram } from "./seccomp/index.ts";
-import type { JailUser } from "../walled/index.ts";
+import { type JailUser, mappedUser } from "../walled/index.ts";
 import { homeInside } from "./walls.ts";
 
 /**
@@ -55,7 +55,6 @@ export function jailFiles(made: MadeFor): JailFiles {
 }
 
 export interface MadeFor {
-  readonly user: JailUser;
   readonly shell: ShellCommand;
   /** Large ones are refused where no cgroup counts memory. */
   readonly sharedSegments: "any" | "small";
@@ -68,11 +67,10 @@ const jailSite = {
   reach: reachOfNamespace,
 };
 
-function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string> {
+function contents({ shell }: MadeFor): Record<string, string> {
   // The machine's own ones would tell about its users and network.
   const etc = {
-    passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
-    group: `agent:x:${gid}:\nnogroup:x:65534:\n`,
+    ...accountFiles(mappedUser),
     hosts: "127.0.0.1 localhost corral\n::1 localhost\n",
     "nsswitch.conf": nsswitch("files"),
     /** Something to mount the machine's own on. */
@@ -86,6 +84,23 @@ function contents({ user: { uid, gid }, shell }: MadeFor): Record<string, string
     [`${scripts}/keeper.sh`]: keeperScript({ ...jailSite, shell, env: envOfSystem() }),
     [`${scripts}/worker.sh`]: workerScript,
     [`${scripts}/bridge.cjs`]: bridgeScript,
+  };
+}
+
+/** Where jails run as many users, each has its own, beside its spool; they lie over those that all share. Tells their folder. */
+export function makeAccounts(jailFolder: string, user: JailUser): string | undefined {
+  if (user.kind === "mapped") return undefined;
+  for (const [name, text] of Object.entries(accountFiles(user))) {
+    writeFileSync(join(jailFolder, name), text);
+    chmodSync(join(jailFolder, name), 0o644);
+  }
+  return jailFolder;
+}
+
+function accountFiles({ uid, gid }: Pick<JailUser, "uid" | "gid">) {
+  return {
+    passwd: `agent:x:${uid}:${gid}:agent:${homeInside}:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
+    group: `agent:x:${gid}:\nnogroup:x:65534:\n`,
   };
 }
 

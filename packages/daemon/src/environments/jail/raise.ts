@@ -81,6 +81,8 @@ export interface Raising {
 export interface Prepared {
   /** Host folder with the files made for jails. */
   readonly made: string;
+  /** Host folder with a passwd and a group of the jail's own; undefined: all share them. */
+  readonly accounts: string | undefined;
   readonly seccomp: Buffer;
   readonly systemFolders: readonly SystemFolder[];
 }
@@ -122,6 +124,7 @@ function wallsAround({ home, plan, folder, user, watches }: Raising, prepared: P
   return walls(plan, {
     user,
     made: prepared.made,
+    accounts: prepared.accounts,
     systemFolders: prepared.systemFolders,
     concealed: concealedIn(prepared.systemFolders, { home, people: [homedir(), plan.workspace] }),
     mountedEtc: mountedEtc(),

@@ -43,6 +43,8 @@ export interface Site {
   readonly mountedEtc: readonly string[];
   /** Host folder with the files made for jails. */
   readonly made: string;
+  /** Host folder with a passwd and a group of the jail's own; undefined: all share them. */
+  readonly accounts: string | undefined;
   readonly spool: string;
   /** Where bubblewrap reads the program that decides on system calls. */
   readonly seccompFd: number;
@@ -101,7 +103,7 @@ function privileges(user: JailUser): Option[] {
   }
 }
 
-function system({ systemFolders, concealed, mountedEtc, made, watchFds }: Site, network: Network): Option[] {
+function system({ systemFolders, concealed, mountedEtc, made, accounts, watchFds }: Site, network: Network): Option[] {
   return [
     ...["/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
@@ -113,6 +115,9 @@ function system({ systemFolders, concealed, mountedEtc, made, watchFds }: Site, 
     ...(watchFds === undefined ? [] : watchSettings(watchFds)),
     ["--dev", "/dev"],
     ["--ro-bind", `${made}/etc`, "/etc"],
+    ...(accounts === undefined
+      ? []
+      : ["passwd", "group"].map((name) => ["--ro-bind", `${accounts}/${name}`, `/etc/${name}`])),
     ...mountedEtc.map((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`]),
     ...(network === "open" ? networkEtc(made) : []),
     ["--symlink", "../run", "/var/run"],

@@ -35,6 +35,8 @@ export function keptLimits(
 
 export interface Site {
   readonly isRoot: boolean;
+  /** Whether root has another user for each workspace. */
+  readonly hasOwnUsers?: boolean;
   readonly trees?: readonly Hierarchy[];
   /** Of inotify; undefined: it has no share of its own. */
   readonly watches?: WatchShare | undefined;
@@ -48,15 +50,23 @@ const cpu = { kept: "soft", by: "a lower priority (nice)" } as const;
 const disk =
   "each file by RLIMIT_FSIZE (hard), the rest by a look five times a second; a reserve of 1 GiB or 5 % stays free";
 
-function processes(resources: string, { pids }: EnvironmentLimits, { isRoot }: Site): Omit<KeptLimit, "limit"> {
+function processes(resources: string, { pids }: EnvironmentLimits, site: Site): Omit<KeptLimit, "limit"> {
+  const { isRoot, hasOwnUsers = false } = site;
   const set = /^Max processes\s+(\d+)/m.exec(resources)?.[1] === String(pids);
   if (!set) return { kept: "soft", by: "nothing but the time limit of each command" };
+  if (isRoot && hasOwnUsers)
+    return { kept: "hard", by: "RLIMIT_NPROC of the workspace's own user; in place, of the folder's owner" };
   // Root's jails have no user namespace of their own, and older kernels count a user's processes everywhere.
   if (isRoot || !countsByNamespace(release())) return { kept: "soft", by: "RLIMIT_NPROC, shared by all jails" };
   return { kept: "hard", by: "RLIMIT_NPROC in the jail's own user namespace" };
 }
 
-function watches({ watches: share }: Site): Omit<KeptLimit, "limit"> {
+function watches({ watches: share, isRoot, hasOwnUsers = false }: Site): Omit<KeptLimit, "limit"> {
+  if (share === undefined && isRoot && hasOwnUsers)
+    return {
+      kept: "hard",
+      by: "fs.inotify.max_user_instances of the workspace's own user; in place it shares those of the folder's owner",
+    };
   if (share === undefined)
     return { kept: "soft", by: "fs.inotify.max_user_instances, shared by all that run as one user" };
   const { instances } = share;

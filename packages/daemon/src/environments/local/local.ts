@@ -36,7 +36,7 @@ export function openLocalDriver(options: LocalOptions): EnvironmentDriver {
 
 class LocalDriver implements EnvironmentDriver {
   readonly kind = "local";
-  readonly owner = undefined;
+  readonly newOwner = undefined;
   readonly #environments: string;
   readonly #variables: Readonly<Record<string, string>>;
   readonly #graceSeconds: number;

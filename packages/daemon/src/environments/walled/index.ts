@@ -6,4 +6,14 @@ export { type Bind, Shield, type WorkspaceOwner } from "./shield.ts";
 export { protectedNames, protectedWhenThere, whyPathObeyed } from "./protected.ts";
 export { closeSiblings, openSiblings, siblingsInside } from "./siblings.ts";
 export { containersFolder } from "./stubs.ts";
-export { checkReadable, checkWorkspace, isWithin, jailOwner, type JailUser, jailUser } from "./workspace.ts";
+export { canOwn, ownersIn } from "./owners.ts";
+export {
+  checkReadable,
+  checkWorkspace,
+  isWithin,
+  jailOwner,
+  type JailUser,
+  jailUser,
+  mappedUser,
+  ownerOf,
+} from "./workspace.ts";

@@ -17,26 +17,40 @@ export type JailUser =
 
 /** A uid that belongs to no account: files it owns are nobody else's. */
 const nobodysOwn: Owner = { uid: 65533, gid: 65533 };
-const mappedId = 1000;
+/** Whom an ordinary user is seen as in a jail. */
+export const mappedUser: JailUser = { kind: "mapped", uid: 1000, gid: 1000 };
 
-/** Whom Corral's own workspaces must belong to; undefined: whoever this process runs as. */
+/**
+ * Under root: who stands in where a folder has no user of its own, such as one that a jail is only tried in. Workspaces of earlier versions
+ * belong to it, too. Undefined: whoever this process runs as.
+ */
 export function jailOwner(): Owner | undefined {
   return isRoot() ? nobodysOwn : undefined;
 }
 
+/** As whom Corral's own programs look into a folder that agents write in, never as root. Undefined: as whoever this process runs as. */
+export function ownerOf(folder: string): Owner | undefined {
+  if (!isRoot()) return undefined;
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  return found === undefined || found.uid === 0 ? nobodysOwn : switchedTo(found);
+}
+
 /**
- * Whom a jail runs as. Under root it is whoever owns the workspace: in a copy nobody, in a user's own folder that user,
- * who is not root and whose files, besides that folder, are not in the jail.
+ * Whom a jail runs as. Under root it is whoever owns the workspace: in a copy a user that is the copy's alone, in a user's own folder that user,
+ * who is not root and whose files, besides that folder, are not in the jail. Jails in one workspace run as one user.
  */
 export function jailUser(workspace: string): JailUser {
-  if (!isRoot()) return { kind: "mapped", uid: mappedId, gid: mappedId };
+  if (!isRoot()) return mappedUser;
   const found = lstatSync(workspace, { throwIfNoEntry: false });
   // It was there a moment ago.
   if (found === undefined) throw refused(`There is no folder ${workspace}.`, "Check the path.");
-  const { uid, gid } = found;
-  if (uid !== 0) return { kind: "switched", uid, gid: gid === 0 ? nobodysOwn.gid : gid };
+  if (found.uid !== 0) return { kind: "switched", ...switchedTo(found) };
   const hint = "Work on a copy, give the folder to an ordinary user, or run Corral as an ordinary user.";
   throw refused(`${workspace} belongs to root, and nothing in a jail may be root.`, hint);
+}
+
+function switchedTo({ uid, gid }: Owner): Owner {
+  return { uid, gid: gid === 0 ? nobodysOwn.gid : gid };
 }
 
 /** A workspace is writable, so it must be neither Corral's own state nor a whole home or system. */

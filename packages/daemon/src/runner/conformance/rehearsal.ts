@@ -90,7 +90,7 @@ function held(signal: AbortSignal): Promise<void> {
 
 const noEnvironments: EnvironmentDriver = {
   kind: "jail",
-  owner: undefined,
+  newOwner: undefined,
   probe: () => Promise.resolve({ ok: false, reason: "there are none here", fix: "none is needed" }),
   open: () => Promise.reject(new Error("there are no environments here")),
   reopen: () => Promise.reject(new Error("there are no environments here")),

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ArtifactNamed, type CallChange, CorralError, newId } from "@corral/protocol";
@@ -36,8 +36,8 @@ export async function openBench(kind: (typeof kinds)[number]): Promise<ToolBench
   const workspace = join(home, "workspace");
   mkdirSync(workspace);
   const driver = driverOf(kind, home);
-  const owned = driver.owner === undefined ? undefined : await import("node:fs/promises");
-  await owned?.chown(workspace, driver.owner!.uid, driver.owner!.gid);
+  const owner = await driver.newOwner?.();
+  if (owner !== undefined) chownSync(workspace, owner.uid, owner.gid);
   const network = kind === "local" ? "open" : "off";
   const environment = await driver.open(planOf({ id: newId("environment"), workspace, network }));
   const turn = { kind: "turn", calls: [] as Call[] } as unknown as Turn;

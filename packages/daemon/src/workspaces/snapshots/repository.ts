@@ -91,6 +91,7 @@ async function make(
   if (!isMade) await mkdir(join(folder, "nothing"), { recursive: true, mode: 0o700 });
   if (!isMade) layOut(folder, { source: { ...source, refs: "", shallow: undefined }, objects });
   else await writeFile(join(folder, "info/exclude"), source.excludes);
+  if (isMade && owner !== undefined && (await stat(folder)).uid !== owner.uid) await give([folder], owner);
   if (isMade) return;
   await writeFile(join(folder, "info/attributes"), "* -text -eol -filter -ident -working-tree-encoding\n");
   if (owner !== undefined) await give([folder], owner);

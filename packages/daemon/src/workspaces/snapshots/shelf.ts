@@ -9,6 +9,7 @@ import {
 } from "@corral/protocol";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { ownerOf } from "../../environments/index.ts";
 import { fault } from "../../faults/index.ts";
 import { insideGitJail } from "../../git/index.ts";
 import { type By, historyOf, type Log } from "../../log/index.ts";
@@ -33,7 +34,8 @@ export interface Shelf {
   last(session: SessionId): Promise<{ readonly id: SnapshotId; readonly tree: string } | undefined>;
   /** Puts a snapshot on record, after its objects are safe. */
   keep(session: SessionId, taken: TakenTree, why: Why & { readonly previous: SnapshotId | null }): Promise<SnapshotId>;
-  owner(record: OnRecord): Promise<Owner | undefined>;
+  /** As whom its files are looked at, and whom its repository belongs to. */
+  owner(session: SessionId, record: OnRecord): Promise<Owner | undefined>;
   /** Lets go of what is remembered of it. */
   forget(session: SessionId): void;
 }
@@ -48,13 +50,12 @@ export interface Why {
 export interface ShelfOptions {
   readonly log: Log;
   readonly home: string;
-  readonly owner: Owner | undefined;
   readonly store: Store;
   readonly signal: AbortSignal;
   readonly longestMs: number;
 }
 
-export function openShelf({ log, home, store, signal, longestMs, ...options }: ShelfOptions): Shelf {
+export function openShelf({ log, home, store, signal, longestMs }: ShelfOptions): Shelf {
   const records = new Records(log);
   const sources = new Map<SessionId, Promise<GitTerms | undefined>>();
 
@@ -72,7 +73,7 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
       workspace: prepared?.path ?? workspaceFolder(home, session),
       objects: [...ownObjects, ...readable],
       readable,
-      owner: await owner(record),
+      owner: await owner(session, record),
       signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
     });
     if (!wasThere && (await last(session)) !== undefined)
@@ -108,9 +109,11 @@ export function openShelf({ log, home, store, signal, longestMs, ...options }: S
     return snapshotId;
   }
 
-  /** The user's own folder is looked at as whoever it belongs to. */
-  async function owner({ kind, prepared }: OnRecord): Promise<Owner | undefined> {
-    if (kind !== "in-place" || prepared === undefined) return options.owner;
+  /** The user's own folder is looked at as whoever it belongs to. Where a copy is gone, its snapshots stay whose they were. */
+  async function owner(session: SessionId, { kind, prepared }: OnRecord): Promise<Owner | undefined> {
+    const copy = workspaceFolder(home, session);
+    if (kind !== "in-place" || prepared === undefined)
+      return ownerOf((await isThere(copy)) ? copy : shelfFolder(home, session));
     const { uid, gid } = await stat(prepared.path);
     return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
   }

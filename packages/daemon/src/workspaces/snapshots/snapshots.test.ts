@@ -15,6 +15,8 @@ import {
 import { join } from "node:path";
 import { event, newId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ownersIn } from "../../environments/jail/index.ts";
+import { prepareWorkspace } from "../prepare.ts";
 import { by, openStage, type SnapshotStage, type StageSession } from "./testing/stage.ts";
 
 let stage: SnapshotStage;
@@ -26,6 +28,28 @@ beforeEach(async () => {
 });
 
 afterEach(() => stage[Symbol.asyncDispose]());
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a workspace that was made again, for another user, is kept where the first was (needs root)",
+  async () => {
+    await session.call(() => session.write({ "file.txt": "two\n" }));
+    const shelf = join(stage.home, "snapshots", session.id);
+    const first = lstatSync(session.folder).uid;
+    expect(lstatSync(shelf).uid).toBe(first);
+    rmSync(session.folder, { recursive: true });
+    const again = await prepareWorkspace({
+      repo: stage.repo,
+      destination: session.folder,
+      branch: `corral/${session.id}`,
+      newOwner: ownersIn(stage.home),
+    });
+    expect(again.owner?.uid).not.toBe(first);
+    await session.call(() => session.write({ "new.txt": "new\n" }));
+    expect((await session.taken()).at(-1)).toMatchObject({ reason: "calls", insertions: 1 });
+    expect(lstatSync(join(shelf, "index")).uid).toBe(again.owner?.uid);
+    expect(lstatSync(shelf).uid).toBe(again.owner?.uid);
+  },
+);
 
 test("after a call that changed files there is a snapshot, and one of the beginning; others take none", async () => {
   await session.call(() => undefined, { reads: true });

@@ -17,7 +17,6 @@ import { removeFolder } from "../../environments/index.ts";
 import { fault } from "../../faults/index.ts";
 import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Store } from "../../storage/index.ts";
-import type { Owner } from "../copy.ts";
 import { difference } from "../difference.ts";
 import { orSay } from "../failing.ts";
 import { Lines } from "../lines.ts";
@@ -86,7 +85,6 @@ export interface SnapshotTerms {
 export interface SnapshotsOptions {
   readonly log: Log;
   readonly home: string;
-  readonly owner: Owner | undefined;
   readonly store: Store;
   readonly terms: (project: ProjectId) => Promise<SnapshotTerms> | SnapshotTerms;
   /** Ends what runs in a session's workspace. */
@@ -115,10 +113,10 @@ interface TakenNow extends Last {
 const corral: By = { actor: "corral" };
 
 export function openSnapshots(options: SnapshotsOptions): Snapshots {
-  const { log, home, owner, store, onDefect, now = Date.now, longestMs = 60_000, mostFiles = 200_000 } = options;
+  const { log, home, store, onDefect, now = Date.now, longestMs = 60_000, mostFiles = 200_000 } = options;
   const enough = new AbortController();
   const { signal } = enough;
-  const shelf = openShelf({ log, home, owner, store, signal, longestMs });
+  const shelf = openShelf({ log, home, store, signal, longestMs });
   const lines = new Lines<SessionId>();
   const inLine = <T>(session: SessionId, work: () => Promise<T>) => lines.run(session, work);
   const ends = new Ends((session, calls, by) => soon(session, { reason: "calls", calls, by }));
@@ -339,7 +337,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       base,
       borrowed: isInPlace ? base : readable.length === 0 ? undefined : head,
       index: isInPlace ? { file: join(path, ".git/index"), how: "copy" } : { file: fresh, how: "move" },
-      owner: await shelf.owner(record),
+      owner: await shelf.owner(session, record),
     });
     // In place there is more than the base from the beginning: that is taken, not derived.
     if (isInPlace) return { id: null, tree };

@@ -2,8 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { event, newId, type ProjectId, type SessionId } from "@corral/protocol";
-import { jailOwner } from "../../environments/jail/index.ts";
+import { ownerOf } from "../../environments/index.ts";
+import { jailOwner, ownersIn } from "../../environments/jail/index.ts";
 import type { Log } from "../../log/index.ts";
+import type { NewOwner } from "../copy.ts";
 import { workspaceFolder } from "../folder.ts";
 import { openInPlace } from "../in-place.ts";
 import { prepareWorkspace, type WorkspaceWish } from "../prepare.ts";
@@ -22,10 +24,10 @@ export async function beginSession(log: Log, { home, repo, project, id, how = {}
   const workspace = how === "in place" ? "in-place" : "copy";
   const settings = { title: "", model: "a/b", mode: "auto", environment, workspace, turnLimit: 9 } as const;
   const branch = `corral/${id}`;
-  const wish = { repo, destination: workspaceFolder(home, id), branch, owner: jailOwner() };
+  const wish = { repo, destination: workspaceFolder(home, id), branch, newOwner: ownersIn(home) };
   const prepared =
     how === "in place"
-      ? await openInPlace(repo, { branch, owner: undefined })
+      ? await openInPlace(repo, { branch, mayBeRoots: true })
       : await prepareWorkspace({ ...wish, ...how });
   const { path, base, head, readable, variables, way } = prepared;
   const events = [
@@ -53,8 +55,14 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
     writeFileSync(join(folder, name), text);
   }
   // Whoever works there is not who tests.
-  const owner = jailOwner();
+  const owner = ownerOf(folder);
   if (owner !== undefined) execFileSync("chown", ["-R", "-h", `${owner.uid}:${owner.gid}`, folder]);
+}
+
+/** As in copies of earlier versions: all belong to one user. */
+export function sharedOwner(): NewOwner | undefined {
+  const owner = jailOwner();
+  return owner && (() => Promise.resolve(owner));
 }
 
 /** Rows that other slices keep, as far as this one looks at them. */

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type CallId, event, type EventData, newId, type ProjectId, type SessionId } from "@corral/protocol";
-import { jailOwner } from "../../../environments/jail/index.ts";
 import { historyOf, type Log } from "../../../log/index.ts";
 import { openSqliteLog } from "../../../log/sqlite/index.ts";
 import { openFolderStore } from "../../../storage/folder/index.ts";
@@ -86,7 +85,6 @@ export async function openStage({
     return openSnapshots({
       log,
       home,
-      owner: jailOwner(),
       store: await openFolderStore(join(home, "storage")),
       terms: () => stage.terms,
       endEnvironments: (id) => Promise.resolve(void ended.push(id)),
