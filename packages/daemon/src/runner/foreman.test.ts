@@ -174,6 +174,17 @@ test("a session that keeps breaking is set aside: its activity fails, its calls 
   expect((await again).assignment.company).toBe("others");
 });
 
+test("a run that asks whether what ended is kept is answered when all that it sent before is recorded", async () => {
+  const first = nextStart();
+  await say("one");
+  const { office } = await first;
+  const order: string[] = [];
+  const appended = office.append([event("activity.opened", { id: "act_1" })]).then(() => order.push("recorded"));
+  await office.snapshotted().then(() => order.push("kept"));
+  await appended;
+  expect(order).toEqual(["recorded", "kept"]);
+});
+
 test("getting on forgives earlier breaks", async () => {
   const first = nextStart();
   await say("one");

@@ -520,6 +520,7 @@ function officeOf(
 ): Office {
   let traceId = lastTrace(before);
   let refusal: CorralError | undefined;
+  let appended: Promise<unknown> = Promise.resolve();
   const noted = async <T>(work: Promise<T>): Promise<T> => {
     work.catch(onFailure);
     return work;
@@ -533,10 +534,11 @@ function officeOf(
         : undefined;
       if (refusal !== undefined) throw refusal;
       faultWith("office.appending", events);
-      await noted(log.append({ stream: session, ...by, fence: lease.fence, events })).catch((error: unknown) => {
+      const appending = noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
+      appended = appending.catch((error: unknown) => {
         if (events.some(isOfReply) && !isPassing(error)) onReplyRefused();
-        throw error;
       });
+      await appending;
       faultWith("office.appended", events);
     },
     async promote(place) {
@@ -553,7 +555,11 @@ function officeOf(
       log.live.emit(delta);
     },
     keep: (step) => keeping.keep(step, traceId),
-    snapshotted,
+    async snapshotted() {
+      // What it said to have ended before it asked is to be kept, too.
+      await appended;
+      await snapshotted();
+    },
     wayOut,
     judge,
   };

@@ -5,7 +5,7 @@ import type { By } from "../../log/index.ts";
  * Which calls that could write run in a session, and which have ended and are in no snapshot yet.
  *
  * 1. When the last one that ran has ended, all that ended are handed over: calls that run side by side share a snapshot, and none
- *    is taken in the middle of another's writing.
+ *    is taken in the middle of another's writing. So does one that started in the commit in which the one before it ended.
  * 2. What was handed over and could not be kept comes back, and goes with the next.
  */
 export class Ends {
@@ -16,12 +16,18 @@ export class Ends {
     this.#onRest = onRest;
   }
 
-  hear(stored: StoredEvent): void {
-    const session = stored.stream as SessionId;
-    if (stored.type === "session.expired" || stored.type === "stream.erased") this.#sessions.delete(session);
-    if (!this.#note(session, stored)) return;
-    const { traceId } = stored;
-    this.#rest(session, { actor: "corral", ...(traceId === undefined ? {} : { traceId }) });
+  /** All that one commit recorded. */
+  hear(commit: readonly StoredEvent[]): void {
+    const resting = new Map<SessionId, By>();
+    for (const stored of commit) {
+      const session = stored.stream as SessionId;
+      if (stored.type === "session.expired" || stored.type === "stream.erased") this.#sessions.delete(session);
+      const { traceId } = stored;
+      if (this.#note(session, stored))
+        resting.set(session, { actor: "corral", ...(traceId === undefined ? {} : { traceId }) });
+      else if (stored.type === "call.started" && stored.data.reads !== true) resting.delete(session);
+    }
+    for (const [session, by] of resting) this.#rest(session, by);
   }
 
   /** Takes in what was recorded before: what ended since the last snapshot is due. */

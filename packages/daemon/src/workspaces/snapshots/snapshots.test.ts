@@ -99,6 +99,21 @@ test("calls side by side share one, when the last has ended", async () => {
   expect((await session.taken()).at(-1)).toMatchObject({ calls: [one, two], files: 2, insertions: 2 });
 });
 
+test("a call that started in the commit in which the one before it ended shares one with it", async () => {
+  const [one, two] = [newId("call"), newId("call")];
+  await session.append(event("call.started", { id: one, attempt: 1 }));
+  session.write({ "one.txt": "1\n" });
+  await session.append(
+    event("call.settled", { id: one, result: null }),
+    event("call.started", { id: two, attempt: 1 }),
+  );
+  await stage.snapshots.settled(session.id);
+  expect(await session.taken()).toEqual([]);
+  await session.append(event("call.settled", { id: two, result: null }));
+  await stage.snapshots.settled(session.id);
+  expect((await session.taken()).at(-1)).toMatchObject({ calls: [one, two] });
+});
+
 test("what would run by itself is flagged, a repository inside once, and one alone is a snapshot of its own", async () => {
   session.write({ "package.json": '{"scripts":{"test":"true"}}' });
   await session.call(() => session.write({ "package.json": '{"scripts":{"test":"true"},"version":"2"}' }));

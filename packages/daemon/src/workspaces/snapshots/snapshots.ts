@@ -121,9 +121,9 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   const inLine = <T>(session: SessionId, work: () => Promise<T>) => lines.run(session, work);
   const ends = new Ends((session, calls, by) => soon(session, { reason: "calls", calls, by }));
   const unlisten = log.onCommit((events) => {
+    ends.hear(events);
     for (const each of events) {
       const session = each.stream as SessionId;
-      ends.hear(each);
       if (each.type === "workspace.prepared" && isOfItsOwn(each.data)) beginSoon(session);
       if (each.type === "setup.ended") soon(session, { reason: "start", calls: [], by: corral });
     }
