@@ -35,6 +35,33 @@ describe("kill -9", () => {
     ]);
   });
 
+  test("of the daemon while commands run side by side: each is found again in its shell, and ran once", async () => {
+    await using stage = await setStage();
+    const daemon = await stage.serve();
+    const session = await prompted(stage, "look around");
+    // One that was begun again would say so.
+    const look = (word: string) => `echo ${word}; test -e go && echo again; until test -e go; do sleep 0.05; done; pwd`;
+    const looks = ["one", "two"].map(look);
+    const reply = (await stage.model.nextRequest()).stream();
+    for (const command of looks) reply.call("shell", { command });
+    reply.finish();
+    await outputsOf(stage, session, 2);
+
+    await daemon.kill();
+    letFinish(stage, session);
+    await stage.serve();
+
+    (await stage.model.nextRequest()).answer(says("done"));
+    const events = await eventsUntil(stage.client(), "activity.settled", { session });
+    const dataOf = (type: WireEvent["type"]) => events.filter((each) => each.type === type).map(({ data }) => data);
+    expect(dataOf("call.started")).toEqual([
+      { id: expect.any(String) as string, attempt: 1 },
+      { id: expect.any(String) as string, attempt: 1, beside: { shell: "beside-1" } },
+    ]);
+    const told = dataOf("call.settled") as { result: { stdout: string } }[];
+    expect(told.map(({ result }) => result.stdout).toSorted()).toEqual(["one\n/workspace\n", "two\n/workspace\n"]);
+  });
+
   test("of the runner while a command runs: another runner joins the command and finishes", async () => {
     await using stage = await setStage({ runners: 2 });
     const daemon = await stage.serve();
@@ -228,6 +255,17 @@ async function firstWords(client: Client, session: SessionId): Promise<void> {
   const enough = new AbortController();
   for await (const each of client.follow({ after: 0, session, signal: enough.signal }))
     if (each.kind === "delta" && each.delta.kind === "text") break;
+  enough.abort();
+}
+
+/** So many calls have said something. */
+async function outputsOf(stage: Stage, session: SessionId, calls: number): Promise<void> {
+  const enough = new AbortController();
+  const heard = new Set<string>();
+  for await (const each of stage.client().follow({ after: 0, session, signal: enough.signal })) {
+    if (each.kind === "delta" && each.delta.kind === "stdout") heard.add(each.delta.part);
+    if (heard.size === calls) break;
+  }
   enough.abort();
 }
 

@@ -299,12 +299,16 @@ export const eventData = {
     /** What the provider wants back with this call in later requests, as it gave it. */
     providerMetadata: z.record(z.string(), z.unknown()).optional(),
   }),
-  /** `reads`: as far as can be told before, it changes no file. `changes`: all that it is about to change. */
+  /**
+   * `reads`: as far as can be told before, it changes no file. `changes`: all that it is about to change. `beside`: it runs beside another
+   * call, in a further shell, and in this folder, unless that is the one where shells begin.
+   */
   "call.started": z.object({
     id: callId,
     attempt: z.int().positive(),
     reads: z.literal(true).optional(),
     changes: z.array(callChange).optional(),
+    beside: z.object({ shell: z.string(), folder: z.string().optional() }).optional(),
   }),
   "call.settled": z.object({ id: callId, result: z.unknown(), recovered: z.boolean().optional() }),
   "call.failed": z.object({ id: callId, error: z.object({ code: z.string(), message: z.string() }) }),

@@ -7,8 +7,18 @@ export type { FileEntry, Files, FileVersion } from "./files/port.ts";
 export { measure } from "./limits/index.ts";
 export { pathInside, placesInside } from "./keeper/index.ts";
 export { defaultLimits, limitsFrom, planOf, workspaceIn } from "./plan.ts";
-export type { CommandResults, Environment, EnvironmentDriver, KeptLimit, Owner, Sweep } from "./port.ts";
+export type {
+  CommandResults,
+  Environment,
+  EnvironmentDriver,
+  KeptLimit,
+  LeftResults,
+  Owner,
+  Shell,
+  Sweep,
+} from "./port.ts";
 export { identify, isAlive, isStopped, signal as signalProcess } from "./process-identity.ts";
+export { quoted } from "./quoting.ts";
 export { removeFolder } from "./remove-folder.ts";
 export type { Terminal } from "./terminals/port.ts";
 export { openTrials } from "./trials.ts";

@@ -1,6 +1,7 @@
 import type { CommandResult } from "@corral/protocol";
-import type { CommandResults, OutputRange, OutputRead } from "./port.ts";
-import type { Ending, OutputStream, Spool } from "./spool.ts";
+import { mainShell, shellPrefix } from "./keeper/index.ts";
+import type { CommandResults, LeftResults, OutputRange, OutputRead } from "./port.ts";
+import { type Ending, type OutputStream, Spool } from "./spool.ts";
 import { SpoolUnreadable } from "./spool-file.ts";
 
 /** How much of the beginning and of the end of an output is kept, in bytes each. */
@@ -13,7 +14,12 @@ const mostAtOnce = 2 ** 20;
 const liveLag = 64 * 1024;
 
 /** What the spool tells of commands whose environment may be gone. */
-export function resultsIn(spool: Spool, { trusted }: { trusted: boolean }): CommandResults {
+export function resultsIn(folder: string, terms: { readonly trusted: boolean }): LeftResults {
+  const ofShell = (name: string) => resultsOfShell(new Spool(folder, { prefix: shellPrefix(name) }), terms);
+  return { ...ofShell(mainShell), ofShell };
+}
+
+function resultsOfShell(spool: Spool, { trusted }: { readonly trusted: boolean }): CommandResults {
   return {
     find: async (id) => (trusted && spool.exists() ? findIn(spool, id) : { kind: "begun" }),
     readWhole: async (id, stream, range) =>

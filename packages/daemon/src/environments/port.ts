@@ -51,7 +51,7 @@ export interface EnvironmentDriver {
     | { readonly kind: "open"; readonly environment: Environment }
     | {
         readonly kind: "gone";
-        readonly results: CommandResults;
+        readonly results: LeftResults;
         /** Why it was ended, in words for people, where that is known. */
         readonly reason?: string | undefined;
       }
@@ -190,6 +190,11 @@ export interface CommandResults {
   readWhole(id: string, stream: "stdout" | "stderr", range?: OutputRange): Promise<OutputRead>;
   /** The result is recorded elsewhere, durably; its files may go. */
   forget(id: string): void;
+}
+
+/** What is left of an environment whose processes are gone: what its main shell wrote down, and what others did. */
+export interface LeftResults extends CommandResults {
+  ofShell(name: string): CommandResults;
 }
 
 /** The persistent shell: `cd`, variables and functions stay from command to command. */

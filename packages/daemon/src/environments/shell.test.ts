@@ -131,7 +131,7 @@ test("what a worker has said is known ever after, though its environment ends be
   write("it.err", "");
   writeSync(ends.done, `it 1 ${pass}\n`);
   const result = await running;
-  const later = resultsIn(new Spool(folder), { trusted: true });
+  const later = resultsIn(folder, { trusted: true });
   expect(await later.find("it")).toEqual({ kind: "begun" });
   line.hasGone();
   expect(await later.find("it")).toEqual({ kind: "done", result });

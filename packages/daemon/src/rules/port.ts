@@ -7,7 +7,7 @@ export interface Call {
   readonly effect: "reads" | "writes";
   /** A command line for /bin/sh. Then it is the command that is judged. */
   readonly command?: string;
-  /** What earlier commands left of the shell that gets this one: the worst `disturbanceOf` any that started since it was opened. */
+  /** What earlier commands left of the shell that gets this one: the worst disturbance (`shellUseOf`) of any that started since it was opened. */
   readonly disturbedShell?: Disturbance;
   /** Files that it names, from the workspace's folder unless absolute. */
   readonly paths?: readonly PathUse[];

@@ -5,10 +5,10 @@ import { shortageIn } from "../descriptors/index.ts";
 import {
   BridgeKeeping,
   closingOf,
-  type CommandResults,
   type Environment,
   type EnvironmentDriver,
   type EnvironmentDrivers,
+  type LeftResults,
   planOf,
 } from "../environments/index.ts";
 import {
@@ -104,10 +104,18 @@ export class SessionSurroundings implements Surroundings {
     }));
   }
 
-  async earlier(): Promise<Awaited<ReturnType<Surroundings["earlier"]>>> {
+  async earlier(shell?: string): Promise<Awaited<ReturnType<Surroundings["earlier"]>>> {
     const found = await this.#find();
-    if (found.kind === "none") return found;
-    return { kind: found.kind, results: found.kind === "open" ? found.environment.shell : found.results };
+    switch (found.kind) {
+      case "none":
+        return found;
+      case "open": {
+        const { environment } = found;
+        return { kind: "open", results: shell === undefined ? environment.shell : environment.openShell(shell) };
+      }
+      case "gone":
+        return { kind: "gone", results: shell === undefined ? found.results : found.results.ofShell(shell) };
+    }
   }
 
   /** An interrupt is not held up by it. */
@@ -324,4 +332,4 @@ function abortOf(signal: AbortSignal): Promise<void> {
 type Found =
   | { readonly kind: "none" }
   | { readonly kind: "open"; readonly environment: Environment }
-  | { readonly kind: "gone"; readonly results: CommandResults; readonly reason?: string | undefined };
+  | { readonly kind: "gone"; readonly results: LeftResults; readonly reason?: string | undefined };

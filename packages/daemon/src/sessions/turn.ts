@@ -55,6 +55,8 @@ export interface Call {
   reads: boolean;
   /** What its last attempt was about to change. */
   changes: readonly CallChange[];
+  /** Where its last attempt ran, unless that was the session's own shell. */
+  beside: { readonly shell: string; readonly folder?: string | undefined } | undefined;
   /** It had started, and the environment of that time is closed: nobody can ask how it ended any more, and its shell is gone. */
   environmentClosed: boolean;
   /** A person chose to run it again although its last attempt may have done something. */
@@ -140,6 +142,7 @@ export function applyTurnEvent(turn: Turn, { type, data }: NewEvent): void {
         attempt: 0,
         reads: false,
         changes: [],
+        beside: undefined,
         environmentClosed: false,
         retryDecided: false,
         question: undefined,
@@ -192,6 +195,7 @@ function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
       call.attempt = data.attempt;
       call.reads = data.reads ?? false;
       call.changes = data.changes ?? [];
+      call.beside = data.beside;
       call.environmentClosed = false;
       call.retryDecided = false;
       return;

@@ -1,8 +1,8 @@
 import { type CommandResult, type LimitHit, refusalIn } from "@corral/protocol";
 import { z } from "zod";
-import { type CommandResults, followWhole, mostInResult } from "../environments/index.ts";
+import { type CommandResults, followWhole, mostInResult, quoted, type Shell } from "../environments/index.ts";
 import { onlyReads } from "./reading.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Beside, Surroundings, Tool, ToolContext } from "./tool.ts";
 
 const defaultTimeoutMs = 120_000;
 const longestTimeoutMs = 3_600_000;
@@ -27,21 +27,21 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
   touches: ({ command }) => ({ command }),
   onlyReads: ({ command }) => onlyReads(command),
 
-  async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, onOutput, place }) {
-    const { shell } = await surroundings.environment();
+  async run({ command, timeoutMs = defaultTimeoutMs }, { id, signal, surroundings, beside, onOutput, place }) {
+    const shell = await shellFor(surroundings, beside);
     const whole = followWhole({ results: shell, id, place, above: mostInResult });
     const result = await shell.run({
-      ...{ id, text: command, timeoutMs, signal },
+      ...{ id, text: textFor(command, beside), timeoutMs, signal },
       onOutput(stream, text) {
         whole.more(stream);
         onOutput(stream, text);
       },
     });
-    return { ...result, ...(await whole.rest(result)) };
+    return { ...shown(result, beside), ...(await whole.rest(result)) };
   },
 
-  async recover({ id, surroundings, place }) {
-    const earlier = await surroundings.earlier();
+  async recover({ id, surroundings, beside, place }) {
+    const earlier = await surroundings.earlier(beside?.shell);
     if (earlier.kind === "open") return { kind: "join" };
     if (earlier.kind === "none") return { kind: "run" };
     const found = await earlier.results.find(id);
@@ -49,15 +49,15 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
       case "absent":
         return { kind: "run" };
       case "done":
-        return { kind: "done", result: await withWhole(earlier.results, id, place, found.result) };
+        return { kind: "done", result: await withWhole(earlier.results, id, place, shown(found.result, beside)) };
       case "begun":
         return { kind: "unknown", reason: "The environment ended while the command ran." };
     }
     return found satisfies never;
   },
 
-  async forget({ id, surroundings }) {
-    (await surroundings.environment()).shell.forget(id);
+  async forget({ id, surroundings, beside }) {
+    (await shellFor(surroundings, beside)).forget(id);
   },
 
   describe(result) {
@@ -79,6 +79,21 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
     };
   },
 };
+
+async function shellFor(surroundings: Surroundings, beside: Beside | undefined): Promise<Shell> {
+  const environment = await surroundings.environment();
+  return beside === undefined ? environment.shell : environment.openShell(beside.shell);
+}
+
+/** A further shell stays where it began, so that it is the same for the next call. */
+function textFor(command: string, beside: Beside | undefined): string {
+  return beside?.folder === undefined ? command : `(cd -- ${quoted(beside.folder)} || exit\n${command}\n)`;
+}
+
+/** That a further shell was started anew concerns nobody: the session's own has its folder and its variables still. */
+function shown(result: CommandResult, beside: Beside | undefined): CommandResult {
+  return beside === undefined ? result : { ...result, shellRespawned: false };
+}
 
 /** Of processes and memory some may have been refused, and the command gone on. */
 const limits: Record<LimitHit, string> = {

@@ -60,6 +60,8 @@ export interface ToolContext {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly surroundings: Surroundings;
+  /** It runs beside another call, in a further shell. Undefined: in the session's own. */
+  readonly beside: Beside | undefined;
   /** What this session has read and written, by the calls that ended. */
   readonly seen: SeenFiles;
   /** What was recorded as intended when the call started. */
@@ -71,6 +73,12 @@ export interface ToolContext {
   readonly keepImage: (bytes: Buffer, mediaType: string) => Promise<ArtifactId>;
   /** Adds to the session's record, in one commit with the call's end. */
   readonly record: (...events: readonly NewEvent[]) => void;
+}
+
+export interface Beside {
+  readonly shell: string;
+  /** Where the session's own shell stands. Undefined: where shells begin. */
+  readonly folder?: string | undefined;
 }
 
 /** Where a session's calls run. */
@@ -86,6 +94,8 @@ export interface Surroundings {
   untouched<T>(look: (folder: string) => Promise<T>): Promise<T | undefined>;
   /** Resolves when what earlier calls wrote is kept in a snapshot, or could not be; whoever is about to write waits for it. */
   kept(): Promise<void>;
-  /** The environment that a call of an earlier process ran in: whether it still stands, and what it wrote down. */
-  earlier(): Promise<{ readonly kind: "open" | "gone"; readonly results: CommandResults } | { readonly kind: "none" }>;
+  /** The environment that a call of an earlier process ran in: whether it still stands, and what its shell wrote down, or another by name. */
+  earlier(
+    shell?: string,
+  ): Promise<{ readonly kind: "open" | "gone"; readonly results: CommandResults } | { readonly kind: "none" }>;
 }

@@ -3,10 +3,12 @@ import { shortageIn } from "../../descriptors/index.ts";
 import { fault } from "../../faults/index.ts";
 import { declinedFor } from "../../secrets/index.ts";
 import type { Call } from "../../sessions/index.ts";
-import { type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
+import { type Beside, type Recovered, seenIn, type Tool, type Toolbox, type ToolContext } from "../../tools/index.ts";
 import { artifactPlace, keepImage } from "../artifact-place.ts";
 import { type Desk, RunOver } from "../port.ts";
-import { findDisturbance, leaveFor } from "./leave.ts";
+import type { Ticket } from "./call-order.ts";
+import { leaveFor } from "./leave.ts";
+import { findUse } from "./shell-history.ts";
 
 /**
  * Every call recorded here comes to exactly one end.
@@ -19,17 +21,18 @@ import { findDisturbance, leaveFor } from "./leave.ts";
  * 5. What a tool throws is the call's end, not the turn's.
  * 6. A call that waits for the operator is a record and no promise: it is taken up again when its question has an end,
  *    by whoever runs the session then. The others go on meanwhile.
+ * 7. A call starts when its ticket lets it, and is judged once more if it had to wait: what ran meanwhile may have changed what it does.
  */
 export interface CallTerms {
   readonly toolbox: Toolbox;
 }
 
 /** Takes a call on whose record says that it has no end: a new one, or one that a crash, a decision or an answer has left. */
-export async function resumeCall(desk: Desk, terms: CallTerms, call: Call): Promise<void> {
-  if (call.attempt === 0 || call.retryDecided) return runCall(desk, terms, call, call.attempt + 1);
+export async function resumeCall(desk: Desk, terms: CallTerms, call: Call, ticket: Ticket): Promise<void> {
+  if (call.attempt === 0 || call.retryDecided) return runCall(desk, terms, call, { attempt: call.attempt + 1, ticket });
   const tool = terms.toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
-  const context = contextFor(desk, call, call.attempt);
+  const context = contextFor(desk, call, { attempt: call.attempt, beside: call.beside });
   const known = await whatIsKnown(tool, call, context);
   switch (known.kind) {
     case "done":
@@ -40,7 +43,7 @@ export async function resumeCall(desk: Desk, terms: CallTerms, call: Call): Prom
       if (tool.intend === undefined) return perform(desk, tool, call, context);
       return oneAtATime(desk, () => perform(desk, tool, call, context));
     case "run":
-      return runCall(desk, terms, call, call.attempt + 1);
+      return runCall(desk, terms, call, { attempt: call.attempt + 1, ticket });
   }
 }
 
@@ -55,7 +58,13 @@ async function whatIsKnown(tool: Tool, call: Call, context: ToolContext): Promis
   }
 }
 
-async function runCall(desk: Desk, terms: CallTerms, call: Call, attempt: number): Promise<void> {
+/** How a call is begun with. */
+interface Beginning {
+  readonly attempt: number;
+  readonly ticket: Ticket;
+}
+
+async function runCall(desk: Desk, terms: CallTerms, call: Call, beginning: Beginning): Promise<void> {
   const tool = terms.toolbox.get(call.tool);
   if (tool === undefined) return fail(desk, call, unknownTool(call.tool));
   if (call.malformed !== undefined) return fail(desk, call, call.malformed);
@@ -66,7 +75,8 @@ async function runCall(desk: Desk, terms: CallTerms, call: Call, attempt: number
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   switch (leave.kind) {
     case "given":
-      return begin(desk, tool, call, attempt);
+      if (await beginning.ticket.mayStart()) return runCall(desk, terms, call, beginning);
+      return begin(desk, tool, call, beginning);
     case "asked":
       return desk.record(...leave.events);
     case "answered":
@@ -76,16 +86,17 @@ async function runCall(desk: Desk, terms: CallTerms, call: Call, attempt: number
   }
 }
 
-async function begin(desk: Desk, tool: Tool, call: Call, attempt: number): Promise<void> {
-  const trouble = await desk.surroundings.environment().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+async function begin(desk: Desk, tool: Tool, call: Call, { attempt, ticket }: Beginning): Promise<void> {
+  const trouble = await desk.surroundings
+    .environment()
+    .then((environment) => ticket.makeReady(environment))
+    .catch((error: unknown) => error);
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   // It passes, and the call starts then.
   if (shortageIn(trouble) !== undefined) throw trouble;
   if (trouble !== undefined) return fail(desk, call, messageOf(trouble), codeOf(trouble));
-  if (tool.intend === undefined) return start(desk, tool, call, { attempt });
+  const { beside } = ticket;
+  if (tool.intend === undefined) return start(desk, tool, call, { attempt, ...(beside && { beside }) });
   await oneAtATime(desk, () => startIntended(desk, tool, call, attempt));
 }
 
@@ -93,7 +104,7 @@ async function start(
   desk: Desk,
   tool: Tool,
   call: Call,
-  begin: { readonly attempt: number; readonly changes?: CallChange[] },
+  begin: { readonly attempt: number; readonly changes?: CallChange[]; readonly beside?: Beside },
 ): Promise<void> {
   const reads = changesNothing(desk, tool, call);
   const kept = reads ? undefined : desk.surroundings.kept();
@@ -102,14 +113,14 @@ async function start(
   await kept;
   // What was stopped by then has done nothing, and does nothing.
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
-  await perform(desk, tool, call, contextFor(desk, call, begin.attempt));
+  await perform(desk, tool, call, contextFor(desk, call, begin));
 }
 
 async function startIntended(desk: Desk, tool: Tool, call: Call, attempt: number): Promise<void> {
   if (desk.signal.aborted) return desk.record(event("call.interrupted", { id: call.id }));
   let changes: CallChange[] | undefined;
   try {
-    changes = [...((await tool.intend?.(call.arguments, contextFor(desk, call, attempt))) ?? [])];
+    changes = [...((await tool.intend?.(call.arguments, contextFor(desk, call, { attempt }))) ?? [])];
   } catch (error) {
     return ended(desk, call, error);
   }
@@ -136,7 +147,7 @@ function changesNothing(desk: Desk, tool: Tool, call: Call): boolean {
 async function perform(desk: Desk, tool: Tool, call: Call, context: ToolContext): Promise<void> {
   try {
     fault("call.performing");
-    findDisturbance(call);
+    findUse(call);
     const result = await tool.run(call.arguments, context);
     fault("call.performed");
     desk.record(event(desk.signal.aborted ? "call.interrupted" : "call.settled", { id: call.id, result }));
@@ -155,13 +166,18 @@ function fail(desk: Desk, call: Call, message: string, code = "call.refused"): v
   desk.record(event("call.failed", { id: call.id, error: { code, message } }));
 }
 
-function contextFor(desk: Desk, call: Call, attempt: number): ToolContext {
+function contextFor(
+  desk: Desk,
+  call: Call,
+  { attempt, beside }: { readonly attempt: number; readonly beside?: Beside | undefined },
+): ToolContext {
   const offsets = { stdout: 0, stderr: 0 };
   const id = attempt === 1 ? call.id : `${call.id}-${attempt}`;
   return {
     id,
     signal: desk.signal,
     surroundings: desk.surroundings,
+    beside,
     seen: seenIn(desk.history.entries),
     intended: call.changes,
     record: (...events) => desk.record(...events),

@@ -12,10 +12,10 @@ import {
   type RuleMatch,
   usualAgent,
 } from "@corral/protocol";
-import { disturbanceOf } from "../../rules/index.ts";
-import type { Call, CallQuestion, Entry, QuestionEnd, Turn } from "../../sessions/index.ts";
+import type { Call, CallQuestion, QuestionEnd, Turn } from "../../sessions/index.ts";
 import type { Tool } from "../../tools/index.ts";
 import type { Desk } from "../port.ts";
+import { disturbedBy } from "./shell-history.ts";
 
 /**
  * Whether a call may run now.
@@ -59,43 +59,6 @@ async function judged(desk: Desk, tool: Tool, call: Call): Promise<Omit<Judgemen
       why: `the rules cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
-}
-
-type Disturbance = ReturnType<typeof disturbanceOf>;
-
-const disturbances = new WeakMap<Call, Disturbance>();
-
-/** What is left of the session's shell, by all commands that have begun in it; those of an environment that was closed began in another. */
-function disturbedBy(entries: readonly Entry[]): Disturbance {
-  let worst: Disturbance = "none";
-  for (const entry of entries) {
-    for (const call of entry.kind === "turn" ? entry.calls : []) {
-      const left = disturbanceBy(call);
-      if (left === "words") return left;
-      if (left === "moved") worst = left;
-    }
-  }
-  return worst;
-}
-
-/** While the command runs there is time for it. Where it cannot be found out, whoever needs it is told. */
-export function findDisturbance(call: Call): void {
-  setImmediate(() => {
-    try {
-      disturbanceBy(call);
-    } catch {
-      disturbances.delete(call);
-    }
-  });
-}
-
-function disturbanceBy(call: Call): Disturbance {
-  const command = call.arguments["command"];
-  if (call.attempt === 0 || call.environmentClosed || call.tool !== "shell" || typeof command !== "string")
-    return "none";
-  const known = disturbances.get(call) ?? disturbanceOf(command);
-  disturbances.set(call, known);
-  return known;
 }
 
 function operatorLeave(desk: Desk, operator: NonNullable<Tool["operator"]>, call: Call, { id: turnId }: Turn): Leave {

@@ -7,6 +7,7 @@ import type { Context } from "./context/index.ts";
 import { type AgentKind, type Desk, RunOver, type TurnEnd } from "../port.ts";
 import { showFiles } from "./attached-files.ts";
 import type { CallTerms } from "./calls.ts";
+import { FurtherShells } from "./further-shells.ts";
 import { buildRequest, hashOf, hashRequest, systemOf, wordTurn } from "./request.ts";
 import { listen } from "./reply.ts";
 import { TurnCalls } from "./turn-calls.ts";
@@ -46,6 +47,8 @@ export function openLoop(parts: LoopParts): AgentKind {
       if (waits !== undefined) return { kind: "waits", on: waits };
       desk.record(event("turn.settled", { id: turn.id, outcome: turn.replied ? "replied" : "cut" }));
       wordTurn(turn, toolbox);
+      // Nothing follows that could use them, and what they wrote down is no longer needed when the ends of their calls are durable.
+      if (turn.calls.length === 0) desk.afterDurable(() => FurtherShells.of(desk).close());
       return { kind: "settled" };
     },
   };

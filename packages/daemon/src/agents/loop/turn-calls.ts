@@ -3,6 +3,7 @@ import type { ReplyPiece } from "../../providers/index.ts";
 import type { Call, Turn } from "../../sessions/index.ts";
 import type { Desk } from "../port.ts";
 import { readArguments } from "./arguments.ts";
+import { CallOrder } from "./call-order.ts";
 import { type CallTerms, resumeCall } from "./calls.ts";
 import { Lanes } from "./lanes.ts";
 
@@ -14,12 +15,13 @@ const mostRefused = 20;
 
 type AskedCall = Extract<ReplyPiece, { kind: "call" }>;
 
-/** The calls of one turn, side by side. */
+/** The calls of one turn, each in its order. */
 export class TurnCalls implements Disposable {
   readonly #desk: Desk;
   readonly #turn: Turn;
   readonly #terms: CallTerms;
   readonly #lanes = new Lanes(callsAtOnce);
+  readonly #order: CallOrder;
   readonly #running = new Map<CallId, Promise<void>>();
   readonly #unlisten: () => void;
   #failure: { readonly error: unknown } | undefined;
@@ -30,6 +32,7 @@ export class TurnCalls implements Disposable {
     this.#desk = desk;
     this.#turn = turn;
     this.#terms = terms;
+    this.#order = new CallOrder(desk, terms.toolbox);
     // One that a person has spoken of need not wait for the others.
     this.#unlisten = desk.onTold(() =>
       this.#startReady((call) => call.retryDecided || call.question?.end !== undefined),
@@ -105,11 +108,13 @@ export class TurnCalls implements Disposable {
 
   /** Its failure is looked at when the others are, which may be after it happened. */
   #start(call: Call): void {
+    const ticket = this.#order.enter(call);
     const work = this.#lanes
-      .run(() => resumeCall(this.#desk, this.#terms, call))
+      .run(() => resumeCall(this.#desk, this.#terms, call, ticket))
       .catch((error: unknown) => {
         this.#failure ??= { error };
-      });
+      })
+      .finally(() => ticket.leave());
     this.#running.set(
       call.id,
       work.finally(() => this.#running.delete(call.id)),

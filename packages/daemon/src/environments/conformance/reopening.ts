@@ -78,6 +78,7 @@ export function reopening({ open, newPlace, subject, afterwards }: Bench): void 
   test("a killed environment is gone: what ran is begun, what ended is done, the rest is absent", async () => {
     const { environment, driver, run } = await open();
     const done = await run("echo over", "over");
+    const doneBeside = await environment.openShell("beside").run({ ...command("echo beside"), id: "over-there" });
     const begun = Promise.withResolvers<void>();
     const running = environment.shell.run({
       ...command("echo; sleep 1000"),
@@ -93,6 +94,12 @@ export function reopening({ open, newPlace, subject, afterwards }: Bench): void 
     expect(await reopened.results.find("cut")).toEqual({ kind: "begun" });
     expect(await reopened.results.find("over")).toEqual({ kind: "done", result: done });
     expect(await reopened.results.find("other")).toEqual({ kind: "absent" });
+    const beside = reopened.results.ofShell("beside");
+    expect(await beside.find("over-there")).toEqual({ kind: "done", result: doneBeside });
+    expect([await beside.find("over"), await reopened.results.find("over-there")]).toEqual([
+      { kind: "absent" },
+      { kind: "absent" },
+    ]);
   });
 
   test("an environment of an earlier start of the machine cannot tell anything", async () => {

@@ -22,7 +22,6 @@ import { resultsIn } from "../output.ts";
 import { defaultLimits, planOf } from "../plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId } from "../process-identity.ts";
-import { Spool } from "../spool.ts";
 import {
   checkReadable,
   checkWorkspace,
@@ -155,7 +154,7 @@ class ContainerDriver implements EnvironmentDriver {
     const trusted = state.supervisor.bootId === bootId();
     // Without its engine, and after another start of the machine, what is left of the container is for a sweep.
     if (trusted) await endContainer(folder).catch(() => undefined);
-    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }), reason };
+    return { kind: "gone", results: resultsIn(folder.spool, { trusted }), reason };
   }
 
   async sweep(sweep: Sweep): Promise<void> {

@@ -33,7 +33,6 @@ import { defaultLimits, planOf } from "../plan.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
 import { bootId } from "../process-identity.ts";
-import { Spool } from "../spool.ts";
 import {
   canOwn,
   checkReadable,
@@ -152,7 +151,7 @@ class JailDriver implements EnvironmentDriver {
     // After another start of the machine the files may lack what was written last, and its cgroups are gone.
     const trusted = state.supervisor.bootId === bootId();
     if (trusted) await removeCgroups(state.cgroups).catch(() => undefined);
-    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }), reason };
+    return { kind: "gone", results: resultsIn(folder.spool, { trusted }), reason };
   }
 
   async sweep(sweep: Sweep): Promise<void> {

@@ -6,7 +6,6 @@ import { keptEnvironment } from "../kept.ts";
 import { resultsIn } from "../output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
 import { bootId, isAlive, signal } from "../process-identity.ts";
-import { Spool } from "../spool.ts";
 import { SpoolUnreadable } from "../spool-file.ts";
 import { LocalFolder } from "./folder.ts";
 import { endMembers } from "./members.ts";
@@ -107,7 +106,7 @@ class LocalDriver implements EnvironmentDriver {
     // A keeper that was killed, or that cannot be talked to, leaves others behind.
     const trusted = state.supervisor.bootId === bootId();
     if (trusted) await endMembers(state.id, state.supervisor);
-    return { kind: "gone", results: resultsIn(new Spool(folder.spool), { trusted }) };
+    return { kind: "gone", results: resultsIn(folder.spool, { trusted }) };
   }
 
   async sweep(sweep: Sweep): Promise<void> {

@@ -17,6 +17,8 @@ export interface Standing {
 export interface TakenApart {
   readonly pieces: readonly Piece[];
   readonly disturbance: Disturbance;
+  /** It may set variables of the shell that programs see. Those with small letters are a script's own. */
+  readonly setsVariables: boolean;
 }
 
 /**
@@ -45,6 +47,7 @@ const odd = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Defa
 class Pieces implements Taking, TakenApart {
   readonly pieces: Piece[] = [];
   disturbance: Disturbance = "none";
+  setsVariables = false;
   readonly #folder: string;
   #standsIn: ReadonlySet<string | undefined>;
 
@@ -137,6 +140,7 @@ class Pieces implements Taking, TakenApart {
   }
 
   assign(name: string, how: "for a command" | "in the shell", text: string, via: readonly string[]): void {
+    if (how === "in the shell" && !/^[a-z_]/.test(name)) this.setsVariables = true;
     if (isHarmless(name, how)) return;
     this.unclear(text, `${name} may change what commands do`, via);
     if (how === "in the shell") this.disturb("words");

@@ -58,6 +58,7 @@ export async function openBench(kind: (typeof kinds)[number]): Promise<ToolBench
     seen: seenIn(entries),
     intended,
     record: () => undefined,
+    beside: undefined,
     onOutput: () => undefined,
     keepImage: async (bytes) => {
       kept.set("art_image", bytes.toString("base64"));
