@@ -70,6 +70,29 @@ describe("corral token", () => {
     expect(await wrong.exit).toBe(1);
     expect(wrong.stderr()).toContain("corral token list");
   });
+
+  test("a command with a token in CORRAL_TOKEN acts as its person, and the daemon that it starts does not get it", async () => {
+    await using stage = await setStage();
+    const wrong = stage.corralAs("corral_wrong", "sessions");
+    expect(await wrong.exit).toBe(1);
+    expect(wrong.stderr()).toMatch(/^error: The daemon does not accept the token in CORRAL_TOKEN\nhint: .*revoked/);
+    const { pid } = JSON.parse(readFileSync(join(stage.home, "daemon.json"), "utf8")) as { pid: number };
+    const environments = [pid, ...(await stageRunners(pid))].map((each) =>
+      readFileSync(`/proc/${each}/environ`, "utf8"),
+    );
+    expect(environments.filter((text) => text.includes("CORRAL_TOKEN"))).toEqual([]);
+
+    const flags = ["--person", "ann", "--scope", "prompt"];
+    const token = (await output(stage, "token", "create", "laptop", ...flags)).trim();
+    const { id: projectId } = await stage.client().projects.register({ path: stage.repository });
+    const session = await stage.client().sessions.create({ projectId });
+    expect(await stage.corralAs(token, "queue", session.id, "hello").exit).toBe(0);
+    const { events } = await stage.client().events({ session: session.id });
+    expect(events.flatMap(({ type, actor }) => (type === "input.admitted" ? [actor] : []))).toEqual(["person:ann"]);
+    const refused = stage.corralAs(token, "stop");
+    expect(await refused.exit).toBe(1);
+    expect(refused.stderr()).toContain("admin");
+  });
 });
 
 async function stageRunners(pid: number): Promise<readonly number[]> {

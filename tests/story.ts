@@ -25,6 +25,8 @@ export interface Stage extends AsyncDisposable {
   /** Starts the command line in the repository. */
   corral(...args: readonly string[]): CommandLine;
   corralIn(folder: string, ...args: readonly string[]): CommandLine;
+  /** The same with a token in CORRAL_TOKEN. */
+  corralAs(token: string, ...args: readonly string[]): CommandLine;
   /** The SDK on the running daemon. */
   client(): Client;
 }
@@ -103,6 +105,7 @@ export async function setStage({
       serve(start(["serve", "--json"], { more: { ...more, ...(fault === undefined ? {} : { CORRAL_FAULT: fault }) } })),
     corral: (...args) => commandLine(start(args)),
     corralIn: (cwd, ...args) => commandLine(start(args, { cwd })),
+    corralAs: (token, ...args) => commandLine(start(args, { more: { CORRAL_TOKEN: token } })),
     client: () => clientFor(home),
     async [Symbol.asyncDispose]() {
       const closed = model.close();

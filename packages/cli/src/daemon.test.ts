@@ -33,7 +33,7 @@ async function deadPid(): Promise<number> {
 }
 
 test("a daemon is started when none runs, and found when one does", async () => {
-  expect(await findDaemon(home)).toBeUndefined();
+  expect(await findDaemon({ home })).toBeUndefined();
   const first = await connectDaemon(stand.world, start);
   const second = await connectDaemon(stand.world, () => Promise.reject(new Error("must not start another")));
   expect(second.endpoint).toMatchObject({ url: first.endpoint.url, token: "t0" });
@@ -78,7 +78,7 @@ test.runIf(process.platform === "linux").each([["serve"], ["run", "a task"], ["s
 
 test("stop waits until the daemon is gone and can be repeated", async () => {
   await connectDaemon(stand.world, start);
-  const { pid } = recordedDaemon(home)!;
+  const { pid } = recordedDaemon({ home })!;
   expect(isAlive(pid)).toBe(true);
   expect(await dispatch(["stop"], stand.world)).toBe(0);
   expect(isAlive(pid)).toBe(false);
@@ -90,7 +90,7 @@ test.runIf(process.platform === "linux")(
   "a daemon that does not answer is left alone by stop, with what to do, and ended by stop --now",
   async () => {
     await connectDaemon(stand.world, start);
-    const { pid } = recordedDaemon(home)!;
+    const { pid } = recordedDaemon({ home })!;
     process.kill(pid, "SIGSTOP");
     const soon = AbortSignal.timeout.bind(AbortSignal);
     const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => soon(300));
@@ -147,7 +147,7 @@ test.runIf(process.platform === "linux")(
 test("what a dead daemon left behind is not trusted with the token", async () => {
   const stranger = new Stage();
   await stranger.open(home, await deadPid());
-  expect(await findDaemon(home)).toBeUndefined();
+  expect(await findDaemon({ home })).toBeUndefined();
   expect(stranger.asked).toEqual([]);
   stranger.close();
 });

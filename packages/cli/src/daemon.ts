@@ -3,7 +3,7 @@ import { type Client, createClient } from "@corral/client/client";
 import type { TraceId } from "@corral/protocol";
 import { CorralError } from "@corral/protocol/error";
 import { leanFetch } from "./fetch.ts";
-import { type RecordedDaemon, recordedDaemon } from "./recorded.ts";
+import { type RecordedDaemon, recordedDaemon, type WhoseDaemon } from "./recorded.ts";
 import { shown } from "./terminal.ts";
 import { version } from "./version.ts";
 import type { World } from "./world.ts";
@@ -11,8 +11,8 @@ import type { World } from "./world.ts";
 const patienceMs = 60_000;
 
 /** The daemon of this home, if it runs and answers. One that is about to end is not worth beginning with. */
-export async function findDaemon(home: string): Promise<RecordedDaemon | undefined> {
-  const recorded = recordedDaemon(home);
+export async function findDaemon(whose: WhoseDaemon): Promise<RecordedDaemon | undefined> {
+  const recorded = recordedDaemon(whose);
   if (recorded === undefined || recorded.stopping === true) return undefined;
   try {
     const { version: answered } = await clientOf(recorded).daemon.health({ signal: AbortSignal.timeout(5_000) });
@@ -27,12 +27,12 @@ export async function findDaemon(home: string): Promise<RecordedDaemon | undefin
  * the home lets one daemon win, and the others are found to be unneeded.
  */
 export async function connectDaemon(
-  { home, traceId, err }: Pick<World, "home" | "traceId" | "err">,
+  { home, token, traceId, err }: Pick<World, "home" | "token" | "traceId" | "err">,
   start: (home: string) => Promise<"ready" | "taken"> = (folder) => startLazily(folder, err),
 ): Promise<Client> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const running = await findDaemon(home);
+    const running = await findDaemon({ home, token });
     if (running !== undefined) return clientOf(sameVersion(running), traceId);
     if (performance.now() > deadline) throw silent(home);
     if ((await start(home)) === "taken") await appearance(home);
@@ -48,7 +48,7 @@ async function startLazily(home: string, err: World["err"]): Promise<"ready" | "
 /** Waits a while for the one that has the home. It may also be gone soon, then starting again will work. */
 async function appearance(home: string): Promise<void> {
   const deadline = performance.now() + 2_000;
-  while (performance.now() < deadline && (await findDaemon(home)) === undefined) {
+  while (performance.now() < deadline && (await findDaemon({ home })) === undefined) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -58,8 +58,8 @@ export function clientOf({ url, token }: Endpoint, traceId?: TraceId): Client {
 }
 
 /** Where the daemon is by now, when it is not where it was. */
-export function movedDaemon(home: string, from: Endpoint): Endpoint | undefined {
-  const now = recordedDaemon(home);
+export function movedDaemon(whose: WhoseDaemon, from: Endpoint): Endpoint | undefined {
+  const now = recordedDaemon(whose);
   return now === undefined || (now.url === from.url && now.token === from.token) ? undefined : now;
 }
 

@@ -3,6 +3,7 @@ import type { Command } from "./command.ts";
 import { nearest, UsageError } from "./flags.ts";
 import { type CommandName, commands, rootHelp } from "./help.ts";
 import { jsonLine, shown } from "./terminal.ts";
+import { tokenVariable } from "./token-variable.ts";
 import { version } from "./version.ts";
 import type { World } from "./world.ts";
 
@@ -101,12 +102,16 @@ async function commandNamed(name: string): Promise<Command> {
 const rootFlags = ["--help", "--version", "--json"];
 
 /** Always what is wrong, and what to do about it. */
-function complain(error: unknown, words: readonly string[], { err }: World): number {
-  const message = error instanceof Error ? error.message : String(error);
-  const hint = hintFor(error, words);
+function complain(error: unknown, words: readonly string[], { err, token }: World): number {
+  const isRefused = token !== undefined && (error as { code?: unknown }).code === "auth.missing";
+  const said = error instanceof Error ? error.message : String(error);
+  const message = isRefused ? `The daemon does not accept the token in ${tokenVariable}` : said;
+  const hint = isRefused ? tokenHint : hintFor(error, words);
   err.write(wantsJson(words) ? jsonLine(problemOf(error, message, hint)) : shown(`error: ${message}\nhint: ${hint}\n`));
   return error instanceof UsageError ? 2 : 1;
 }
+
+const tokenHint = "It may be mistyped, expired, revoked, or of another daemon. Unset the variable to act as the owner";
 
 function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf("--");
@@ -116,7 +121,7 @@ function wantsJson(words: readonly string[]): boolean {
 /** As the daemon's own problems are; seen by its shape, for most commands need none of the error's module. */
 function problemOf(error: unknown, title: string, hint: string): object {
   const { toProblem } = error as { toProblem?: unknown };
-  if (typeof toProblem === "function") return { ...(error as CorralError).toProblem(), hint };
+  if (typeof toProblem === "function") return { ...(error as CorralError).toProblem(), title, hint };
   const [code, status] = error instanceof UsageError ? ["usage", 400] : ["internal", 500];
   return { type: `urn:corral:error:${code}`, title, status, code, retry: "never", hint };
 }

@@ -4,6 +4,7 @@ import { dispatch } from "./dispatch.ts";
 import { folderHere } from "./here.ts";
 import { screenOf } from "./screen.ts";
 import { outputTo } from "./terminal.ts";
+import { takeToken } from "./token-variable.ts";
 
 const outputLost = new Set<(error: NodeJS.ErrnoException) => void>();
 for (const stream of [process.stdout, process.stderr]) {
@@ -19,7 +20,9 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+const token = takeToken(process.env);
 const command = dispatch(process.argv.slice(2), {
+  token,
   home: homeFolder(process.env, process.platform),
   get cwd() {
     return folderHere(() => process.cwd());

@@ -1,19 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DaemonInfo } from "@corral/protocol";
+import type { World } from "./world.ts";
 
 export interface RecordedDaemon extends DaemonInfo {
   readonly token: string;
 }
 
+export type WhoseDaemon = Pick<World, "home" | "token">;
+
 /**
  * What the home says about its daemon. The process is looked up too: after a crash the old port may
  * belong to a stranger, and the token is not for strangers.
  */
-export function recordedDaemon(home: string): RecordedDaemon | undefined {
+export function recordedDaemon({ home, token: given }: WhoseDaemon): RecordedDaemon | undefined {
   try {
     const info = infoIn(readFileSync(join(home, "daemon.json"), "utf8"));
-    const token = readFileSync(join(home, "token"), "utf8").trim();
+    const token = given ?? readFileSync(join(home, "token"), "utf8").trim();
     return info !== undefined && isAlive(info.pid) ? { ...info, token } : undefined;
   } catch {
     return undefined;

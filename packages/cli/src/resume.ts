@@ -11,7 +11,7 @@ const patienceMs = 60_000;
  */
 export function persistently(
   client: Client,
-  { home, err }: World,
+  { home, token, err }: World,
   { session, shell, now = () => performance.now() }: Whose & { now?: () => number } = {},
 ): (broken: Break) => void {
   let since = 0;
@@ -19,7 +19,7 @@ export function persistently(
     if (attempt === 1) since = now();
     // A daemon that only ended this stream is back at the first attempt, without a word.
     if (attempt === 2) err.write("connection to the daemon lost, waiting for it to come back\n");
-    const moved = movedDaemon(home, client.endpoint);
+    const moved = movedDaemon({ home, token }, client.endpoint);
     if (moved !== undefined) client.moveTo(moved);
     if (now() - since > patienceMs) throw givenUp(error, cursor, { session, shell });
   };

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { CorralError, problem } from "@corral/protocol";
+import { tokenVariable } from "./token-variable.ts";
 
 /** Set to true by the bundler; absent in source. */
 declare const CORRAL_BUNDLED: boolean | undefined;
@@ -31,8 +32,8 @@ export function daemonEnvironment(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
-  // A daemon is of no environment, wherever it was started: it must not end with one.
-  const { CORRAL_ENVIRONMENT: _environment, ...own } = env;
+  // A daemon is of no environment, wherever it was started: it must not end with one. And it needs nobody's token.
+  const { CORRAL_ENVIRONMENT: _environment, [tokenVariable]: _token, ...own } = env;
   return { NODE_COMPILE_CACHE: join(home, "cache"), ...own };
 }
 

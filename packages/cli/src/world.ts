@@ -15,6 +15,8 @@ export interface Screen {
 /** What a command touches outside itself. */
 export interface World {
   readonly home: string;
+  /** Used in place of the owner's, however wrong it is: whoever gave it does not want to act as the owner. */
+  readonly token?: string | undefined;
   readonly cwd: string;
   /** All that the command asks for is of this trace. */
   readonly traceId: TraceId;

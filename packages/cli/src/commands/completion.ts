@@ -39,8 +39,8 @@ export function completionOf(all: () => Promise<readonly Command[]>): Command {
 }
 
 /** For the scripts: ids with titles. Nobody wants a daemon started, or to read a complaint, for a key that was pressed. */
-async function offerSessions({ home, out }: World): Promise<number> {
-  const daemon = recordedDaemon(home);
+async function offerSessions({ home, token, out }: World): Promise<number> {
+  const daemon = recordedDaemon({ home, token });
   if (daemon === undefined) return 0;
   const signal = AbortSignal.timeout(1_000);
   const views = await createClient(daemon)

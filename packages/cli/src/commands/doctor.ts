@@ -33,7 +33,7 @@ Exit code: 0 agents can work, 1 something they need is missing.`,
 
 /** By the running daemon, or else by its program, which examines and ends. */
 async function examination(world: World): Promise<DoctorReport> {
-  const running = await findDaemon(world.home);
+  const running = await findDaemon(world);
   if (running?.version !== version) return probe(world);
   return clientOf(running, world.traceId).daemon.doctor({ signal: AbortSignal.timeout(60_000) });
 }

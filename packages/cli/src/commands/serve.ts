@@ -35,7 +35,7 @@ function become(
   argv: string[],
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  if (process.execve === undefined || process.platform === "win32") return accompany(program, argv);
+  if (process.execve === undefined || process.platform === "win32") return accompany(program, argv, variables);
   const environment = Object.fromEntries(
     Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
@@ -43,8 +43,12 @@ function become(
 }
 
 /** Where a process cannot turn into another: a child with the same ends, signals passed on. */
-async function accompany(program: string, argv: string[]): Promise<number> {
-  const child = spawn(program, argv, { stdio: "inherit" });
+async function accompany(
+  program: string,
+  argv: string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const child = spawn(program, argv, { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);

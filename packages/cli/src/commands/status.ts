@@ -1,5 +1,6 @@
 import type { Answer } from "@corral/client";
 import type { ConfigView, DaemonStatus, RulesView } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 import { traceparent } from "@corral/protocol/trace";
 import { defineCommand } from "../command.ts";
 import { configComplaints, rulesComplaints } from "../complaints.ts";
@@ -25,7 +26,7 @@ export const status = defineCommand({
   args: { json: { type: "boolean", description: "print one line of JSON" } },
   words: "none",
   async run({ json }, world) {
-    const recorded = recordedDaemon(world.home);
+    const recorded = recordedDaemon(world);
     const found = recorded === undefined ? undefined : await ask(recorded, world);
     if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
     else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
@@ -44,8 +45,10 @@ async function ask(recorded: RecordedDaemon, world: World): Promise<Known | unde
   try {
     const answer = await get("/api/status", recorded, world);
     const told = (await answer.json()) as DaemonStatus;
+    if (answer.status === 401 && world.token !== undefined) throw new CorralError("auth.missing", "Not authenticated");
     return answer.ok ? { ...told, ...(info.stopping === true ? { stopping: true } : {}) } : info;
-  } catch {
+  } catch (error) {
+    if (error instanceof CorralError) throw error;
     return undefined;
   }
 }

@@ -40,10 +40,10 @@ const outcomes = {
 
 /** Asks the daemon of this home to end, and waits until it has. */
 export async function endDaemon(
-  { home, traceId }: Pick<World, "home" | "traceId">,
+  { home, token, traceId }: Pick<World, "home" | "token" | "traceId">,
   now: boolean,
 ): Promise<keyof typeof outcomes> {
-  const daemon = recordedDaemon(home);
+  const daemon = recordedDaemon({ home, token });
   if (daemon === undefined) return "not-running";
   const { pid } = daemon;
   const isSilent = (await ask(clientOf(daemon, traceId), pid, now)) === "silent";

@@ -79,7 +79,9 @@ async function create(wish: CreateToken, { world, json }: Show): Promise<number>
   }
   world.out.write(`${created.token}\n`);
   world.err.write(
-    shown(`${line(created)}\nThe token above is told this once. Send it as \`Authorization: Bearer TOKEN\`.\n`),
+    shown(
+      `${line(created)}\nThe token above is told this once. Send it as \`Authorization: Bearer TOKEN\`, or set CORRAL_TOKEN for \`corral\`.\n`,
+    ),
   );
   return 0;
 }

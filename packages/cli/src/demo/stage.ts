@@ -27,7 +27,7 @@ export interface DemoStage {
 
 export async function makeStage(world: World, pace: Pace): Promise<DemoStage> {
   const folder = mkdtempSync(join(tmpdir(), "corral-demo-"));
-  const own = { ...world, home: join(folder, "home"), cwd: join(folder, "leap") };
+  const own = { ...world, token: undefined, home: join(folder, "home"), cwd: join(folder, "leap") };
   const script = join(folder, "play.json");
   const decide = (answer: AnswerGiven) => writeFileSync(script, JSON.stringify(play(answer, pace)));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
