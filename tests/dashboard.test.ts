@@ -26,6 +26,16 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     await page.goto(await link(stage));
     await page.getByText("None yet.").waitFor();
     expect(page.url()).not.toContain("code");
+    const projects = page.getByRole("region", { name: "Projects" });
+    expect(await projects.count()).toBe(0);
+
+    await stage.client().projects.register({ path: stage.repository });
+    const registered = projects.getByRole("listitem").filter({ hasText: stage.repository });
+    await registered.getByText("no session yet").waitFor();
+    await picture(page, "project");
+    await page.reload();
+    await registered.getByText("no session yet").waitFor();
+    await page.getByText("None yet.").waitFor();
 
     const session = await newSession(stage);
     await page.getByRole("link", { name: "repository" }).click();

@@ -6,6 +6,7 @@ import { explain } from "../connection/explain.ts";
 import { createFollowing } from "../connection/following.ts";
 import { Trouble } from "../connection/trouble.tsx";
 import { linkTo } from "../place.ts";
+import { ProjectList } from "../projects/project-list.tsx";
 import { shortId } from "./short-id.ts";
 import { StateBadge } from "./state-badge.tsx";
 import { UnsafeBadge } from "./unsafe-badge.tsx";
@@ -63,6 +64,9 @@ export function SessionList(props: { readonly client: Client }) {
               )}
             </For>
           </ul>
+        </Show>
+        <Show when={views.projects.length > 0}>
+          <ProjectList projects={views.projects} sessions={views.sessions} />
         </Show>
       </Show>
     </main>
