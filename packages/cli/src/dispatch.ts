@@ -1,7 +1,7 @@
 import type { CorralError } from "@corral/protocol";
 import type { Command } from "./command.ts";
 import { nearest, UsageError } from "./flags.ts";
-import { type CommandName, commands, rootHelp } from "./help.ts";
+import { aliases, type CommandName, commands, rootHelp } from "./help.ts";
 import { jsonLine, shown } from "./terminal.ts";
 import { tokenVariable } from "./token-variable.ts";
 import { version } from "./version.ts";
@@ -53,9 +53,6 @@ const load: Record<CommandName, () => Promise<Command>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   completion: async () => completionOf(() => Promise.all(Object.values(load).map((each) => each()))),
 };
-
-/** Other names that people try first. */
-const aliases: Readonly<Record<string, CommandName>> = { resume: "continue" };
 
 async function completionOf(all: () => Promise<readonly Command[]>): Promise<Command> {
   return (await import("./commands/completion.ts")).completionOf(all);

@@ -152,6 +152,9 @@ export const commands = {
 
 export type CommandName = keyof typeof commands;
 
+/** Other names that people try first. */
+export const aliases: Readonly<Record<string, CommandName>> = { resume: "continue" };
+
 export function rootHelp(version: string, out: Output): string {
   const entries = Object.entries<Entry>(commands);
   const width = Math.max(...entries.map(([name]) => name.length));

@@ -5,7 +5,7 @@ import { fish } from "../completion/fish.ts";
 import type { Completed } from "../completion/table.ts";
 import { zsh } from "../completion/zsh.ts";
 import { UsageError } from "../flags.ts";
-import { commands, flagsOf } from "../help.ts";
+import { aliases, commands, flagsOf } from "../help.ts";
 import { recordedDaemon } from "../recorded.ts";
 import { shown } from "../terminal.ts";
 import type { World } from "../world.ts";
@@ -32,7 +32,8 @@ export function completionOf(all: () => Promise<readonly Command[]>): Command {
       const shell = name !== undefined && Object.hasOwn(shells, name) ? shells[name] : undefined;
       if (shell === undefined || stray !== undefined)
         throw new UsageError("which shell?", `One of: ${Object.keys(shells).join(", ")}`);
-      out.write(shell((await all()).map(completed)));
+      const table = (await all()).map(completed);
+      out.write(shell([...table, ...aliased(table)]));
       return 0;
     },
   });
@@ -48,6 +49,13 @@ async function offerSessions({ home, token, out }: World): Promise<number> {
     .catch(() => []);
   for (const { id, title } of views) out.write(`${id}\t${shown(title.replaceAll(/[\n\t]/g, " "))}\n`);
   return 0;
+}
+
+/** Commands once more, by their other names. */
+function aliased(table: readonly Completed[]): readonly Completed[] {
+  return Object.entries(aliases).flatMap(([name, of]) =>
+    table.filter((each) => each.name === of).map((each) => ({ ...each, name, summary: `the same as ${of}` })),
+  );
 }
 
 function completed({ name, args, choices = [], takesSessions = false }: Command): Completed {

@@ -94,6 +94,8 @@ describe.each(Object.entries(shells))("in %s", (shell, offers) => {
       const sorted = (line: string) => offers(completion, line).toSorted();
       expect(sorted("corral sta")).toEqual(["status"]);
       expect(sorted("corral hel")).toEqual(["help"]);
+      expect(sorted("corral resu")).toEqual(["resume"]);
+      expect(sorted("corral resume --j")).toEqual(["--json"]);
       expect(sorted("corral --v")).toEqual(["--version"]);
       expect(sorted("corral events --")).toEqual([
         "--after",
