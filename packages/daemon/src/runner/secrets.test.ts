@@ -41,17 +41,21 @@ test("a secret is masked in all that a session says, prints, keeps and tells its
   await session.prompt("go on");
   const first = await model.nextRequest();
   first.answer(
-    thinks(`It is ${key}, I think.`),
+    thinks(`Perhaps ${key}, I think.`),
     says(`The key is ${key}, as you know.`, { pieces: 20, everyMs: 10 }),
     callsTool("shell", {
       command:
-        "printf 'It is '; head -c 11 key.txt; until test -e go; do sleep 0.05; done; tail -c +12 key.txt; echo .; cat key.txt >&2",
+        "printf 'It is '; head -c 11 key.txt; until test -e go; do sleep 0.05; done; tail -c +12 key.txt; echo .; " +
+        "until test -e heard; do sleep 0.05; done; cat key.txt >&2",
     }),
     callsTool("read", { path: "key.txt" }),
     callsTool("shell", { command: "cat long.txt; false" }),
   );
   await session.outputs("It is ");
   writeFileSync(join(folderOf(daemon), "go"), "");
+  // Pieces that nobody has heard yet when a call ends are not sent any more.
+  await session.outputs(".\n");
+  writeFileSync(join(folderOf(daemon), "heard"), "");
   const second = await model.nextRequest();
   second.answer(says("done"));
   await session.until("activity.settled");
