@@ -63,6 +63,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   shells: ["log", "secrets", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.
   questions: ["log", "sessions", "faults"],
+  // What was taken out of a workspace is put back where it is known how.
+  "held-back": ["log", "environments", "sessions", "questions", "faults"],
   // Which names are obeyed in a workspace is known where they are shielded.
   rules: ["log", "questions", "config", "environments"],
   permits: ["log", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
 import type { SessionId } from "@corral/protocol";
@@ -60,6 +60,60 @@ test("in place an agent works in the user's own folder, alone, and cannot touch 
   await rests(stage, session!);
   await daemon.end("SIGTERM");
 });
+
+test("what a command plants in place is taken aside and asked about, also after a crash, and both answers are kept to", async () => {
+  await using stage = await setStage();
+  giveToUser(stage);
+  mkdirSync(join(stage.repository, "sub"));
+  writeFileSync(join(stage.repository, "sub/.mcp.json"), "mine\n");
+  giveToUser(stage);
+  let daemon = await stage.serve();
+  const run = stage.corral("run", "--json", "--workspace", "in-place", "plant");
+  const command =
+    "echo evil >.envrc; mkdir sub/.vscode; echo {} >sub/.vscode/tasks.json; echo other >x; mv x sub/.mcp.json";
+  (await stage.model.nextRequest()).answer(callsTool("shell", { command }));
+  await eventsUntil(stage.client(), "question.asked");
+  expect(await run.exit).toBe(3);
+  const [approval] = await stage.client().questions.list();
+  await daemon.end("SIGTERM");
+  // The daemon dies when the names were taken, and before it has asked about them.
+  daemon = await stage.serve({ fault: "held-back.asking:1" });
+  await stage.client().questions.answer(approval!.id, { choice: "once" });
+  await daemon.gone;
+  const there = [".envrc", "sub/.vscode", "x"].filter((path) => existsSync(join(stage.repository, path)));
+  expect(there).toEqual([]);
+  daemon = await stage.serve();
+  const answered = await stage.model.nextRequest();
+  expect(JSON.stringify(answered.toolResults)).toContain("held back: .envrc, sub/.mcp.json, sub/.vscode");
+  const { id, session, about } = await asked(stage, "held-back");
+  expect(about).toMatchObject({
+    diff: "+++ .envrc\n+evil\n+++ sub/.mcp.json\n-mine\n+other\n+++ sub/.vscode/tasks.json\n+{}",
+  });
+  await stage.client().questions.answer(id, { choice: "once" });
+  await eventsUntil(stage.client(), "workspace.held-back-settled", { session: session });
+  const contentOf = (path: string) => readFileSync(join(stage.repository, path), "utf8");
+  writeFileSync(join(stage.repository, "x"), "more\n");
+  giveToUser(stage);
+  const placed = [".envrc", "sub/.mcp.json", "sub/.vscode/tasks.json"].map(contentOf);
+  expect(placed).toEqual(["evil\n", "other\n", "{}\n"]);
+  // Nothing is asked about twice, and the next ones are told no.
+  answered.answer(callsTool("shell", { command: "cp x .zshenv; mv x sub/.mcp.json; cat sub/.vscode/*" }));
+  await stage.client().questions.answer((await asked(stage, "approval")).id, { choice: "once" });
+  const last = await stage.model.nextRequest();
+  expect(JSON.stringify(last.toolResults)).toContain("held back: .zshenv, sub/.mcp.json");
+  await stage.client().questions.answer((await asked(stage, "held-back")).id, { choice: "deny" });
+  last.answer(says("done"));
+  await eventsUntil(stage.client(), "activity.settled", { session: session });
+  expect([existsSync(join(stage.repository, ".zshenv")), contentOf("sub/.mcp.json")]).toEqual([false, "other\n"]);
+  expect(await stage.client().questions.list()).toEqual([]);
+  await daemon.end("SIGTERM");
+});
+
+/** The only question that is open, when it is of that kind. */
+async function asked(stage: Stage, kind: string) {
+  await expect.poll(async () => (await stage.client().questions.list()).map(({ about }) => about.kind)).toEqual([kind]);
+  return (await stage.client().questions.list())[0]!;
+}
 
 /** What the commands say of a session in place, once it has come to rest. */
 async function rests(stage: Stage, session: SessionId): Promise<void> {

@@ -1,4 +1,11 @@
-import { type AnswerGiven, answerWords, type AskedQuestion, type QuestionState, reasonOf } from "@corral/protocol";
+import {
+  type AnswerGiven,
+  answerWords,
+  type AskedQuestion,
+  type HeldBackName,
+  type QuestionState,
+  reasonOf,
+} from "@corral/protocol";
 import { UsageError } from "./flags.ts";
 import { shownInLine } from "./terminal.ts";
 import { callHeading } from "./transcript.ts";
@@ -21,7 +28,12 @@ export function questionLines(question: Question, remainingMs?: number): readonl
     ...(about.kind === "approval"
       ? [callHeading(about.tool, about.arguments, wholeCall), `  ${shownInLine(reasonOf(about))}`]
       : []),
-    ...(about.kind === "approval" && about.diff !== undefined ? about.diff.trimEnd().split("\n") : []),
+    ...(about.kind === "held-back"
+      ? about.names.map(({ path, was, restored, why }) =>
+          shownInLine(`held back: ${path} (${heldBackHow({ was, restored })}; ${why})`),
+        )
+      : []),
+    ...("diff" in about && about.diff !== undefined ? about.diff.trimEnd().split("\n") : []),
     text,
     ...choices.map(({ label, note }, at) =>
       shownInLine(`  ${at + 1}  ${label}${note === undefined || note === shared ? "" : `  (${note})`}`),
@@ -30,6 +42,13 @@ export function questionLines(question: Question, remainingMs?: number): readonl
     ...usual,
     ...limit,
   ];
+}
+
+function heldBackHow({ was, restored }: Pick<HeldBackName, "was" | "restored">): string {
+  if (was === "made") return "a command made it";
+  return restored === true
+    ? "a command changed it, and it is again what it was"
+    : "a command changed it, and it is gone: what it was is not known";
 }
 
 /** What one can type, for a prompt. */

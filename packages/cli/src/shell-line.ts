@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Client } from "@corral/client";
 import {
+  heldBackWords,
   type CommandId,
   type CommandResult,
   type CommandView,
@@ -289,9 +290,11 @@ export function ended(outcome: Ended, { goesOn, isLast = false }: { goesOn: bool
   const { result } = outcome;
   const notice = noticeOf(outcome, { goesOn });
   const refusal = result === undefined ? undefined : refusalIn(result);
+  const heldBack = heldBackWords(result?.heldBack, "person");
   const said = [
     ...(notice === undefined ? [] : [notice]),
     ...(refusal === undefined ? [] : [refusal]),
+    ...(heldBack === undefined ? [] : [heldBack]),
     ...(result?.limit === undefined && result?.timedOut !== true
       ? []
       : [`it ran into its limit: ${result.limit ?? "time"}`]),

@@ -1,5 +1,6 @@
 import { Countdown } from "./countdown.ts";
 import {
+  heldBackWords,
   type CommandResult,
   commandResult,
   type Delta,
@@ -338,13 +339,14 @@ function resultText(result: unknown, exitCodes: "all" | "bad", tool: string | un
 }
 
 function commandText(
-  { stdout, stderr, exitCode, timedOut, shellRespawned, artifacts = {} }: CommandResult,
+  { stdout, stderr, exitCode, timedOut, shellRespawned, artifacts = {}, heldBack }: CommandResult,
   exitCodes: "all" | "bad",
 ): string {
   const notes = [
     ...(timedOut ? ["(ran out of time)"] : []),
     ...(exitCode === 0 && exitCodes === "bad" ? [] : [`(exit ${exitCode})`]),
     ...(shellRespawned ? ["(the shell was started anew)"] : []),
+    ...(heldBack === undefined ? [] : [`(${heldBackWords(heldBack)})`]),
     ...Object.entries(artifacts).flatMap(([stream, kept]) =>
       kept === undefined ? [] : [`(the whole of ${stream} is in ${kept.url})`],
     ),

@@ -1035,6 +1035,7 @@ export interface Api {
                     | undefined;
                 }
               | undefined;
+            heldBack?: { path: string; state: "aside" | "there"; folder?: string | undefined }[] | undefined;
           };
         }
       | {
@@ -1068,6 +1069,7 @@ export interface Api {
                     | undefined;
                 }
               | undefined;
+            heldBack?: { path: string; state: "aside" | "there"; folder?: string | undefined }[] | undefined;
           };
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
@@ -1112,6 +1114,7 @@ export interface Api {
                     | undefined;
                 }
               | undefined;
+            heldBack?: { path: string; state: "aside" | "there"; folder?: string | undefined }[] | undefined;
           };
         }
       | {
@@ -1145,6 +1148,7 @@ export interface Api {
                     | undefined;
                 }
               | undefined;
+            heldBack?: { path: string; state: "aside" | "there"; folder?: string | undefined }[] | undefined;
           };
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
@@ -1722,6 +1726,18 @@ export interface Api {
                     host?: string | undefined;
                   }[]
                 | undefined;
+            }
+          | {
+              kind: "held-back";
+              names: {
+                path: string;
+                kind: "file" | "folder" | "link" | "other";
+                was: "made" | "changed";
+                restored?: boolean | undefined;
+                why: string;
+              }[];
+              diff: string;
+              folder: string;
             };
         text: string;
         choices: { id: string; label: string; note?: string | undefined }[];
@@ -1789,6 +1805,18 @@ export interface Api {
                   host?: string | undefined;
                 }[]
               | undefined;
+          }
+        | {
+            kind: "held-back";
+            names: {
+              path: string;
+              kind: "file" | "folder" | "link" | "other";
+              was: "made" | "changed";
+              restored?: boolean | undefined;
+              why: string;
+            }[];
+            diff: string;
+            folder: string;
           };
       text: string;
       choices: { id: string; label: string; note?: string | undefined }[];
@@ -1856,6 +1884,18 @@ export interface Api {
                     host?: string | undefined;
                   }[]
                 | undefined;
+            }
+          | {
+              kind: "held-back";
+              names: {
+                path: string;
+                kind: "file" | "folder" | "link" | "other";
+                was: "made" | "changed";
+                restored?: boolean | undefined;
+                why: string;
+              }[];
+              diff: string;
+              folder: string;
             };
         text: string;
         choices: { id: string; label: string; note?: string | undefined }[];
@@ -1924,6 +1964,18 @@ export interface Api {
                     host?: string | undefined;
                   }[]
                 | undefined;
+            }
+          | {
+              kind: "held-back";
+              names: {
+                path: string;
+                kind: "file" | "folder" | "link" | "other";
+                was: "made" | "changed";
+                restored?: boolean | undefined;
+                why: string;
+              }[];
+              diff: string;
+              folder: string;
             };
         text: string;
         choices: { id: string; label: string; note?: string | undefined }[];

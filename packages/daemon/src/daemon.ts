@@ -19,6 +19,7 @@ import { egressProjections, openEgress } from "./egress/index.ts";
 import { mustHaveDescriptors } from "./descriptors/index.ts";
 import { type EnvironmentDrivers, limitsFrom, openTrials, type UsualContainer, wishOf } from "./environments/index.ts";
 import { endLeftJails } from "./git/index.ts";
+import { openHeldBack } from "./held-back/index.ts";
 import { openGateway, openMeter, requestProjections } from "./gateway/index.ts";
 import { diskUse, lockHome, openHome, ownerToken, removeDaemonInfo, writeDaemonInfo } from "./home/index.ts";
 import type { Log, Projection } from "./log/index.ts";
@@ -189,6 +190,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     onAnswer: (asked, answer, by) => permits.keepAlways(asked, answer, by),
     onDefect: complainingTo(parts.logger.child({ component: "questions" })),
   });
+  const heldBack = openHeldBack({
+    log,
+    home: home.folder,
+    onDefect: complainingTo(parts.logger.child({ component: "held-back" })),
+  });
   const foreman = openForeman({
     log,
     host,
@@ -261,6 +267,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     closeTerminals: (session) => terminals.closeAll(session),
     removeFiles: async (session) => {
       removeCutParts(cutPartsFolder(home.folder), session);
+      heldBack.remove(session);
       await artifacts.removeOf(session);
       await workspaces.remove(session);
       await snapshots.remove(session);
@@ -329,6 +336,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await egress.begin();
   await questions.begin();
   await permits.keepWhatWasAnswered();
+  await heldBack.begin();
   await foreman.begin();
   await shells.begin();
   await terminals.begin();
@@ -396,6 +404,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await sweepEnvironments(log, parts.drivers, { onFailure, signal: AbortSignal.timeout(lastSweepMs) });
     await gateway.close();
     await egress.close();
+    await heldBack.close();
     questions.close();
     tokens.close();
     meter.close();

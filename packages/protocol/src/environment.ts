@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { artifactNamed } from "./artifact.ts";
+import { heldBackNote } from "./held-back.ts";
 import { environmentId } from "./id.ts";
 import { hostPattern } from "./network.ts";
 
@@ -117,6 +118,8 @@ export const commandResult = z.object({
   shellRespawned: z.boolean(),
   /** The whole of an output that was cut. */
   artifacts: z.object({ stdout: artifactNamed.optional(), stderr: artifactNamed.optional() }).optional(),
+  /** Names that others obey and that were found in the user's own folder after it, or while it ran. */
+  heldBack: z.array(heldBackNote).optional(),
 });
 export type CommandResult = z.infer<typeof commandResult>;
 

@@ -3,6 +3,7 @@ import { artifactAnnounced, artifactExpired, artifactKept } from "./artifact.ts"
 import { callChange } from "./call.ts";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
+import { heldBackName } from "./held-back.ts";
 import {
   activityId,
   answerId,
@@ -138,6 +139,16 @@ export const eventData = {
   "workspace.discarded": discarded,
   /** As it was before it was discarded. */
   "workspace.restored": discarded,
+  /** Names that others obey were taken out of the user's own folder. The question of that id is asked about them. */
+  "workspace.held-back": z.object({ id: questionId, names: z.array(heldBackName) }),
+  /** What came of the answer. `left`: it stays aside, in the folder named. */
+  "workspace.held-back-settled": z.object({
+    id: questionId,
+    names: z.array(
+      z.object({ path: z.string(), outcome: z.enum(["put-back", "left"]), reason: z.string().optional() }),
+    ),
+    folder: z.string().optional(),
+  }),
   /** It rested for so long that its folder was removed. Its branch stays; the next work begins from there. */
   "workspace.cleared": z.object({ commit: z.string() }),
 

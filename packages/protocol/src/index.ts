@@ -1,3 +1,4 @@
+export { type HeldBackName, heldBackName, type HeldBackNote, heldBackNote, heldBackWords } from "./held-back.ts";
 export {
   type ArtifactKind,
   artifactKind,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { activityId, answerId, callId, projectId, questionId, sessionId, turnId } from "./id.ts";
+import { heldBackName } from "./held-back.ts";
 import { type AlwaysFor, ruleMatch } from "./rule.ts";
 
 /** One of the answers that are offered. */
@@ -42,6 +43,15 @@ export const questionAbout = z.discriminatedUnion("kind", [
     host: z.string(),
     port: z.int().nonnegative(),
     always: z.array(ruleMatch).optional(),
+  }),
+  /** What a command made or changed in the user's own folder and others obey. It was taken aside, and an approval puts exactly that in place. */
+  z.object({
+    kind: z.literal("held-back"),
+    names: z.array(heldBackName),
+    /** All of its content, where it can be shown. */
+    diff: z.string(),
+    /** Where it lies meanwhile. */
+    folder: z.string(),
   }),
 ]);
 export type QuestionAbout = z.infer<typeof questionAbout>;

@@ -65,6 +65,7 @@ export const commandFacts = z.object({
   stderrBytes: z.int(),
   /** The whole of an output that is too long for a result. */
   artifacts: commandResult.shape.artifacts,
+  heldBack: commandResult.shape.heldBack,
 });
 export type CommandFacts = z.infer<typeof commandFacts>;
 

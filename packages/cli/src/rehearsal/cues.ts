@@ -26,9 +26,13 @@ export function cuesIn(events: Iterable<NewEvent | StoredEvent>): Cues {
 }
 
 /** What a question is about, in the same words in the session that was and in the one that is. */
-export type Place = { readonly turn: number; readonly call: number } | { readonly host: string; readonly port: number };
+export type Place =
+  | { readonly turn: number; readonly call: number }
+  | { readonly host: string; readonly port: number }
+  | { readonly names: readonly string[] };
 
 function wordsFor(place: Place): string {
+  if ("names" in place) return place.names.toSorted().join("\n");
   return "host" in place ? `${place.host}:${place.port}` : `${place.turn}/${place.call}`;
 }
 
@@ -48,6 +52,7 @@ export class Places {
 
   /** Undefined: nobody has heard of the call. */
   of(about: EventData<"question.asked">["about"]): Place | undefined {
+    if (about.kind === "held-back") return { names: about.names.map(({ path }) => path) };
     return about.kind === "host" ? about : this.#places.get(about.callId);
   }
 }

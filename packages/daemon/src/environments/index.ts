@@ -24,4 +24,12 @@ export type { Terminal } from "./terminals/port.ts";
 export { openTrials } from "./trials.ts";
 export { followWhole, mostInResult, type OutputPlace } from "./whole-output.ts";
 export { aloneWishOf, shellWishOf, type UsualContainer, wishOf } from "./wish.ts";
-export { ownerOf, whyPathObeyed } from "./walled/index.ts";
+export {
+  type HeldBack,
+  heldBackIn,
+  type HeldContent,
+  heldContents,
+  ownerOf,
+  putBack,
+  whyPathObeyed,
+} from "./walled/index.ts";

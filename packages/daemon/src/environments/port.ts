@@ -11,6 +11,7 @@ import type {
 } from "@corral/protocol";
 import type { Readable, Writable } from "node:stream";
 import type { Files } from "./files/port.ts";
+import type { HeldBack } from "./walled/held-back.ts";
 import type { Terminal, TerminalSize } from "./terminals/port.ts";
 
 /**
@@ -107,6 +108,8 @@ export interface EnvironmentPlan {
   readonly volumes: ContainerVolumes;
   /** Added to the small list of variables that every environment has. Never a secret. */
   readonly variables: Readonly<Record<string, string>>;
+  /** By whose id what is taken out of the user's own folder is kept; without: the environment's own. */
+  readonly heldBackFor?: string;
 }
 
 export interface Environment {
@@ -139,6 +142,13 @@ export interface Environment {
   readonly isOpen: boolean;
   /** Why it was ended without being asked to, in words for people; undefined: it was not, or nobody knows. */
   readonly endedBecause?: string | undefined;
+  /**
+   * In the user's own folder: looks for names that others obey and that were made or changed there, and takes them aside. It does so by itself after
+   * each command and when it ends; this is for what is left in the background.
+   */
+  look?(): Promise<void>;
+  /** Told of all that was taken aside. */
+  onHeldBack?(listener: (held: HeldBack) => void): void;
   /** Lets go without ending it: running commands go on and can be found again. */
   detach(): void;
   /**

@@ -111,7 +111,7 @@ export function openPermits({ log, home, config, rules, sessions, shells, questi
     kept: readonly RuleMatch[],
   ): Promise<void> {
     const scope = alwaysFor.safeParse(choice);
-    if (about.kind === "agent" || !scope.success || projectId === undefined) return;
+    if (!("always" in about) || !scope.success || projectId === undefined) return;
     const agent = (await sessions.terms(session))?.agent;
     const missing = (about.always ?? []).filter((match) => !kept.some((each) => isDeepStrictEqual(each, match)));
     for (const match of missing)

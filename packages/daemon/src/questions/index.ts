@@ -1,3 +1,3 @@
-export { questionProjections } from "./projection.ts";
+export { interrupted, questionProjections } from "./projection.ts";
 export { openQuestions, type Questions } from "./questions.ts";
 export { hostQuestion } from "./host-question.ts";

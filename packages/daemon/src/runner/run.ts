@@ -106,7 +106,9 @@ export function startRun(
   }
 }
 
-async function work(agent: AgentKind, desk: RunDesk, bell: Bell): Promise<void> {
+type SessionDesk = RunDesk<SessionSurroundings>;
+
+async function work(agent: AgentKind, desk: SessionDesk, bell: Bell): Promise<void> {
   if (needsPlace(desk.history) && !(await desk.claimPlace())) return;
   for (let look = true; ; look ||= bell.heard()) {
     if (mayPromote(desk.history) && (look || desk.history.activity === undefined)) {
@@ -147,7 +149,7 @@ function mayPromote({ activity }: History): boolean {
 }
 
 /** One step of an activity. False: it waits for a person. */
-async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Promise<boolean> {
+async function step(agent: AgentKind, desk: SessionDesk, activity: OpenActivity): Promise<boolean> {
   const { id } = activity;
   if (activity.turn === undefined) {
     if (activity.endRequested) return settle(desk, event("activity.settled", { id, outcome: "interrupted" }));
@@ -177,7 +179,7 @@ async function step(agent: AgentKind, desk: RunDesk, activity: OpenActivity): Pr
 }
 
 /** What keeps it from being opened, if anything does. */
-function openingOf({ surroundings }: RunDesk): Promise<unknown> {
+function openingOf({ surroundings }: SessionDesk): Promise<unknown> {
   return surroundings.environment().then(
     () => undefined,
     (error: unknown) => error,
@@ -185,15 +187,17 @@ function openingOf({ surroundings }: RunDesk): Promise<unknown> {
 }
 
 function settleFailed(
-  desk: RunDesk,
+  desk: SessionDesk,
   id: ActivityId,
   { code, message, hint }: { code: string; message: string; hint: string | undefined },
-): true {
+): Promise<true> {
   const error = { code, message, ...(hint === undefined ? {} : { hint }) };
   return settle(desk, event("activity.settled", { id, outcome: "failed", error }));
 }
 
-function settle(desk: RunDesk, settled: ReturnType<typeof event>): true {
+async function settle(desk: SessionDesk, settled: ReturnType<typeof event>): Promise<true> {
+  // What cannot be looked at now is looked at when the environment ends.
+  await desk.surroundings.look().catch(() => undefined);
   desk.record(settled);
   return true;
 }

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
-import type { Desk, Surroundings } from "../agents/index.ts";
+import { type Desk, RunOver, type Surroundings } from "../agents/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import {
   BridgeKeeping,
@@ -9,6 +9,7 @@ import {
   type EnvironmentDriver,
   type EnvironmentDrivers,
   type LeftResults,
+  type HeldBack,
   planOf,
 } from "../environments/index.ts";
 import {
@@ -124,6 +125,12 @@ export class SessionSurroundings implements Surroundings {
     await Promise.race([this.#world.snapshotted(), abortOf(signal)]);
   }
 
+  /** Takes aside what is left in the user's own folder of names that others obey, as far as an environment is open. */
+  async look(): Promise<void> {
+    const environment = await this.#current?.catch(() => undefined);
+    if (environment?.isOpen === true) await environment.look?.();
+  }
+
   /** Resolves when nothing is being opened. */
   async settled(): Promise<void> {
     await this.#current?.catch(() => undefined);
@@ -166,7 +173,17 @@ export class SessionSurroundings implements Surroundings {
     if (found.kind === "gone") this.#isSuccessor = true;
     const environment = found.kind === "open" ? found.environment : await this.#openNew(found);
     this.#found = Promise.resolve({ kind: "open", environment });
+    environment.onHeldBack?.((held) => this.#tellOf(held));
     return environment;
+  }
+
+  /** The daemon asks about it. Where that cannot be recorded any more, it finds it by itself. */
+  #tellOf({ id, names }: HeldBack): void {
+    try {
+      this.#desk.record(event("workspace.held-back", { id, names: names.map((each) => ({ ...each })) }));
+    } catch (error) {
+      if (!(error instanceof RunOver)) throw error;
+    }
   }
 
   async #wayOut(): Promise<string | undefined> {
@@ -224,6 +241,7 @@ export class SessionSurroundings implements Surroundings {
         limits: this.#world.limits,
         ...(this.#egress === undefined ? {} : { egress: this.#egress }),
         variables: workspace.variables,
+        heldBackFor: this.#desk.session,
       }),
     );
     try {

@@ -151,7 +151,7 @@ export function applyTurnEvent(turn: Turn, { type, data }: NewEvent): void {
       return;
     case "question.asked": {
       const { id, about } = data;
-      const call = about.kind === "host" ? undefined : turn.calls.find((each) => each.id === about.callId);
+      const call = !("callId" in about) ? undefined : turn.calls.find((each) => each.id === about.callId);
       if (call !== undefined) call.question = { id, about, end: undefined };
       return;
     }

@@ -314,6 +314,7 @@ export class HeldShell {
         limits: this.#world.limits(),
         ...(egress === undefined ? {} : { egress }),
         variables,
+        heldBackFor: this.id,
       }),
     );
     try {

@@ -1,4 +1,4 @@
-import { type CommandResult, type LimitHit, refusalIn } from "@corral/protocol";
+import { type CommandResult, heldBackWords, type LimitHit, refusalIn } from "@corral/protocol";
 import { z } from "zod";
 import { type CommandResults, followWhole, mostInResult, quoted, type Shell } from "../environments/index.ts";
 import { onlyReads } from "./reading.ts";
@@ -62,10 +62,12 @@ export const shellTool: Tool<z.infer<typeof parameters>, CommandResult> = {
 
   describe(result) {
     const refusal = refusalIn(result);
+    const heldBack = heldBackWords(result.heldBack);
     const limit = result.limit ?? (result.timedOut ? "time" : undefined);
     const notes = [
       limit === undefined ? "" : `(${limits[limit]})`,
       refusal === undefined ? "" : `(${refusal})`,
+      heldBack === undefined ? "" : `(${heldBack})`,
       result.shellRespawned ? "(the shell ended and was started anew: working directory and variables are reset)" : "",
       result.exitCode === 0 ? "" : `(exit code ${result.exitCode})`,
       wholeNote("stdout", result),

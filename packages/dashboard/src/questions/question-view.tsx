@@ -25,7 +25,12 @@ export function QuestionView(props: { readonly question: QuestionEntry; onAnswer
           </>
         )}
       </Show>
-      <Show when={props.question.about.kind === "approval" && props.question.about.diff}>
+      <Show when={props.question.about.kind === "held-back" && props.question.about}>
+        {(about) => (
+          <For each={about().names}>{({ path, why }) => <p class="quiet">{visible(`${path}: ${why}`)}</p>}</For>
+        )}
+      </Show>
+      <Show when={"diff" in props.question.about && props.question.about.diff}>
         {(diff) => <pre>{visible(diff())}</pre>}
       </Show>
       <Show when={isOpen()} fallback={<p class="quiet">{visible(props.question.end ?? "")}</p>}>

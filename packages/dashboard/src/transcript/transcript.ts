@@ -26,6 +26,7 @@ import {
   toolWords,
   type Attachment,
   inputWords,
+  heldBackWords,
 } from "@corral/protocol";
 import { emptyOutput, grow, type Output } from "./output.ts";
 
@@ -411,8 +412,9 @@ function artifactsOf({ artifacts }: CommandResult) {
   );
 }
 
-function notesOn({ timedOut, shellRespawned }: CommandResult): string[] {
-  return [...(timedOut ? ["ran out of time"] : []), ...(shellRespawned ? ["the shell was started anew"] : [])];
+function notesOn({ timedOut, shellRespawned, heldBack }: CommandResult): string[] {
+  const notes = [timedOut ? "ran out of time" : "", shellRespawned ? "the shell was started anew" : ""];
+  return [...notes, heldBackWords(heldBack) ?? ""].filter((note) => note !== "");
 }
 
 function end(call: CallEntry, how: CallEnd): void {

@@ -126,18 +126,13 @@ class ContainerDriver implements EnvironmentDriver {
       const { id: container, supervisor } = await this.#start({ engine, facts }, { plan, folder, image });
       folder.recordSupervisor(supervisor);
       const { id, network, access, workspace, volumes } = plan;
-      return this.#at(folder, {
-        version: 2,
-        id,
-        kind: "container",
-        network,
-        access,
-        workspace,
-        supervisor,
-        words: keeperWords,
-        cgroups: cgroupsOf(supervisor.pid),
-        container: { id: container, engine: engine.socket, image, volumes },
-      });
+      const state = { version: 2, id, kind: "container", network, access, workspace, supervisor } as const;
+      const made = { words: keeperWords, cgroups: cgroupsOf(supervisor.pid) };
+      return this.#at(
+        folder,
+        { ...state, ...made, container: { id: container, engine: engine.socket, image, volumes } },
+        plan.heldBackFor,
+      );
     } catch (error) {
       await endContainer(folder).then(
         () => folder.remove(),
@@ -161,15 +156,16 @@ class ContainerDriver implements EnvironmentDriver {
     await sweepContainers(this.#environments, sweep);
   }
 
-  #at(folder: WalledFolder, state: EnvironmentState): Environment {
+  #at(folder: WalledFolder, state: EnvironmentState, heldBackFor: string = state.id): Environment {
     const limits = folder.limits() ?? defaultLimits;
     const isMemoryKept = keptLimits(state, limits, { isRoot: false }).some(
       (each) => each.limit === "memory" && each.kept === "hard",
     );
     const memory = isMemoryKept ? undefined : { scratch: [] };
     const remove = () => removeContainer(folder);
+    const heldBack = join(this.#home, "held-back", heldBackFor);
     const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
-    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove });
+    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove, heldBack });
   }
 
   #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {

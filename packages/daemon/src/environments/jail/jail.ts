@@ -136,7 +136,7 @@ class JailDriver implements EnvironmentDriver {
       const { id, network, access, workspace, limits } = plan;
       const made = { version: 2, kind: "jail", words: keeperWords } as const;
       const state = { ...made, id, network, access, workspace, supervisor, cgroups };
-      return this.#at(folder, state, limits);
+      return this.#at(folder, state, limits, plan.heldBackFor);
     } catch (error) {
       await endJail(folder).catch(() => undefined);
       throw error;
@@ -162,11 +162,13 @@ class JailDriver implements EnvironmentDriver {
     folder: WalledFolder,
     state: EnvironmentState,
     limits: EnvironmentLimits = folder.limits() ?? defaultLimits,
+    heldBackFor: string = state.id,
   ): Environment {
     const memory = this.#isMemoryWatched() ? { scratch: scratchInside } : undefined;
     const remove = () => folder.remove();
+    const heldBack = join(this.#home, "held-back", heldBackFor);
     const [warden, lookouts, whose] = [this.#warden, this.#lookouts, this.#whose(state)];
-    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove });
+    return walledEnvironment(folder, state, { warden, lookouts, whose, limits, memory, remove, heldBack });
   }
 
   #whose({ workspace }: Pick<EnvironmentPlan, "workspace">): WorkspaceOwner {

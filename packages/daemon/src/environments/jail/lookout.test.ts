@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openAndDie } from "../conformance/killed-process.ts";
 import { planOf } from "../plan.ts";
 import { isAlive } from "../process-identity.ts";
+import { heldBackIn, putBack } from "../walled/index.ts";
 import { TestPlace } from "./testing/place.ts";
 
 const owner = process.getuid?.() === 0 ? { uid: 1234, gid: 1234 } : { uid: process.getuid!(), gid: process.getgid!() };
@@ -75,13 +76,17 @@ describe("what is protected in the user's own folder", () => {
       [".vscode", "made where it was missing", () => makeFolder(".vscode")],
       [".mcp.json", "made where it was missing", () => writeFileSync(at(".mcp.json"), "{}")],
       [".zed", "made where a link was", () => (rmSync(at(".zed")), makeFolder(".zed"))],
-    ] as const)("%s, is protected in the next jail when it is %s", async (name, _, make) => {
+    ] as const)("%s, %s, is taken aside; put back, it is protected in the next jail", async (name, _, make) => {
       rmSync(at(".vscode"), { recursive: true });
       symlinkSync("nowhere", at(".zed"));
       const { environment } = await place.open({ workspace: folder });
       expect(environment.isOpen).toBe(true);
       make();
       give(folder);
+      expect(environment.isOpen).toBe(true);
+      const [held] = heldBackIn(join(place.home, "held-back", environment.state.id), { unfinished: "leave" });
+      expect(held?.names.map(({ path }) => path)).toEqual([name]);
+      expect(putBack(held!.folder)).toEqual([{ path: name, outcome: "put-back" }]);
       expect(environment.isOpen).toBe(false);
       expect(environment.endedBecause).toBe(`${name} was made meanwhile and is to be protected`);
       await environment.end();
@@ -127,7 +132,7 @@ describe("what is protected in the user's own folder", () => {
     expect(readFileSync(at(".envrc"), "utf8")).toBe("saved\n");
   });
 
-  test("lets a command end that makes what was missing, and is protected from then on", async () => {
+  test("lets a command end that makes what was missing, which is taken aside", async () => {
     rmSync(at(".vscode"), { recursive: true });
     const { environment } = await place.open({ workspace: folder });
     const made = Promise.withResolvers<void>();
@@ -137,8 +142,8 @@ describe("what is protected in the user's own folder", () => {
     expect(environment.isOpen).toBe(true);
     await expect.poll(() => existsSync(at("go-on"))).toBe(true);
     writeFileSync(at("go-on"), "\n");
-    expect(await running).toMatchObject({ exitCode: 7 });
-    expect(environment.isOpen).toBe(false);
+    expect(await running).toMatchObject({ exitCode: 7, heldBack: [{ path: ".vscode", state: "aside" }] });
+    expect([environment.isOpen, existsSync(at(".vscode"))]).toEqual([true, false]);
   });
 
   test("stays so, and the jail open, when the user changes it as it is, and works in the repository", async () => {
@@ -258,8 +263,9 @@ function makeAgain(name: string): void {
 }
 
 function replace(name: string): void {
-  renameSync(at(name), at(`${name}.old`));
-  execFileSync("cp", ["-a", at(`${name}.old`), at(name)]);
+  const old = join(folder, "..", `${name}.old`);
+  renameSync(at(name), old);
+  execFileSync("cp", ["-a", old, at(name)]);
 }
 
 function makeFolder(name: string): void {

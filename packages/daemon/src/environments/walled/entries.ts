@@ -9,7 +9,7 @@ export interface Entry {
 }
 
 /** Opens what a path names without following a link there; undefined: nothing. A link is `other`. */
-export function openEntry(path: string): Entry | undefined {
+export function openEntry(path: string | Buffer): Entry | undefined {
   // Most names looked for are missing, and an error costs more than a look.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   let fd: number;
@@ -24,7 +24,7 @@ export function openEntry(path: string): Entry | undefined {
   return { fd, kind: found.isDirectory() ? "folder" : found.isFile() ? "file" : "other" };
 }
 
-export function openFolder(path: string): number | undefined {
+export function openFolder(path: string | Buffer): number | undefined {
   const entry = openEntry(path);
   if (entry === undefined) return undefined;
   if (entry.kind === "folder") return entry.fd;

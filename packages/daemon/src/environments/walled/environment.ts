@@ -1,24 +1,34 @@
 import { CorralError, type EnvironmentLimits, type EnvironmentState, type ProcessIdentity } from "@corral/protocol";
 import { readFileSync } from "node:fs";
-import { keptEnvironment } from "../kept.ts";
+import { posix } from "node:path";
+import { type Kept, keptEnvironment } from "../kept.ts";
+import { workspaceInside } from "../keeper/index.ts";
 import { type Gauge, openGauge, Ward, type Warden, type WatchedMemory } from "../limits/index.ts";
-import type { Environment } from "../port.ts";
+import type { Environment, Shell } from "../port.ts";
 import { endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
 import { SpoolUnreadable } from "../spool-file.ts";
+import { toBytes } from "./byte-paths.ts";
 import type { WalledFolder } from "./folder.ts";
+import { HoldBack } from "./hold-back.ts";
 import type { Lookout, Lookouts } from "./lookout.ts";
+import { versionOf } from "./obeyed-records.ts";
 import type { WorkspaceOwner } from "./shield.ts";
+import { WatchedShell } from "./watched-shell.ts";
 
 /** An environment whose first process stands behind walls, as long as this process holds it. Throws when it cannot be talked to or has a breach. */
 export function walledEnvironment(folder: WalledFolder, state: EnvironmentState, held: Held): Environment {
   const lookout = lookoutFor(folder, state, held);
-  const { gauge, letGo } = watchLimits(folder, state, { ...held, lookout });
-  const kept = keptBehindWalls(folder, state, { ...held, lookout, gauge, letGo });
+  const planted = lookout === undefined ? undefined : holdBackFor(folder, state, held);
+  const { gauge, letGo } = watchLimits(folder, state, { ...held, lookout, planted });
+  const kept = keptBehindWalls(folder, state, { ...held, lookout, planted, gauge, letGo });
   const { hasGone, isBusy: _, ...abilities } = kept;
   return {
     ...abilities,
+    ...(planted === undefined ? {} : lookedAfter(kept, planted)),
     state,
     get isOpen() {
+      // What can be taken aside is no breach.
+      if (kept.isOpen && !kept.isBusy) planted?.holdBack.lookNear();
       if (kept.isOpen) lookout?.look(kept.isBusy ? "replaced" : "all");
       return kept.isOpen && lookout?.breach === undefined;
     },
@@ -55,14 +65,19 @@ export async function findAlive(
   open: () => Environment,
 ): Promise<Alive> {
   if (isEnding(supervisor)) await endProcess(supervisor);
-  if (!isAlive(supervisor)) return { reason: folder.breach() };
+  if (!isAlive(supervisor)) return gone(folder);
   try {
     return { environment: open() };
   } catch (error) {
     if (error instanceof SpoolUnreadable && error.mayPass) throw error;
     await endProcess(supervisor);
-    return { reason: folder.breach() };
+    return gone(folder);
   }
+}
+
+async function gone(folder: WalledFolder): Promise<Alive> {
+  await folder.lookLast();
+  return { reason: folder.breach() };
 }
 
 interface Alive {
@@ -80,6 +95,8 @@ export interface Held {
   readonly lookouts: Lookouts;
   /** What is left of it when its processes have ended. */
   readonly remove: () => Promise<void>;
+  /** Where what is taken out of the user's own folder goes, of one that was just opened. */
+  readonly heldBack: string;
 }
 
 interface Watched {
@@ -104,18 +121,81 @@ function lookoutFor(
 
 interface LookedAfter {
   readonly lookout: Lookout | undefined;
+  readonly planted: Planted | undefined;
+}
+
+interface Planted {
+  readonly holdBack: HoldBack;
+  /** Before that nothing of the agent's may run. */
+  readonly ready: Promise<void>;
+}
+
+function holdBackFor(folder: WalledFolder, { workspace }: EnvironmentState, { heldBack: place }: Held): Planted {
+  const inside = `${workspaceInside}/`;
+  const mounted = folder.shielded()!.mounted.filter((path) => path.startsWith(inside));
+  const site = { workspace, place, mounted: mounted.map((path) => toBytes(path.slice(inside.length))) };
+  const planted = HoldBack.open(folder.obeyedFile, site);
+  // Whoever waits for it is told.
+  planted.ready.catch(() => undefined);
+  return planted;
+}
+
+/** What a tool writes was allowed by its content, so it stays. */
+function lookedAfter(kept: Kept, { holdBack, ready }: Planted): Partial<Environment> {
+  const { files } = kept;
+  const shells = (shell: Shell) => new WatchedShell(shell, holdBack, ready);
+  const allowed = async (path: string, version: string | undefined) => {
+    await ready;
+    if (version !== undefined) holdBack.accept(workspacePath(path), version);
+  };
+  return {
+    shell: shells(kept.shell),
+    openShell: (name) => shells(kept.openShell(name)),
+    spawn: (program) => ready.then(() => kept.spawn(program)),
+    openTerminal: (name, size) => ready.then(() => kept.openTerminal(name, size)),
+    files: {
+      ...files,
+      write: (path, content, options) =>
+        allowed(path, versionOf(content)).then(() => files.write(path, content, options)),
+      edit: (path, change, options) =>
+        ready.then(() =>
+          files.edit(
+            path,
+            (text) => {
+              const changed = change(text);
+              if (changed !== undefined) holdBack.accept(workspacePath(path), versionOf(changed));
+              return changed;
+            },
+            options,
+          ),
+        ),
+      move: (path, to, options) => allowed(to, options?.expected).then(() => files.move(path, to, options)),
+    },
+    look: () => ready.then(() => holdBack.look()),
+    onHeldBack: (listener) => holdBack.onHeld(listener),
+  };
+}
+
+/** Relative to the workspace. */
+function workspacePath(path: string): string {
+  return posix.relative(workspaceInside, posix.resolve(workspaceInside, path));
 }
 
 function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Held & LookedAfter): Watched {
   const { supervisor, cgroups, workspace } = state;
-  const { warden, limits, memory, lookout } = held;
-  const onLook = lookout === undefined ? undefined : () => void lookout.look("replaced");
+  const { warden, limits, memory, lookout, planted } = held;
+  const look = () => {
+    lookout?.look("replaced");
+    planted?.holdBack.lookNear();
+  };
+  const onLook = lookout === undefined ? undefined : look;
   const ward = new Ward({ supervisor, limits, folders: [workspace, spool], memory, onLook });
   const gauge = openGauge({ supervisor, cgroups, limits, warden, ward });
   const unwatch = warden.watch(ward, "environment", () => void signal(supervisor, "SIGKILL"));
   return {
     gauge,
     letGo: () => {
+      planted?.holdBack.close();
       unwatch();
       gauge.close();
     },

@@ -1,10 +1,11 @@
 import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, processIdentity } from "@corral/protocol";
-import { chownSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { isJustMade, removeSoon } from "../environment-folder.ts";
 import { removeCgroups } from "../limits/index.ts";
 import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../process-identity.ts";
+import { HoldBack } from "./hold-back.ts";
 import type { Shielded } from "./lookout.ts";
 import { removeStubs } from "./stubs.ts";
 
@@ -91,7 +92,19 @@ export class WalledFolder {
     else if (record?.builder !== undefined) await endUnfinished(record.builder, basename(this.path));
     // After another start of the machine they are gone, and the names are anybody's.
     if (record?.bootId === bootId()) await removeCgroups(record.cgroups);
+    await this.lookLast();
     this.clearWorkspace();
+  }
+
+  /** Takes aside what was planted in the user's own folder since the last look. Its processes are gone. */
+  async lookLast(): Promise<void> {
+    await HoldBack.lookLast(this.obeyedFile);
+    rmSync(this.obeyedFile, { force: true });
+  }
+
+  /** What was there, when it was opened, of what others obey in the user's own folder. */
+  get obeyedFile(): string {
+    return join(this.path, "obeyed.json");
   }
 
   /** Takes away what was put into the workspace for the jail's walls. Its processes are gone. */

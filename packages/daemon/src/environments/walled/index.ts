@@ -1,4 +1,5 @@
 export { findAlive, walledEnvironment } from "./environment.ts";
+export { type HeldBack, heldBackIn, type HeldContent, heldContents, putBack } from "./held-back.ts";
 export { makeOwnFolder, WalledFolder } from "./folder.ts";
 export { Lookouts } from "./lookout.ts";
 export { mountPoints } from "./mounts.ts";

@@ -95,14 +95,18 @@ const whyByName: ReadonlyMap<string, string> = new Map(
 );
 
 /** Why somebody obeys what has this name, in whatever folder it is; undefined: nobody is known to. */
-function whyObeyed(name: string): string | undefined {
-  return whyByName.get(folded(name));
+export function whyObeyed(name: string): string | undefined {
+  return isGitName(name) ? "git obeys what is in it" : whyByName.get(folded(name));
+}
+
+export function isGitName(name: string): boolean {
+  return folded(name) === ".git";
 }
 
 /** The same for a path by its words: any of the names in it counts, wherever a `..` or a link leads. */
 export function whyPathObeyed(path: string): string | undefined {
   for (const name of path.split("/")) {
-    const why = folded(name) === ".git" ? "git obeys what is in it" : whyObeyed(name);
+    const why = whyObeyed(name);
     if (why !== undefined) return why;
   }
   return undefined;

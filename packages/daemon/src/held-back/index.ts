@@ -1,0 +1,1 @@
+export { openHeldBack } from "./held-back.ts";
