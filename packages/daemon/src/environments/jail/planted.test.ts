@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -120,6 +121,20 @@ test("a planted name is there for a moment near the top while the command runs, 
   expect(heldBack?.map(({ path, state }) => `${path} ${state}`)).toEqual(told);
 });
 
+test("what was there is never taken, not even while it is still being looked through", async () => {
+  for (let name = 0; name < 2_000; name++) mkdirSync(at(`a/${name}`), { recursive: true });
+  give();
+  const { environment } = await place.open({ workspace: folder });
+  expect(environment.isOpen).toBe(true);
+  environment.detach();
+  const driver = place.driver();
+  const again = await driver.reopen(environment.state);
+  expect(again).toMatchObject({ kind: "open", environment: { isOpen: true } });
+  if (again.kind === "open") await again.environment.end();
+  expect([contentAt("sub/.envrc"), contentAt("sub/.vscode/settings.json")]).toEqual(["user's\n", "{}\n"]);
+  expect(existsSync(join(place.home, "held-back"))).toBe(false);
+});
+
 test("the content that counts is a copy: who planted it cannot change it afterwards", async () => {
   const { environment, run } = await place.open({ workspace: folder });
   const told = heard(environment);
@@ -147,22 +162,32 @@ test("nothing is put where something else has the name by now, nor where a folde
   expect([readFileSync(at(".envrc"), "utf8"), readdirSync(outside)]).toEqual(["mine\n", []]);
 });
 
-test("folders are not left while they are looked through, however quickly they are swapped for links", async () => {
-  const outside = join(folder, "../outside");
-  mkdirSync(outside);
-  for (let name = 0; name < 50; name++) mkdirSync(at(`many/${name}`), { recursive: true });
-  writeFileSync(join(outside, ".envrc"), "user's\n");
-  give();
-  const { environment, run } = await place.open({ workspace: folder });
-  const told = heard(environment);
-  // Inside there is no such path; outside there is.
-  await run(
-    `mkdir way; (while :; do mv way away; ln -s ${outside} way; rm way; mv away way; echo >way/x; done) >/dev/null 2>&1 & sleep 0.1`,
-  );
-  for (let time = 0; time < 20; time++) await environment.look?.();
-  expect(readFileSync(join(outside, ".envrc"), "utf8")).toBe("user's\n");
-  expect(told()).toEqual([]);
-});
+const elsewhere = ["/var/tmp", "/tmp", "/dev/shm"].find(
+  (path) => existsSync(path) && statSync(path).dev !== statSync(tmpdir()).dev,
+);
+
+test.skipIf(elsewhere === undefined)(
+  "what lies on another file system than Corral's own state is copied and put back, too",
+  async () => {
+    const other = mkdtempSync(join(elsewhere!, "corral-users-"));
+    try {
+      execFileSync("cp", ["-a", folder, other]);
+      rmSync(join(folder, ".."), { recursive: true });
+      folder = join(other, "project");
+      const { environment, run } = await place.open({ workspace: folder });
+      const told = heard(environment);
+      await run("mkdir -p a/.vscode/b; cp file a/.vscode/b/x; chmod 500 a/.vscode/b; cp file sub/.envrc");
+      expect(told().flatMap(contentOf)).toEqual(["a/.vscode/b/x=evil\n", "sub/.envrc=evil\n"]);
+      expect([existsSync(at("a/.vscode")), contentAt("sub/.envrc")]).toEqual([false, "user's\n"]);
+      expect(putBack(told()[0]!.folder).map(({ outcome }) => outcome)).toEqual(["put-back", "put-back"]);
+      expect([contentAt("a/.vscode/b/x"), contentAt("sub/.envrc")]).toEqual(["evil\n", "evil\n"]);
+      await environment.end();
+    } finally {
+      rmSync(other, { recursive: true });
+      mkdirSync(folder, { recursive: true });
+    }
+  },
+);
 
 test("what is left in the background plants nothing that lasts: it is found before the next command, and at the end", async () => {
   const { environment, run } = await place.open({ workspace: folder });
@@ -192,6 +217,24 @@ test("what an environment left that ended without anybody is taken by who finds 
   await expect.poll(() => isAlive(environment.state.supervisor)).toBe(false);
   expect(await place.driver().reopen(environment.state)).toMatchObject({ kind: "gone" });
   expect(existsSync(at("deep/er/.envrc"))).toBe(false);
+});
+
+test("what was moved and not yet copied when everybody was killed is finished by the next one", async () => {
+  const { environment } = await place.open({ workspace: folder });
+  const aside = join(place.home, "held-back", environment.state.id);
+  execFileSync("mkfifo", ["-m", "666", at("go-on")]);
+  const text = "echo evil >.envrc; read x <go-on";
+  const running = environment.shell.run({ id: "cal_long", text, timeoutMs: 60_000 });
+  await expect.poll(() => existsSync(aside) && !existsSync(at(".envrc"))).toBe(true);
+  const [id = ""] = readdirSync(aside);
+  expect(heldBackIn(aside, { unfinished: "finish" }), "its taker lives").toEqual([]);
+  const record = join(aside, id, "record.json");
+  const left = JSON.parse(readFileSync(record, "utf8")) as { taker: { pid: number } };
+  writeFileSync(record, JSON.stringify({ ...left, taker: { ...left.taker, pid: 2 ** 22 + 1 } }));
+  expect(heldBackIn(aside, { unfinished: "finish" }).flatMap(contentOf)).toEqual([".envrc=evil\n"]);
+  writeFileSync(at("go-on"), "\n");
+  await running;
+  expect(heldBackIn(aside, { unfinished: "leave" }).flatMap(contentOf)).toEqual([".envrc=evil\n"]);
 });
 
 test("what a tool writes was allowed by its content and stays; other content under the same name does not", async () => {

@@ -1,4 +1,4 @@
-import { type HeldBackName, heldBackName, newId, type QuestionId } from "@corral/protocol";
+import { type HeldBackName, heldBackName, newId, processIdentity, type QuestionId } from "@corral/protocol";
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -24,6 +24,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
+import { identify, isAlive } from "../process-identity.ts";
 import { at, readable } from "./byte-paths.ts";
 import { openFolder } from "./entries.ts";
 import {
@@ -77,19 +78,25 @@ const heldName = z.object({
 });
 type HeldName = z.infer<typeof heldName>;
 
-const record = z.object({ workspace: z.string(), names: z.array(heldName), isWhole: z.boolean() });
+const record = z.object({
+  workspace: z.string(),
+  names: z.array(heldName),
+  /** All of it is copied. */
+  isWhole: z.boolean(),
+  /** Who is at it until then. */
+  taker: processIdentity.optional(),
+});
 type HeldRecord = z.infer<typeof record>;
 
 /** What is being taken by one look after another, until it is copied. */
 export class Taking {
-  readonly id = newId("question");
   readonly folder: string;
+  readonly #record: HeldRecord;
   #count = 0;
-  readonly #record: { workspace: string; names: HeldName[]; isWhole: boolean };
 
   constructor(place: string, workspace: string) {
-    this.folder = join(place, this.id);
-    this.#record = { workspace, names: [], isWhole: false };
+    this.folder = join(place, newId("question"));
+    this.#record = { workspace, names: [], isWhole: false, taker: identify(process.pid) };
   }
 
   /** False: it is gone, or it could not be moved. */
@@ -158,7 +165,7 @@ export class Taking {
   }
 }
 
-/** `unfinished`: what a process left that was killed in the middle. Nobody else may be at it. */
+/** `unfinished`: what a process left that was killed in the middle. */
 export function heldBackIn(
   place: string,
   { unfinished }: { readonly unfinished: "finish" | "leave" },
@@ -167,7 +174,8 @@ export function heldBackIn(
     const folder = join(place, id);
     const known = readRecord(folder);
     if (known?.isWhole === true) return heldOf(folder, known);
-    return known === undefined || unfinished === "leave" ? [] : (finish(folder, known) ?? []);
+    const isLeft = known !== undefined && (known.taker === undefined || !isAlive(known.taker));
+    return isLeft && unfinished === "finish" ? (finish(folder, known) ?? []) : [];
   });
 }
 

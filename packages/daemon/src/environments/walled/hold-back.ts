@@ -1,4 +1,4 @@
-import type { HeldBackNote } from "@corral/protocol";
+import { CorralError, type HeldBackNote } from "@corral/protocol";
 import { closeSync, existsSync, type FSWatcher, readFileSync, watch, writeFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
@@ -27,13 +27,16 @@ export class HoldBack {
   /** In the order in which they were told. */
   readonly #notes: HeldBackNote[] = [];
   #workspace: number | undefined;
+  /** What was there is known. Until then nothing is taken. */
+  #isReady: boolean;
   #taking: Taking | undefined;
   #running = 0;
   #watcher: FSWatcher | undefined;
   #looking: Promise<void> = Promise.resolve();
 
-  private constructor(site: Site) {
+  private constructor(site: Site, { isReady }: { readonly isReady: boolean }) {
     this.#site = site;
+    this.#isReady = isReady;
     this.#records = new ObeyedRecords(site.records, (path, found) =>
       isAccepted(site.place, site.workspace, path, found),
     );
@@ -47,7 +50,7 @@ export class HoldBack {
     site: Omit<Site, "records">,
   ): { readonly holdBack: HoldBack; readonly ready: Promise<void> } {
     const known = readSite(file);
-    const holdBack = new HoldBack(known ?? { ...site, records: [] });
+    const holdBack = new HoldBack(known ?? { ...site, records: [] }, { isReady: known !== undefined });
     return { holdBack, ready: known === undefined ? holdBack.#survey(file) : Promise.resolve() };
   }
 
@@ -55,14 +58,16 @@ export class HoldBack {
   static async lookLast(file: string): Promise<void> {
     const known = readSite(file);
     if (known === undefined) return;
-    const holdBack = new HoldBack(known);
+    const holdBack = new HoldBack(known, { isReady: true });
     await holdBack.look();
     holdBack.close();
   }
 
   async #survey(file: string): Promise<void> {
     await this.#through((found) => this.#records.learn(found.parent, found.name, found.path));
+    if (this.#workspace === undefined) throw new CorralError("environment.gone", "The environment was let go.");
     writeFileSync(file, JSON.stringify({ ...this.#site, records: this.#records.all }), { mode: 0o600 });
+    this.#isReady = true;
   }
 
   /** Told of all that was taken aside, once it is complete. What was taken by others is found by who looks into the same place. */
@@ -106,7 +111,7 @@ export class HoldBack {
 
   /** At the top and in the folders there. Quick, and never throws. */
   lookNear(): void {
-    if (this.#workspace === undefined) return;
+    if (this.#workspace === undefined || !this.#isReady) return;
     try {
       for (const found of this.#walk.visit(this.#workspace, 1)) {
         // Who clones something needs its git folder until the command has ended.
@@ -141,8 +146,14 @@ export class HoldBack {
     accept(this.#site.place, this.#site.workspace, entries);
   }
 
+  /** What was taken is copied, if that can be done now, for whoever looks into the place next. */
   close(): void {
     this.#stopWatching();
+    try {
+      this.#complete();
+    } catch {
+      // It is finished when this process has ended.
+    }
     if (this.#workspace !== undefined) closeSync(this.#workspace);
     this.#workspace = undefined;
   }

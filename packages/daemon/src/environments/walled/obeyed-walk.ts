@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, constants, fstatSync, openSync, readdirSync } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync } from "node:fs";
 import { at, readable } from "./byte-paths.ts";
 import { whyObeyed } from "./protected.ts";
 
@@ -25,7 +25,8 @@ export class ObeyedWalk {
 
   /** `deepest`: 0 is the workspace's own folder alone. Each folder yields once before its names do, for who wants to pause. */
   *visit(workspace: number, deepest = mostLevels): Generator<Found | "folder"> {
-    this.#round += 1;
+    // What looks only near the top may come in between.
+    if (deepest === mostLevels) this.#round += 1;
     yield* this.#folder(workspace, "", deepest);
     if (deepest < mostLevels) return;
     for (const [path, { round }] of this.#known) if (round !== this.#round) this.#known.delete(path);
@@ -38,6 +39,7 @@ export class ObeyedWalk {
     for (const name of known.obeyed) yield { parent: fd, name, path: joined(path, name) };
     if (levels === 0) return;
     for (const name of known.folders) {
+      if (this.#isAsBefore(fd, name, joined(path, name))) continue;
       const child = openFolderIn(fd, name);
       if (child === undefined) continue;
       try {
@@ -46,6 +48,16 @@ export class ObeyedWalk {
         closeSync(child);
       }
     }
+  }
+
+  /** Most folders have neither folders nor such names in them, and then one question to the kernel is enough. */
+  #isAsBefore(parent: number, name: string, path: string): boolean {
+    const known = this.#known.get(path);
+    if (known?.isSettled !== true || known.folders.length > 0 || known.obeyed.length > 0) return false;
+    const found = lstatSync(at(parent, name), { throwIfNoEntry: false });
+    if (found?.ino !== known.ino || found.ctimeMs !== known.ctimeMs) return false;
+    known.round = this.#round;
+    return true;
   }
 
   #lookInto(fd: number, path: string): Known {
