@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -133,6 +134,15 @@ test("what was there is never taken, not even while it is still being looked thr
   if (again.kind === "open") await again.environment.end();
   expect([contentAt("sub/.envrc"), contentAt("sub/.vscode/settings.json")]).toEqual(["user's\n", "{}\n"]);
   expect(existsSync(join(place.home, "held-back"))).toBe(false);
+});
+
+test("in another folder that has come in the place of the workspace nothing is taken", async () => {
+  const { environment } = await place.open({ workspace: folder });
+  renameSync(folder, `${folder}.old`);
+  mkdirSync(folder);
+  writeFileSync(at(".envrc"), "other\n");
+  await environment.end();
+  expect(contentAt(".envrc")).toBe("other\n");
 });
 
 test("the content that counts is a copy: who planted it cannot change it afterwards", async () => {

@@ -1,5 +1,5 @@
 import { CorralError, type EnvironmentLimits, type EnvironmentState, type ProcessIdentity } from "@corral/protocol";
-import { readFileSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { posix } from "node:path";
 import { type Kept, keptEnvironment } from "../kept.ts";
 import { workspaceInside } from "../keeper/index.ts";
@@ -130,14 +130,33 @@ interface Planted {
   readonly ready: Promise<void>;
 }
 
-function holdBackFor(folder: WalledFolder, { workspace }: EnvironmentState, { heldBack: place }: Held): Planted {
+function holdBackFor(
+  folder: WalledFolder,
+  { workspace, supervisor }: EnvironmentState,
+  { heldBack: place }: Held,
+): Planted {
   const inside = `${workspaceInside}/`;
   const mounted = folder.shielded()!.mounted.filter((path) => path.startsWith(inside));
-  const site = { workspace, place, mounted: mounted.map((path) => toBytes(path.slice(inside.length))) };
+  const { dev, ino } = workspaceOf(supervisor) ?? statSync(workspace);
+  const site = {
+    workspace,
+    folder: { dev, ino },
+    place,
+    mounted: mounted.map((path) => toBytes(path.slice(inside.length))),
+  };
   const planted = HoldBack.open(folder.obeyedFile, site);
   // Whoever waits for it is told.
   planted.ready.catch(() => undefined);
   return planted;
+}
+
+/** What is in there is what was opened, whatever has the name by now. Undefined: another user's processes cannot be looked into. */
+function workspaceOf({ pid }: ProcessIdentity): Stats | undefined {
+  try {
+    return statSync(`/proc/${pid}/root${workspaceInside}`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a tool writes was allowed by its content, so it stays. */

@@ -1,5 +1,5 @@
 import { CorralError, type HeldBackNote } from "@corral/protocol";
-import { closeSync, existsSync, type FSWatcher, readFileSync, watch, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, type FSWatcher, readFileSync, watch, writeFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
 import { readable, toBytes } from "./byte-paths.ts";
@@ -40,7 +40,7 @@ export class HoldBack {
     this.#records = new ObeyedRecords(site.records, (path, found) =>
       isAccepted(site.place, site.workspace, path, found),
     );
-    this.#workspace = openFolder(site.workspace);
+    this.#workspace = openSame(site);
     heldBackIn(site.place, { unfinished: "finish" });
   }
 
@@ -65,7 +65,11 @@ export class HoldBack {
 
   async #survey(file: string): Promise<void> {
     await this.#through((found) => this.#records.learn(found.parent, found.name, found.path));
-    if (this.#workspace === undefined) throw new CorralError("environment.gone", "The environment was let go.");
+    if (this.#workspace === undefined)
+      throw new CorralError(
+        "environment.gone",
+        "The environment was let go, or another folder is in the place of the workspace.",
+      );
     writeFileSync(file, JSON.stringify({ ...this.#site, records: this.#records.all }), { mode: 0o600 });
     this.#isReady = true;
   }
@@ -199,6 +203,8 @@ const foldersAtOnce = 200;
 
 const site = z.object({
   workspace: z.string(),
+  /** The folder itself, whatever has its name by now: in another one nothing is taken. */
+  folder: z.object({ dev: z.number(), ino: z.number() }),
   /** The folder that things are taken to. */
   place: z.string(),
   /** Paths in the workspace that have a mount. */
@@ -206,6 +212,15 @@ const site = z.object({
   records: z.array(z.tuple([z.string(), entryRecord])),
 });
 type Site = z.infer<typeof site>;
+
+function openSame({ workspace, folder }: Site): number | undefined {
+  const fd = openFolder(workspace);
+  if (fd === undefined) return undefined;
+  const { dev, ino } = fstatSync(fd);
+  if (dev === folder.dev && ino === folder.ino) return fd;
+  closeSync(fd);
+  return undefined;
+}
 
 function readSite(file: string): Site | undefined {
   if (!existsSync(file)) return undefined;
