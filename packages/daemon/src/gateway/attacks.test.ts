@@ -204,7 +204,8 @@ describe("slow and greedy clients", () => {
 
   test("hundreds that never finish asking keep nobody else waiting", async () => {
     await gate.close();
-    gate = await openTestGateway({ deadlines: { headersMs: 300_000, requestMs: 600_000, checkMs: 50 } });
+    const deadlines = { headersMs: 300_000, requestMs: 600_000, checkMs: 50, strangers: 1_000 };
+    gate = await openTestGateway({ deadlines });
     const { silent, slow, dripping } = await unfinished();
     const all = [...silent, ...slow, ...dripping];
     let left = 0;
@@ -219,7 +220,7 @@ describe("slow and greedy clients", () => {
 
   test("whoever has not finished asking by the deadline is dropped, and told why", async () => {
     await gate.close();
-    gate = await openTestGateway({ deadlines: { headersMs: 300, requestMs: 600, checkMs: 50 } });
+    gate = await openTestGateway({ deadlines: { headersMs: 300, requestMs: 600, checkMs: 50, strangers: 1_000 } });
     const { silent, slow, dripping } = await unfinished();
     const drip = setInterval(() => dripping.forEach(({ socket }) => socket.writable && socket.write(" ")), 50);
     await Promise.all([...silent, ...slow, ...dripping].map(({ closed }) => closed));

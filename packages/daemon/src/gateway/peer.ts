@@ -6,7 +6,7 @@ import { problemOf } from "./problem.ts";
 /**
  * Who is at the other end of a WebSocket.
  *
- * 1. Whoever does not answer a ping by the next one is taken for gone.
+ * 1. Whoever does not answer a ping by the next one is taken for gone, and so is whoever has not even taken it: an answer can be sent unasked.
  * 2. Whoever does not read is dropped, alone: nobody waits for it, and no more than a limit waits for it in memory.
  * 3. It ends with what let it in, at once.
  */
@@ -15,6 +15,7 @@ export class Peer<Message> {
   readonly #limits: StreamLimits;
   readonly #gone = new AbortController();
   #isAlive = true;
+  #hasTakenPing = true;
 
   constructor(socket: WebSocket, { limits, over, onMessage }: PeerParts) {
     this.#socket = socket;
@@ -81,9 +82,10 @@ export class Peer<Message> {
   }
 
   #beat(): void {
-    if (!this.#isAlive) return this.drop();
+    if (!this.#isAlive || !this.#hasTakenPing) return this.drop();
     this.#isAlive = false;
-    this.#socket.ping();
+    this.#hasTakenPing = false;
+    this.#socket.ping(undefined, undefined, () => (this.#hasTakenPing = true));
     this.say({ kind: "heartbeat" });
   }
 }

@@ -13,7 +13,9 @@ import type { Audit } from "../audit/index.ts";
 import type { Artifacts } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
+import { type CallerLimits, type Callers, endWith, mindCallers } from "../connections/index.ts";
 import type { Credentials } from "../credentials/index.ts";
+import { descriptorLimit } from "../descriptors/index.ts";
 import type { Models } from "../models/index.ts";
 import type { Usage } from "../usage/index.ts";
 import type { Egress } from "../egress/index.ts";
@@ -114,7 +116,7 @@ export interface GatewayParts {
   /** Hears of every request, and of what should not have happened. Never given a token or a request's content. */
   readonly logger?: GatewayLogger;
   readonly streamLimits?: StreamLimits;
-  readonly deadlines?: Deadlines;
+  readonly deadlines?: Partial<Deadlines>;
   /** Milliseconds; by them codes, visits and keys grow old. */
   readonly now?: () => number;
 }
@@ -125,15 +127,28 @@ export interface GatewayLogger {
   error(context: object, message: string): void;
 }
 
-/** How long a client may take to say what it wants. */
-export interface Deadlines {
+/** How long a client may take to say what it wants, and how long and in what numbers connections may be there at all. */
+export interface Deadlines extends CallerLimits {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How often clients are looked at. */
   readonly checkMs: number;
 }
 
-const usualDeadlines: Deadlines = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
+function usualDeadlines(): Deadlines {
+  return {
+    headersMs: 10_000,
+    requestMs: 30_000,
+    checkMs: 1_000,
+    strangers: Math.min(512, Math.floor(descriptorLimit() / 8)),
+    strangerMs: 60_000,
+    stalledMs: 30_000,
+    // Later than the server says that it keeps them, so that no request meets a connection that closes.
+    idleMs: keepAliveMs + 5_000,
+  };
+}
+
+const keepAliveMs = 72_000;
 
 export interface Gateway {
   readonly url: string;
@@ -161,10 +176,10 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     runners: parts.runners,
   });
 
-  const app = await assemble(parts);
+  const { app, callers } = await assemble(parts);
   if (logger !== undefined) tellOfRequests(app, logger);
   const hosts = [named(host), ...(parts.allowedHosts ?? [])];
-  const door = mindDoor(app, { tokens: parts.tokens, visits, guesses }, hosts);
+  const door = mindDoor(app, { tokens: parts.tokens, visits, guesses }, { hosts, callers });
   mindBounds(app, sight);
   refuseSecrets(app, secrets);
   requests.mind(app);
@@ -172,13 +187,13 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const pages = readPages(parts.dashboard);
   for (const addRoutes of nouns)
     addRoutes(app, { ...parts, log: readable, sight, streams, sockets, terminalSockets, visits, pages });
-  await app.listen({ host, port: parts.port }).catch((cause: unknown) => {
+  await app.listen({ host: listenedAt(host), port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
   door.port = (app.server.address() as AddressInfo).port;
 
   return {
-    url: `http://${named(reachable[host] ?? host)}:${door.port}`,
+    url: `http://${named(reachable[listenedAt(host)] ?? listenedAt(host))}:${door.port}`,
     async close() {
       door.closing = true;
       streams.end();
@@ -224,25 +239,32 @@ const nouns = [
 /** Who listens everywhere is called by the name that is always there. */
 const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
+/** For this name Fastify would open a second server, without what minds the connections of the first. */
+function listenedAt(host: string): string {
+  return host === "localhost" ? "127.0.0.1" : host;
+}
+
 function named(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-async function assemble(parts: GatewayParts): Promise<App> {
-  const { headersMs, requestMs, checkMs } = parts.deadlines ?? usualDeadlines;
+async function assemble(parts: GatewayParts): Promise<{ app: App; callers: Callers }> {
+  const { headersMs, requestMs, checkMs, ...limits } = { ...usualDeadlines(), ...parts.deadlines };
   const app = Fastify({
     logger: false,
     bodyLimit,
     requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs, maxHeaderSize: 16 * 1024 },
     return503OnClosing: false,
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
     clientErrorHandler(error, socket) {
-      if (socket.writable) socket.end(refusalOf(error));
+      if (socket.writable && !callers.isBeingAnswered(socket)) endWith(socket, refusalOf(error));
       else socket.destroy();
     },
   }).withTypeProvider<ZodTypeProvider>();
+  const callers = mindCallers(app.server, limits);
   takeJson(app);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -270,12 +292,18 @@ async function assemble(parts: GatewayParts): Promise<App> {
     options: { maxPayload: socketMessageLimit, perMessageDeflate: false },
     errorHandler: (_error, socket) => socket.terminate(),
   });
+  // Those who watch a stream or a terminal are minded by their own heartbeats.
+  app.websocketServer.on("connection", (_socket, { socket }) => callers.release(socket));
   mindAccess(app);
-  return app;
+  return { app, callers };
 }
 
 /** What every request passes before anything of it is read. */
-function mindDoor(app: App, known: Known, allowedHosts: readonly string[]): { port: number; closing: boolean } {
+function mindDoor(
+  app: App,
+  known: Known,
+  { hosts, callers }: { readonly hosts: readonly string[]; readonly callers: Callers },
+): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
   app.decorateRequest("principal", undefined);
@@ -288,9 +316,10 @@ function mindDoor(app: App, known: Known, allowedHosts: readonly string[]): { po
   app.addHook("onRequest", (request, _reply, next) => {
     try {
       request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
-      refuseStrangers(request, door.port, allowedHosts);
+      refuseStrangers(request, door.port, hosts);
       refuseOddAddresses(request);
       authenticate(request, known);
+      if (request.principal !== undefined) callers.recognise(request.raw.socket);
       requireScope(request);
       requireJson(request);
       if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });
