@@ -138,6 +138,27 @@ describe("a client that neither reads nor closes", () => {
   });
 });
 
+test("a refused upgrade is a whole answer that says that the connection closes", async () => {
+  await open({});
+  const refused = async (path: string, ...headers: string[]) => {
+    const socket = await mute(lines(`GET ${path} HTTP/1.1`, ...headers, upgrade));
+    const chunks: Buffer[] = [];
+    await once(socket.on("data", (chunk: Buffer) => chunks.push(chunk)).resume(), "end");
+    const [head = "", body = ""] = Buffer.concat(chunks).toString().split("\r\n\r\n");
+    const [status, ...fields] = head.toLowerCase().split("\r\n");
+    const named = (name: string) => fields.filter((each) => each.startsWith(`${name}:`));
+    const isWhole = named("content-length").join() === `content-length: ${Buffer.byteLength(body)}`;
+    return [status?.split(" ")[1], named("connection"), named("keep-alive"), isWhole];
+  };
+  const closes = [["connection: close"], [], true];
+  expect(await refused("/api/stream", host())).toEqual(["401", ...closes]);
+  expect(await refused("/api/stream", host(), proof, "Origin: http://evil.example")).toEqual(["403", ...closes]);
+  expect(await refused("/api/stream", "Host: evil.example", proof)).toEqual(["421", ...closes]);
+  expect(await refused("/api/stream?after=x", host(), proof)).toEqual(["400", ...closes]);
+  expect(await refused("/api/%zz", host(), proof)).toEqual(["400", ...closes]);
+  expect(await refused("/api/nothing", host(), proof)).toEqual(["404", ...closes]);
+});
+
 describe("answers that are not taken", () => {
   /** More than the kernel keeps for a connection. */
   async function addMuch(bytes = 12_000_000) {

@@ -13,12 +13,19 @@ export function problemOf(error: unknown, traceId?: TraceId): Problem {
 
 export function sendProblem(reply: FastifyReply, document: Problem): FastifyReply {
   if (document.retryAfterSeconds !== undefined) void reply.header("retry-after", document.retryAfterSeconds);
+  if (reply.request.headers.upgrade !== undefined) closeAfter(reply);
   // Pre-encoded: a route's own response schemas do not describe problems.
   return reply
     .code(document.status)
     .type("application/problem+json")
     .serializer((encoded) => String(encoded))
     .send(JSON.stringify(document));
+}
+
+/** A connection on which another protocol was asked for is not read as HTTP any more, and nobody else closes it. */
+function closeAfter(reply: FastifyReply): void {
+  const { socket } = reply.request.raw;
+  reply.header("connection", "close").raw.once("finish", () => socket.destroySoon());
 }
 
 /** What a socket gets whose bytes were no HTTP request, or came too late or too many. */
