@@ -7,17 +7,33 @@ import type { FastifyRequest } from "fastify";
  * media types that it can send.
  */
 export function refuseStrangers(request: FastifyRequest, port: number, allowedHosts: readonly string[]): void {
+  refuseContradictions(request);
   const own = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
-  const hosts = [...own, ...allowedHosts.map((name) => withPort(name.toLowerCase(), port))];
+  const hosts = [...own, ...allowedHosts.map((name) => plain(withPort(name, port)))];
   const { host, origin } = request.headers;
-  if (host === undefined || !hosts.includes(host.toLowerCase())) throw strangeHost(hosts);
-  if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) throw strangeOrigin();
+  if (host === undefined || !hosts.includes(plain(host))) throw strangeHost(hosts);
+  if (origin !== undefined && !hosts.some((own) => plain(origin) === `http://${own}`)) throw strangeOrigin();
+}
+
+/** Of these Node takes the first and drops the rest; a proxy in between may have judged by another one. */
+const saidOnce = new Set(["host", "origin", "authorization", "content-type"]);
+
+function refuseContradictions({ raw: { rawHeaders } }: FastifyRequest): void {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const said = names.filter((name) => saidOnce.has(name));
+  const twice = said.find((name, index) => said.indexOf(name) !== index);
+  if (twice !== undefined) throw new CorralError("request.invalid", `The header ${twice} is there more than once`);
+}
+
+/** `localhost.` is `localhost`: a dot at the end of a name says only that nothing is to be added to it. */
+function plain(address: string): string {
+  return address.toLowerCase().replace(/(?<=[a-z0-9])\.(?=:\d+$|$)/, "");
 }
 
 /** Throws unless a page of this very address asks; `Host` was looked at before. */
 export function requireOwnOrigin(request: FastifyRequest): void {
   const { host, origin } = request.headers;
-  if (origin?.toLowerCase() !== `http://${host?.toLowerCase()}`) throw strangeOrigin();
+  if (origin === undefined || host === undefined || plain(origin) !== `http://${plain(host)}`) throw strangeOrigin();
 }
 
 /**

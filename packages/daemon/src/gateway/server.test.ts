@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { CorralError, event, newId } from "@corral/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { historyOf } from "../log/index.ts";
-import { openTestGateway, testToken } from "./testing.ts";
+import { ask, openTestGateway, testToken } from "./testing.ts";
 
 let gate: Awaited<ReturnType<typeof openTestGateway>>;
 beforeEach(async () => {
@@ -25,6 +25,17 @@ function raw(
       response.on("end", () => resolve({ status: response.statusCode ?? 0, code: JSON.parse(text).code }));
     });
     sent.on("error", reject).end(body);
+  });
+}
+
+/** All that comes back for these bytes, until the connection is closed. */
+function rawAnswer(bytes: string): Promise<string> {
+  const { port } = new URL(gate.gateway.url);
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connect(Number(port), "127.0.0.1", () => socket.write(bytes));
+    socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    socket.on("close", () => resolve(text));
   });
 }
 
@@ -90,6 +101,44 @@ describe("who may ask", () => {
       200, 200, 200,
     ]);
     expect((await raw("GET", "/healthz", { host: "evil.example" })).status).toBe(421);
+  });
+
+  test("a header that decides who asks is refused when it is there twice", async () => {
+    const { host } = new URL(gate.gateway.url);
+    const fields = [`Host: ${host}`, `Authorization: ${authorization}`, `Origin: http://${host}`];
+    const said = async (...more: string[]) => {
+      const lines = [
+        "GET /api/sessions HTTP/1.1",
+        ...fields,
+        "Content-Type: application/json",
+        "Connection: close",
+        ...more,
+      ];
+      return (await rawAnswer(`${lines.join("\r\n")}\r\n\r\n`)).slice(0, 12);
+    };
+    expect(await said()).toBe("HTTP/1.1 200");
+    const twice = ["Host: evil.example", ...fields, "AUTHORIZATION: Bearer other", "content-type: text/plain"];
+    for (const each of twice) expect([each, await said(each)]).toEqual([each, "HTTP/1.1 400"]);
+  });
+
+  test("a name with a dot at its end is the name without it, wherever it stands", async () => {
+    const named = await openTestGateway({ allowedHosts: ["corral.example.", "other.example:1234"] });
+    const { port, hostname } = new URL(named.gateway.url);
+    const status = async (host: string, origin: string) => {
+      const headers = { host, origin, authorization };
+      return (await ask(named.gateway.url, { path: "/api/sessions", headers })).status;
+    };
+    for (const name of ["localhost", "LOCALHOST.", "corral.example", "corral.example."]) {
+      expect([name, await status(`${name}:${port}`, `http://${name}:${port}`)]).toEqual([name, 200]);
+    }
+    expect(await status(`localhost.:${port}`, `http://localhost:${port}`)).toBe(200);
+    expect(await status("other.example.:1234", "http://other.example:1234")).toBe(200);
+    const foreign = ["localhost..", ".localhost", "localhost.evil.example", "127.0.0.1.evil.example."];
+    for (const name of foreign) {
+      expect([name, await status(`${name}:${port}`, `http://${hostname}:${port}`)]).toEqual([name, 421]);
+      expect([name, await status(`${hostname}:${port}`, `http://${name}:${port}`)]).toEqual([name, 403]);
+    }
+    await named.close();
   });
 
   test("a page of another origin is refused, another port of this machine included", async () => {
@@ -161,13 +210,7 @@ describe("what a request must look like", () => {
   });
 
   test("bytes that are no HTTP get a problem and the door", async () => {
-    const { port } = new URL(gate.gateway.url);
-    const answer = await new Promise<string>((resolve) => {
-      let text = "";
-      const socket = connect(Number(port), "127.0.0.1", () => socket.write("what?\r\n\r\n"));
-      socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      socket.on("close", () => resolve(text));
-    });
+    const answer = await rawAnswer("what?\r\n\r\n");
     expect(answer).toMatch(/^HTTP\/1.1 400 [^]*"code":"request.invalid"/);
   });
 });
