@@ -102,6 +102,8 @@ export const infoOptions: readonly string[] = ["--info-fd", String(infoFd)];
  *
  * A limit of one byte for core dumps is the one by which the kernel leaves out also the handler that it would run as root, outside of the jail; with 0 it runs
  * it. No shell can set that, and who has a limit of 0 cannot either.
+ *
+ * The kernel's audit log names in each record who logged in. Where nobody did, as in a service, any process may say once who it was, so this one does.
  */
 const builderScript = `
 newline='
@@ -112,6 +114,8 @@ newline='
 } <&- ${optionsFd}<&- ${infoFd}<&- ${seccompFd}<&- 2>/dev/null &
 exec ${spoolFd}<&-
 PATH=/usr/bin:/bin prlimit --core=1:1 --pid $$ 2>/dev/null || ulimit -c 0
+read -r login 2>/dev/null </proc/$$/loginuid
+[ "$login" != 4294967295 ] || echo "$1" 2>/dev/null >/proc/$$/loginuid
 IFS= read -r orders <&${optionsFd} || exit
 eval "set -- $orders"
 read -r word <&${optionsFd} || exit
@@ -134,7 +138,7 @@ function startBuilder(): Builder {
   const cover = openSync("/dev/null", "r");
   try {
     const options = { stdio: descriptors(cover), env: {}, cwd: "/", detached: true };
-    const child = spawn("/bin/sh", ["-c", builderScript], options);
+    const child = spawn("/bin/sh", ["-c", builderScript, "sh", String(process.getuid?.())], options);
     // Whoever takes it listens, too, or finds it dead.
     child.on("error", () => undefined);
     mustHavePipes(child);

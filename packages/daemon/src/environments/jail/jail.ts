@@ -219,7 +219,8 @@ class JailDriver implements EnvironmentDriver {
 
   #filesForAll(): JailFiles {
     const sharedSegments = this.#isMemoryWatched() ? "small" : "any";
-    return (this.#files ??= jailFiles({ shell: this.#shell, sharedSegments }));
+    const setGroupId = jailOwner() === undefined ? "own" : "refused";
+    return (this.#files ??= jailFiles({ shell: this.#shell, sharedSegments, setGroupId }));
   }
 
   #isMemoryWatched(): boolean {

@@ -58,6 +58,8 @@ export interface MadeFor {
   readonly shell: ShellCommand;
   /** Large ones are refused where no cgroup counts memory. */
   readonly sharedSegments: "any" | "small";
+  /** Refused under root: a jail in the user's own folder has the folder's group, which may be a powerful one. */
+  readonly setGroupId: "own" | "refused";
 }
 
 const jailSite = {
@@ -104,9 +106,10 @@ function accountFiles({ uid, gid }: Pick<JailUser, "uid" | "gid">) {
   };
 }
 
-function seccompPrograms({ sharedSegments }: MadeFor): Record<Network, Buffer> {
-  const own = seccompProgram(architecture(), { unixSockets: "own", sharedSegments });
-  return { off: own, allow: own, open: seccompProgram(architecture(), { unixSockets: "refused", sharedSegments }) };
+function seccompPrograms({ sharedSegments, setGroupId }: MadeFor): Record<Network, Buffer> {
+  const common = { sharedSegments, setGroupId };
+  const own = seccompProgram(architecture(), { ...common, unixSockets: "own" });
+  return { off: own, allow: own, open: seccompProgram(architecture(), { ...common, unixSockets: "refused" }) };
 }
 
 function nsswitch(hosts: string): string {

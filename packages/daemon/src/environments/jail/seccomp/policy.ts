@@ -5,8 +5,13 @@ import type { SystemCall } from "./syscalls.ts";
  * reaches around the namespaces, what most holes of kernels were in, and what no build, test or tool has a use for.
  * ptrace stays: it reaches the jail's own processes alone, and agents debug with it.
  */
-export function refusals({ unixSockets, sharedSegments }: Circumstances): readonly Refusal[] {
-  return [...always, ...socketRules(unixSockets), ...(sharedSegments === "small" ? [largeSegments] : [])];
+export function refusals({ unixSockets, sharedSegments, setGroupId }: Circumstances): readonly Refusal[] {
+  return [
+    ...always,
+    ...modeRules(setGroupId === "refused" ? setIds.user | setIds.group : setIds.user),
+    ...socketRules(unixSockets),
+    ...(sharedSegments === "small" ? [largeSegments] : []),
+  ];
 }
 
 /** What a jail is like, as far as the calls depend on it. */
@@ -18,6 +23,11 @@ export interface Circumstances {
   readonly unixSockets: "own" | "refused";
   /** Segments of shared memory (System V) stay when nobody maps them, and only a cgroup counts them then. */
   readonly sharedSegments: "any" | "small";
+  /**
+   * Under root a jail has the group of its workspace, which may be one that opens doors on the machine, and a set-group-id program would give it to
+   * everybody. A folder with that bit is harmless, but looks the same in a call.
+   */
+  readonly setGroupId: "own" | "refused";
 }
 
 export interface Refusal {
@@ -52,7 +62,7 @@ const newNamespaces = 0x7e02_0000;
 /** Only for unshare: in clone these bits are the signal's. */
 const newTimeNamespace = 0x80;
 
-const setUserId = 0o4000;
+const setIds = { user: 0o4000, group: 0o2000 };
 const creates = 0o100 | 0o20_000_000; // O_CREAT, O_TMPFILE
 
 const personalities = {
@@ -105,25 +115,6 @@ const always: readonly Refusal[] = [
   // TIOCSTI and TIOCLINUX type into a terminal; TIOCSETD loads line disciplines.
   { calls: ["ioctl"], when: [{ argument: 1, in: [0x5412, 0x541c, 0x5423] }], answer: "EPERM" },
 
-  // A program that lies in the workspace and runs as the operator, whoever starts it.
-  { calls: ["chmod", "fchmod", "mknod", "creat"], when: [{ argument: 1, anyOf: setUserId }], answer: "EPERM" },
-  { calls: ["fchmodat", "fchmodat2", "mknodat"], when: [{ argument: 2, anyOf: setUserId }], answer: "EPERM" },
-  {
-    calls: ["open"],
-    when: [
-      { argument: 1, anyOf: creates },
-      { argument: 2, anyOf: setUserId },
-    ],
-    answer: "EPERM",
-  },
-  {
-    calls: ["openat"],
-    when: [
-      { argument: 2, anyOf: creates },
-      { argument: 3, anyOf: setUserId },
-    ],
-    answer: "EPERM",
-  },
   // Its mode is in memory; whoever calls it can do without.
   { calls: ["openat2"], answer: "ENOSYS" },
 
@@ -140,6 +131,30 @@ const always: readonly Refusal[] = [
   { calls: ["create_module", "query_module", "get_kernel_syms", "epoll_ctl_old", "epoll_wait_old"], answer: "ENOSYS" },
   { calls: ["getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "vserver"], answer: "ENOSYS" },
 ];
+
+/** Against programs that lie in the workspace and run as the operator, or with the workspace's group, whoever starts them. */
+function modeRules(bits: number): Refusal[] {
+  return [
+    { calls: ["chmod", "fchmod", "mknod", "creat"], when: [{ argument: 1, anyOf: bits }], answer: "EPERM" },
+    { calls: ["fchmodat", "fchmodat2", "mknodat"], when: [{ argument: 2, anyOf: bits }], answer: "EPERM" },
+    {
+      calls: ["open"],
+      when: [
+        { argument: 1, anyOf: creates },
+        { argument: 2, anyOf: bits },
+      ],
+      answer: "EPERM",
+    },
+    {
+      calls: ["openat"],
+      when: [
+        { argument: 2, anyOf: creates },
+        { argument: 3, anyOf: bits },
+      ],
+      answer: "EPERM",
+    },
+  ];
+}
 
 /** As where `kernel.shmmax` is so low. Databases mark by such a segment that they run; an agent may have a few thousand. */
 const largeSegments: Refusal = { calls: ["shmget"], when: [{ argument: 1, above: 2 ** 14 }], answer: "EINVAL" };

@@ -5,9 +5,9 @@ import { answers, auditArchitectures, seccompProgram } from "./program.ts";
 import { type Architecture, architectures, newestKnown, numberOf, type SystemCall, systemCalls } from "./syscalls.ts";
 import { interpret } from "./testing/interpreter.ts";
 
-const own: Circumstances = { unixSockets: "own", sharedSegments: "any" };
-const openNetwork: Circumstances = { unixSockets: "refused", sharedSegments: "any" };
-const uncounted: Circumstances = { unixSockets: "own", sharedSegments: "small" };
+const own: Circumstances = { unixSockets: "own", sharedSegments: "any", setGroupId: "own" };
+const openNetwork: Circumstances = { unixSockets: "refused", sharedSegments: "any", setGroupId: "refused" };
+const uncounted: Circumstances = { unixSockets: "own", sharedSegments: "small", setGroupId: "refused" };
 
 type Outcome = "allowed" | "ended" | keyof typeof errnos;
 
@@ -83,6 +83,19 @@ describe.each(architectures)("on %s", (architecture) => {
       "allowed",
       "allowed",
     ]);
+  });
+
+  test("modes with the set-group-id bit are refused only where the jail's group may be somebody's", () => {
+    const ask = (call: SystemCall, given: readonly number[], at: Circumstances) => {
+      const number = numberOf(call, architecture);
+      if (number === undefined) return undefined;
+      const bytes = seccompProgram(architecture, at);
+      return named(interpret(bytes, { architecture: audit, number, arguments: given.map(BigInt) }));
+    };
+    expect(ask("fchmodat", [3, 0, 0o2775], own)).toBe("allowed");
+    expect(ask("fchmodat", [3, 0, 0o2775], { ...own, setGroupId: "refused" })).toBe("EPERM");
+    expect(ask("openat", [3, 0, 0o101, 0o2755], { ...own, setGroupId: "refused" })).toBe("EPERM");
+    expect(ask("openat", [3, 0, 0o101, 0o755], { ...own, setGroupId: "refused" })).toBe("allowed");
   });
 
   test("large segments of shared memory are refused where nobody counts them, by all 64 bits of their size", () => {
@@ -225,7 +238,7 @@ function holds(condition: Condition, given: readonly number[]): boolean {
 
 function* samples(architecture: Architecture): Generator<{ number: number; given: number[] }> {
   const values = [
-    0, 1, 2, 10, 12, 16, 17, 40, 0x80, 0o101, 0o644, 0o4755, 0x5401, 0x5412, 0x541c, 0x0004_0000, 0x1000_0000,
+    0, 1, 2, 10, 12, 16, 17, 40, 0x80, 0o101, 0o644, 0o2755, 0o4755, 0x5401, 0x5412, 0x541c, 0x0004_0000, 0x1000_0000,
     0x7e02_0000, 0xffff_ffff,
   ];
   for (const call of systemCalls) {
