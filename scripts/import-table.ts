@@ -33,7 +33,9 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 
 /** Slices of the daemon, each with the slices it may import besides itself and the protocol. */
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
-  home: [],
+  // Removes what a killed writer left beside a file.
+  "half-written": [],
+  home: ["half-written"],
   logging: [],
   programs: [],
   descriptors: [],
@@ -48,13 +50,13 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   environments: ["programs", "descriptors"],
   providers: [],
   models: ["log"],
-  credentials: ["log", "secrets", "providers", "programs"],
+  credentials: ["log", "half-written", "secrets", "providers", "programs"],
   tokens: ["log"],
-  config: ["log"],
+  config: ["log", "half-written"],
   backups: ["log"],
   audit: ["log"],
   egress: ["log", "connections", "descriptors"],
-  projects: ["log", "git"],
+  projects: ["log", "git", "half-written"],
   sessions: ["log", "faults"],
   retention: ["log", "sessions"],
   artifacts: ["log", "secrets", "storage", "faults"],

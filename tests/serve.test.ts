@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
 import { daemonInfo } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
@@ -44,6 +44,41 @@ describe("corral serve", () => {
     process.kill(pid, 0);
     const said = readFileSync(join(stage.home, "logs", "daemon.log"), "utf8");
     expect(said.match(/the daemon serves/g)).toHaveLength(1);
+  });
+
+  test("what writers that were killed left half written is gone after the next start, and nothing else is", async () => {
+    await using stage = await setStage();
+    const first = await stage.serve();
+    await stage.client().projects.register({ path: stage.repository });
+    await first.kill();
+    const dead = first.info.pid;
+    const settings = join(stage.variables["HOME"]!, ".config", "corral");
+    const left = [
+      join(stage.home, `token.${dead}.new`),
+      join(stage.home, `daemon.json.${dead}.new`),
+      join(stage.home, `credentials.json.${dead}.new`),
+      join(stage.home, `config-last-good.json.${dead}.new`),
+      join(stage.home, `corral.db.restoring.${dead}.partial`),
+      join(stage.home, "corral.db.restoring"),
+      join(stage.home, "corral.db.restoring-wal"),
+      join(stage.home, "backups", `corral-2030.db.${dead}.partial`),
+      join(stage.home, "workspaces", "ses_1.json.new"),
+      join(settings, `config.json.${dead}.new`),
+      join(stage.repository, ".corral", `config.json.${dead}.new`),
+    ];
+    const others = [
+      join(stage.home, "backups", "corral-2030.db"),
+      join(settings, "config.json.1"),
+      join(settings, `config.json.${process.pid}.new`),
+      join(stage.repository, ".corral", "notes.new"),
+    ];
+    for (const path of [...left, ...others]) {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, "half");
+    }
+    await stage.serve();
+    await expect.poll(() => left.filter(existsSync)).toEqual([]);
+    expect(others.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   test("after kill -9 nothing is believed to run, and the next daemon takes the home over", async () => {

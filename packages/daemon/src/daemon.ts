@@ -343,6 +343,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   writeDaemonInfo(home, info);
   logger.info({ url: info.url, version }, "the daemon serves");
   const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
+  projects.mend().catch((error: unknown) => onConfigDefect("half-written settings stay", error));
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));
   swept = Promise.all([
     sweepEnvironments(log, parts.drivers, { onFailure, signal: enough.signal }),

@@ -8,7 +8,7 @@ import type { Log } from "../log/index.ts";
  *
  * 1. The daemon chooses the names: no request makes it write anywhere else, or over anything.
  * 2. One copy is made at a time.
- * 3. What a copy that was cut off left behind goes when the next one is made.
+ * 3. What a copy that was cut off left behind goes when the daemon starts, and when the next one is made.
  */
 export interface Backups {
   make(): Promise<BackupView>;
@@ -22,6 +22,7 @@ export interface BackupsOptions {
 
 export function openBackups({ log, folder, now = () => new Date() }: BackupsOptions): Backups {
   let last: Promise<unknown> = Promise.resolve();
+  if (existsSync(folder)) removePartial(folder);
   return {
     make() {
       const made = last.then(make);
@@ -41,7 +42,7 @@ export function openBackups({ log, folder, now = () => new Date() }: BackupsOpti
 function prepare(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(folder)) if (name.endsWith(".partial")) rmSync(join(folder, name), { force: true });
+    removePartial(folder);
   } catch (cause) {
     throw new CorralError("log.unwritable", `${folder} cannot hold backups: ${(cause as Error).message}`, {
       cause,
@@ -49,6 +50,10 @@ function prepare(folder: string): void {
       hint: "See that the folder is yours and that its disk has room",
     });
   }
+}
+
+function removePartial(folder: string): void {
+  for (const name of readdirSync(folder)) if (name.endsWith(".partial")) rmSync(join(folder, name), { force: true });
 }
 
 function freeName(base: string): string {

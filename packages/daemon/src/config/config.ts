@@ -17,7 +17,7 @@ import { Editor } from "./editor.ts";
 import { changedKeys, type FoundFile, judge, type Layer, type Resolved, resolve, same, valuesOf } from "./layers.ts";
 import { overridesFrom } from "./overrides.ts";
 import { placesOf, type ProjectSettings, readProjectFiles } from "./project-files.ts";
-import { openLastGood, readUserFile } from "./user-file.ts";
+import { openLastGood, readUserFile, removeHalfWrittenUserFile } from "./user-file.ts";
 import type { Watch } from "./watch.ts";
 
 /**
@@ -60,6 +60,7 @@ export interface ConfigWorld {
 
 export async function openConfig(world: ConfigWorld): Promise<Config> {
   const { log, projects } = world;
+  await removeHalfWrittenUserFile(world.userFile);
   const lastGood = openLastGood(world.home, world.userFile);
   const { overrides, refused } = overridesFrom(world.variables, world.flags ?? {});
   for (const { name, message } of refused) world.onDefect(`${name} is not taken: ${message}`);

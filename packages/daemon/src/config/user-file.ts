@@ -2,6 +2,7 @@ import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } f
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { CorralError } from "@corral/protocol";
+import { besideOf, removeHalfWritten } from "../half-written/index.ts";
 import type { FoundFile } from "./layers.ts";
 
 /** Where the user's own settings are: `CORRAL_CONFIG`, else the place for settings that the platform gives. */
@@ -49,7 +50,7 @@ export async function writeUserFile(file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const place = await realpath(file).catch(() => file);
     const mode = (await stat(place).catch(() => undefined))?.mode ?? 0o600;
-    const fresh = `${place}.${process.pid}.new`;
+    const fresh = besideOf(place);
     await rm(fresh, { force: true });
     await using opened = await open(fresh, "wx", 0o600);
     await opened.writeFile(text);
@@ -62,10 +63,16 @@ export async function writeUserFile(file: string, text: string): Promise<void> {
   }
 }
 
+/** What daemons that were killed while they wrote the user's file left beside it, where a link leads. */
+export async function removeHalfWrittenUserFile(file: string): Promise<void> {
+  removeHalfWritten(await realpath(file).catch(() => file));
+}
+
 /** What the user's file said when it was last good, kept in the home for a start with a broken one. */
 export function openLastGood(home: string, file: string) {
   const place = join(home, "config-last-good.json");
   let kept: string | undefined;
+  removeHalfWritten(place);
   return {
     async read(): Promise<string | undefined> {
       try {
@@ -80,8 +87,9 @@ export function openLastGood(home: string, file: string) {
       if (text === kept) return;
       kept = text;
       if (text === undefined) return rm(place, { force: true });
-      await writeFile(`${place}.new`, JSON.stringify({ file, text }), { mode: 0o600 });
-      await rename(`${place}.new`, place);
+      const fresh = besideOf(place);
+      await writeFile(fresh, JSON.stringify({ file, text }), { mode: 0o600 });
+      await rename(fresh, place);
     },
   };
 }

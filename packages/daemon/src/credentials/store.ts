@@ -3,6 +3,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { CorralError, type CredentialKind, providerName, setCredential, type SetCredential } from "@corral/protocol";
 import { z } from "zod";
+import { besideOf, removeHalfWritten } from "../half-written/index.ts";
 
 /**
  * The file with the keys.
@@ -17,6 +18,7 @@ export class CredentialFile {
 
   constructor(file: string) {
     this.#file = file;
+    removeHalfWritten(file);
   }
 
   async get(provider: string): Promise<SetCredential | undefined> {
@@ -99,7 +101,7 @@ export class CredentialFile {
   }
 
   async #write(value: Content): Promise<void> {
-    const fresh = `${this.#file}.${process.pid}.new`;
+    const fresh = besideOf(this.#file);
     await rm(fresh, { force: true });
     try {
       await using handle = await open(fresh, "wx", 0o600);

@@ -1,10 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type DaemonInfo, daemonInfo } from "@corral/protocol";
+import { besideOf, removeHalfWritten } from "../half-written/index.ts";
 import type { Home } from "./home.ts";
 
 /** Tells the world where the daemon is. Written last, so whoever reads it finds a daemon that answers. */
 export function writeDaemonInfo(home: Home, info: DaemonInfo): void {
-  const fresh = `${home.info}.${info.pid}`;
+  removeHalfWritten(home.info);
+  const fresh = besideOf(home.info);
   writeFileSync(fresh, `${JSON.stringify(info)}\n`, { mode: 0o600 });
   renameSync(fresh, home.info);
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { besideOf, removeHalfWritten } from "../half-written/index.ts";
 import { type Home, unusableHome } from "./home.ts";
 
 /** The owner's token: made once, readable by the owner alone; a looser mode found on it is tightened. */
 export function ownerToken(home: Home): string {
+  removeHalfWritten(home.token);
   const known = readToken(home.token);
   if (known !== undefined) {
     chmodSync(home.token, 0o600);
@@ -26,7 +28,7 @@ function readToken(path: string): string | undefined {
 
 /** Nobody ever reads half a token. */
 function writeWhole({ folder, token }: Home, content: string): void {
-  const fresh = `${token}.${process.pid}`;
+  const fresh = besideOf(token);
   try {
     writeFileSync(fresh, content, { mode: 0o600 });
     renameSync(fresh, token);

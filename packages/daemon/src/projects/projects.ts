@@ -18,6 +18,7 @@ import {
   type Repository,
   writeId,
 } from "./repository.ts";
+import { removeHalfWrittenSettings } from "./settings-files.ts";
 import { Trust } from "./trust.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface Projects {
   trust(id: ProjectId, wish: TrustFiles, by: By): Promise<TrustView>;
   /** Writes a settings file on the owner's behalf, trusted. Throws `trust.needed` when there is another. */
   writeSettings(id: ProjectId, layer: ProjectLayer, content: string, by: By): Promise<void>;
+  /** Removes what daemons left in the folders that were killed while they wrote settings. */
+  mend(): Promise<void>;
 }
 
 export function openProjects(log: Log): Projects {
@@ -86,6 +89,11 @@ export function openProjects(log: Log): Projects {
       }),
     writeSettings: (id, layer, content, by) =>
       inTurn(async () => trust.write(id, await folderOf(id), layer, content, by)),
+    mend: () =>
+      inTurn(async () => {
+        const rows = await log.rows("projects", { where: { forgotten: 0 } });
+        for (const { path } of rows) removeHalfWrittenSettings(path as string);
+      }),
   };
 
   async function register(path: string, by: By): Promise<RegisteredProject> {

@@ -3,6 +3,7 @@ import { constants, lstatSync } from "node:fs";
 import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CorralError, projectConfigFiles } from "@corral/protocol";
+import { besideOf, removeHalfWritten } from "../half-written/index.ts";
 
 /** The files of a folder that may hold settings for Corral. All of them are inert until trusted, whoever wrote them. */
 export const settingsFiles: readonly string[] = Object.values(projectConfigFiles);
@@ -39,12 +40,13 @@ export async function readSettingsFile(worktree: string, path: string): Promise<
 /** Puts the whole content in place at once; a link in its place is replaced, not followed. */
 export async function writeSettingsFile(worktree: string, path: string, content: string): Promise<void> {
   const place = join(worktree, path);
-  const fresh = `${place}.${process.pid}.new`;
+  const fresh = besideOf(place);
   try {
     await mkdir(dirname(place)).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     });
     await mustBeOwnFolder(dirname(place));
+    removeHalfWritten(place);
     await rm(fresh, { force: true });
     await using file = await open(fresh, "wx", 0o644);
     await file.writeFile(content);
@@ -53,6 +55,13 @@ export async function writeSettingsFile(worktree: string, path: string, content:
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CorralError("project.unwritable", `${place} could not be written: ${why}`, { cause });
+  }
+}
+
+/** Removes what daemons left in the folder that were killed while they wrote its settings. */
+export function removeHalfWrittenSettings(worktree: string): void {
+  for (const place of settingsFiles.map((path) => join(worktree, path))) {
+    if (lstatSync(dirname(place), { throwIfNoEntry: false })?.isDirectory() === true) removeHalfWritten(place);
   }
 }
 

@@ -30,6 +30,6 @@ export async function removeWorkspace(home: string, session: SessionId): Promise
     if ((await lstat(each).catch(() => undefined)) !== undefined) await removeFolder(each);
   }
   await letGoFor(folder);
-  for (const file of [".json", ".depot.tip", ".depot.incoming", ".index"])
+  for (const file of [".json", ".json.new", ".depot.tip", ".depot.incoming", ".index"])
     await rm(`${folder}${file}`, { force: true });
 }

@@ -1,7 +1,7 @@
 import { CorralError, type MergeWorkspace, type ProcessIdentity, type WorkspaceMerge } from "@corral/protocol";
 import { randomUUID } from "node:crypto";
 import { copyFile, link, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { identify, isAlive } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
 import { GitFailure } from "../git/index.ts";
@@ -242,7 +242,8 @@ async function takeLock(user: UserRepo, lock: string): Promise<void> {
     await endLeft(user, before.mtimeMs);
     await rm(lock, { force: true });
   }
-  const made = join(user.source.gitFolder, `index.lock.${randomUUID()}`);
+  await removeLeftBeside(lock);
+  const made = `${lock}.${randomUUID()}`;
   try {
     await writeFile(made, `${mark}${JSON.stringify(identify(process.pid))}\n`);
     await link(made, lock);
@@ -270,6 +271,20 @@ async function isLeft(lock: string): Promise<boolean> {
   }
 }
 
+/** What daemons left that were killed while they took the lock. An empty file may be about to be written. */
+async function removeLeftBeside(lock: string): Promise<void> {
+  const names = await readdir(dirname(lock));
+  for (const path of names.filter(isBesideLock).map((name) => join(dirname(lock), name))) {
+    const found = await lstat(path).catch(() => undefined);
+    const isAbandoned = found?.size === 0 && Date.now() - found.mtimeMs > 60_000;
+    if (isAbandoned || (await isLeft(path))) await rm(path, { force: true });
+  }
+}
+
+function isBesideLock(name: string): boolean {
+  return /^index\.lock\.[0-9a-f-]{36}$/.test(name);
+}
+
 /** What that daemon's git still does, and the locks of the branch that one left. */
 async function endLeft(user: UserRepo, since: number): Promise<void> {
   const { worktree, gitFolder, commonFolder } = user.source;
@@ -278,12 +293,6 @@ async function endLeft(user: UserRepo, since: number): Promise<void> {
   const branch = (await user.git(["symbolic-ref", "--quiet", "HEAD"])).stdout.trim();
   const locks = [join(gitFolder, "HEAD.lock"), ...(branch === "" ? [] : [join(commonFolder, `${branch}.lock`)])];
   await reclaimLocks({ folders, locks, since });
-  for (const name of await readdir(gitFolder)) if (isOurs(name)) await rm(join(gitFolder, name), { force: true });
-}
-
-/** What is beside the lock while it is taken. */
-function isOurs(name: string): boolean {
-  return /^index\.lock\.[0-9a-f-]{36}$/.test(name);
 }
 
 interface Judged {

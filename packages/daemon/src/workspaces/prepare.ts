@@ -1,6 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { constants } from "node:fs";
-import { copyFile, lchown, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, lchown, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { placesInside } from "../environments/index.ts";
 import { fault } from "../faults/index.ts";
@@ -196,6 +196,12 @@ function notThere(error: NodeJS.ErrnoException): void {
 }
 
 /** Beside the copy, where no agent can write. */
+/** Records that a killed daemon had not finished. Nobody may be preparing. */
+export async function removeHalfRecorded(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  for (const name of names) if (name.endsWith(".json.new")) await rm(join(folder, name), { force: true });
+}
+
 function recordOf(destination: string): string {
   return `${destination}.json`;
 }

@@ -9,13 +9,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { event, type EventData, newId, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ownerOf } from "../environments/index.ts";
+import { identify, ownerOf } from "../environments/index.ts";
 import { historyOf, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { makeRepository } from "../testing/repository.ts";
@@ -370,6 +371,7 @@ test("locks that a killed git of Corral's left are reclaimed: of the index, of H
   await append(event("workspace.merge-begun", merge));
   for (const [name, text] of [
     ["index.lock", lockOfTheDead],
+    [`index.lock.${randomUUID()}`, lockOfTheDead],
     ["HEAD.lock", ""],
     ["refs/heads/main.lock", `${to}\n`],
     ["index.corral.lock", "half"],
@@ -380,6 +382,19 @@ test("locks that a killed git of Corral's left are reclaimed: of the index, of H
   expect(await until("workspace.merged")).toEqual(merge);
   expect(locksIn(repo)).toEqual([]);
   inRepo("commit", "--quiet", "--allow-empty", "--message=goes again");
+});
+
+test("what daemons left that were killed before they had the lock goes with the next merge; a living one's stays", async () => {
+  write({ "file.txt": "two\n" });
+  await workspaces.bring(session, by);
+  const beside = () => join(repo, ".git", `index.lock.${randomUUID()}`);
+  const [dead, empty, living] = [beside(), beside(), beside()];
+  writeFileSync(dead, lockOfTheDead);
+  writeFileSync(empty, "");
+  utimesSync(empty, 0, 0);
+  writeFileSync(living, `corral ${JSON.stringify(identify(process.pid))}\n`);
+  await workspaces.merge(session, {}, by);
+  expect([dead, empty, living].map((path) => existsSync(path))).toEqual([false, false, true]);
 });
 
 test("so are those of a branch that was being moved or dropped, and nobody else's", async () => {

@@ -23,6 +23,7 @@ import { partsOf, removeWorkspace, workspaceFolder } from "./folder.ts";
 import { Lines } from "./lines.ts";
 import { carryOut, planMerge } from "./merge.ts";
 import { type OnRecord, onRecord } from "./projection.ts";
+import { removeHalfRecorded } from "./prepare.ts";
 import { removeLeftQuarantines } from "./quarantine.ts";
 import { Records } from "./records.ts";
 import { inspect } from "./source.ts";
@@ -94,6 +95,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       try {
         await endLeftJails(home);
         await removeLeftQuarantines(join(home, "workspaces"));
+        await removeHalfRecorded(join(home, "workspaces"));
         for (const row of await log.rows("workspaces")) {
           const session = row["key"] as SessionId;
           if (row["merging"] !== null) void inLine(session, () => finishMerge(session));

@@ -7,6 +7,7 @@ import { requireKnownSchema, sizeOf } from "./header.ts";
 import { integrityOf } from "./integrity.ts";
 import type { SqliteLogOptions } from "./log.ts";
 import { openSqliteLog } from "./open.ts";
+import { removeHalfRestored } from "./restore.ts";
 import { setAside } from "./set-aside.ts";
 
 export interface Beginning extends SqliteLogOptions {
@@ -33,6 +34,7 @@ export async function beginSqliteLog({
   ...options
 }: Beginning): Promise<Log> {
   const { file } = options;
+  removeHalfRestored(file);
   const isNew = !existsSync(file);
   try {
     if (isNew) return await open({ ...options, given: givenAt(file) });

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { CorralError } from "@corral/protocol";
 import type { Copied } from "../port.ts";
 import { contentsOf, copyAtRest } from "./backup.ts";
@@ -25,8 +25,8 @@ export interface Restored extends Copied {
  */
 export async function restore(backup: string, file: string): Promise<Restored> {
   await requireBackup(backup);
-  const copy = `${file}.restoring`;
-  for (const end of ["", "-wal", "-shm"]) await rm(`${copy}${end}`, { force: true });
+  const copy = copyFor(file);
+  removeHalfRestored(file);
   await copyAtRest(backup, copy);
   const copied = goOnBehind(copy, givenAt(file));
   const isThere = existsSync(file) || existsSync(`${file}-wal`);
@@ -34,6 +34,18 @@ export async function restore(backup: string, file: string): Promise<Restored> {
   await rename(copy, file);
   await syncFolder(dirname(file));
   return { ...copied, before };
+}
+
+/** What a restore that was cut off left. Nobody else may be restoring: whoever does has locked the home. */
+export function removeHalfRestored(file: string): void {
+  const copy = basename(copyFor(file));
+  const isOfCopy = (name: string) => name === copy || name.startsWith(`${copy}-`) || name.startsWith(`${copy}.`);
+  const names = existsSync(dirname(file)) ? readdirSync(dirname(file)) : [];
+  for (const name of names.filter(isOfCopy)) rmSync(join(dirname(file), name), { force: true });
+}
+
+function copyFor(file: string): string {
+  return `${file}.restoring`;
 }
 
 /** Closing the copy carries its write-ahead log over, so that it can be moved alone. Tells what the backup held. */

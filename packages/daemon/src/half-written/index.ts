@@ -1,0 +1,1 @@
+export { besideOf, removeHalfWritten } from "./half-written.ts";
