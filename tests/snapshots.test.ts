@@ -85,3 +85,46 @@ test.each(["snapshot.written:1", "snapshot.stored:2"])(
     expect(left).toEqual([]);
   },
 );
+
+test("a person's shell in a copy is kept step by step, compared, restored, forked and audited", async () => {
+  await using stage = await setStage();
+  await stage.serve({ fault: "snapshot.stored:2" }).then(async (daemon) => {
+    // The daemon dies while the snapshot of the first command is taken.
+    expect(await told(stage, "shell", "--keep", "-c", "echo two >>README.md")).toMatchObject({ code: 0 });
+    await daemon.gone;
+  });
+  await stage.serve();
+  const client = stage.client();
+  const [{ id: shell, path } = never()] = await client.shells.list();
+  const run = (command: string) => told(stage, "shell", "--in", shell, "-c", command);
+  expect(await run("rm README.md; echo new >new.txt")).toMatchObject({ code: 0 });
+  expect(await run("touch new.txt")).toMatchObject({ code: 0 });
+  expect(await told(stage, "snapshots", "take", shell)).toMatchObject({ code: 0 });
+  const [start, two, three] = await client.snapshots.list(shell);
+  const listed = await told(stage, "snapshots", shell);
+  expect(listed.out.split("\n").map((line) => line.split("  ").toSpliced(1, 1))).toEqual([
+    [start!.id, "as it began"],
+    [two!.id, "after 1 command", "1 file +1 -0"],
+    [three!.id, "after 1 command", "2 files +1 -2"],
+    [""],
+  ]);
+  expect((await told(stage, "snapshots", "diff", start!.id, two!.id)).out).toContain(" hello\n+two\n");
+  const audited = (await told(stage, "audit", "--shell", shell)).out.split("\n");
+  expect(audited.filter((line) => /^ {2}(\d|\$)/.test(line))).toEqual([
+    "  $ echo two >>README.md",
+    "  1 file, +1 −0",
+    "  $ rm README.md; echo new >new.txt",
+    "  2 files, +1 −2",
+    "  $ touch new.txt",
+  ]);
+  const restored = await told(stage, "snapshots", "restore", two!.id);
+  expect(restored).toMatchObject({ code: 0, err: expect.stringContaining(`as in ${two!.id}`) as string });
+  expect(readFileSync(join(path, "README.md"), "utf8")).toBe("hello\ntwo\n");
+  const forked = await work(stage, ["cat README.md >seen.txt"], "--from", two!.id);
+  expect(readFileSync(join(stage.home, "workspaces", forked, "seen.txt"), "utf8")).toBe("hello\ntwo\n");
+  expect(await told(stage, "shell", "--end", shell)).toMatchObject({ code: 0 });
+});
+
+function never(): never {
+  throw new Error("there is no shell");
+}

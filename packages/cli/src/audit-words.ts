@@ -165,6 +165,8 @@ const whyNone: Readonly<Record<Extract<AuditDiff, { kind: "none" }>["why"], stri
   scratch: "not known: there are no snapshots of an empty folder of its own",
   "not-named": "none: no snapshot was taken for it, for it only read",
   "not-yet": "not known: no snapshot was taken since",
+  unchanged: "none: no file changed",
+  closed: "none that was left: its shell was closed with nothing to keep",
 };
 
 function diffCommand(diff: AuditDiff): string | undefined {

@@ -70,7 +70,7 @@ export const commands = {
   discard: { group: "work", summary: "throw away what a session did; it can be undone" },
   snapshots: {
     group: "work",
-    summary: "show what a session's workspace held, step by step, and bring files back",
+    summary: "show what the workspace of a session or shell held, step by step, and bring files back",
     example: "corral snapshots diff snp_…",
   },
   edit: { group: "work", summary: "change a session's files by hand, as yourself" },

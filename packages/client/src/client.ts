@@ -218,14 +218,14 @@ export interface Client {
   };
   /** What workspaces held, moment by moment. */
   readonly snapshots: {
-    /** Of one session, oldest first. */
-    list(session: SessionId, waiting?: Waiting): Promise<readonly SnapshotView[]>;
+    /** Of one session or person's shell, oldest first. */
+    list(of: SessionId | ShellId, waiting?: Waiting): Promise<readonly SnapshotView[]>;
     get(id: SnapshotId, waiting?: Waiting): Promise<SnapshotView>;
-    /** Keeps what the session's workspace holds now. */
-    take(session: SessionId, sending?: Sending): Promise<TakeSnapshotAnswer>;
-    /** To another one of the same session; without: to the files as they are now. */
+    /** Keeps what its workspace holds now. */
+    take(of: SessionId | ShellId, sending?: Sending): Promise<TakeSnapshotAnswer>;
+    /** To another one of the same session or shell; without: to the files as they are now. */
     diff(id: SnapshotId, to?: SnapshotId, waiting?: Waiting): Promise<SnapshotDiff>;
-    /** All files, or some. Refused with `session.busy` in the middle of an activity; restoring `before` undoes it. */
+    /** All files, or some. Refused with `session.busy` in the middle of an activity, `workspace.busy` while a shell's command runs; restoring `before` undoes it. */
     restore(id: SnapshotId, wish?: RestoreSnapshot, sending?: Sending): Promise<RestoreAnswer>;
   };
   /** A person's own shells. */
@@ -421,9 +421,14 @@ export function createClient({
     },
     snapshots: {
       list: async (id, waiting) =>
-        (await ask("GET /api/sessions/{id}/snapshots", { ...waiting, path: { id } })).snapshots,
+        isShell(id)
+          ? (await ask("GET /api/shells/{id}/snapshots", { ...waiting, path: { id } })).snapshots
+          : (await ask("GET /api/sessions/{id}/snapshots", { ...waiting, path: { id } })).snapshots,
       get: (id, waiting) => ask("GET /api/snapshots/{id}", { ...waiting, path: { id } }),
-      take: (id, sending) => ask("POST /api/sessions/{id}/snapshots", { ...sending, path: { id } }),
+      take: (id, sending) =>
+        isShell(id)
+          ? ask("POST /api/shells/{id}/snapshots", { ...sending, path: { id } })
+          : ask("POST /api/sessions/{id}/snapshots", { ...sending, path: { id } }),
       diff: (id, to, waiting) => ask("GET /api/snapshots/{id}/diff", { ...waiting, path: { id }, query: { to } }),
       restore: (id, body = {}, sending) => ask("POST /api/snapshots/{id}/restore", { ...sending, path: { id }, body }),
     },

@@ -1604,12 +1604,14 @@ export interface Api {
     answer: {
       snapshots: {
         id: `snp_${string}`;
-        session: `ses_${string}`;
+        session?: `ses_${string}` | undefined;
+        shell?: `shl_${string}` | undefined;
         tree: string;
         previous: `snp_${string}` | null;
         reason: "start" | "calls" | "removal" | "person";
         calls: `cal_${string}`[];
         commands: `cmd_${string}`[];
+        terminals?: `trm_${string}`[] | undefined;
         files: number;
         insertions: number;
         deletions: number;
@@ -1628,12 +1630,65 @@ export interface Api {
       kind: "taken" | "unchanged";
       snapshot: {
         id: `snp_${string}`;
-        session: `ses_${string}`;
+        session?: `ses_${string}` | undefined;
+        shell?: `shl_${string}` | undefined;
         tree: string;
         previous: `snp_${string}` | null;
         reason: "start" | "calls" | "removal" | "person";
         calls: `cal_${string}`[];
         commands: `cmd_${string}`[];
+        terminals?: `trm_${string}`[] | undefined;
+        files: number;
+        insertions: number;
+        deletions: number;
+        skipped: { path: string; why: string }[];
+        flagged?: { path: string; why: string }[] | undefined;
+        seq: number;
+        at: string;
+      };
+    };
+  };
+  "GET /api/shells/{id}/snapshots": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: undefined;
+    answer: {
+      snapshots: {
+        id: `snp_${string}`;
+        session?: `ses_${string}` | undefined;
+        shell?: `shl_${string}` | undefined;
+        tree: string;
+        previous: `snp_${string}` | null;
+        reason: "start" | "calls" | "removal" | "person";
+        calls: `cal_${string}`[];
+        commands: `cmd_${string}`[];
+        terminals?: `trm_${string}`[] | undefined;
+        files: number;
+        insertions: number;
+        deletions: number;
+        skipped: { path: string; why: string }[];
+        flagged?: { path: string; why: string }[] | undefined;
+        seq: number;
+        at: string;
+      }[];
+    };
+  };
+  "POST /api/shells/{id}/snapshots": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: Record<string, never>;
+    answer: {
+      kind: "taken" | "unchanged";
+      snapshot: {
+        id: `snp_${string}`;
+        session?: `ses_${string}` | undefined;
+        shell?: `shl_${string}` | undefined;
+        tree: string;
+        previous: `snp_${string}` | null;
+        reason: "start" | "calls" | "removal" | "person";
+        calls: `cal_${string}`[];
+        commands: `cmd_${string}`[];
+        terminals?: `trm_${string}`[] | undefined;
         files: number;
         insertions: number;
         deletions: number;
@@ -1650,12 +1705,14 @@ export interface Api {
     body: undefined;
     answer: {
       id: `snp_${string}`;
-      session: `ses_${string}`;
+      session?: `ses_${string}` | undefined;
+      shell?: `shl_${string}` | undefined;
       tree: string;
       previous: `snp_${string}` | null;
       reason: "start" | "calls" | "removal" | "person";
       calls: `cal_${string}`[];
       commands: `cmd_${string}`[];
+      terminals?: `trm_${string}`[] | undefined;
       files: number;
       insertions: number;
       deletions: number;
@@ -1670,7 +1727,8 @@ export interface Api {
     query: { to?: `snp_${string}` | undefined };
     body: undefined;
     answer: {
-      session: `ses_${string}`;
+      session?: `ses_${string}` | undefined;
+      shell?: `shl_${string}` | undefined;
       from: `snp_${string}`;
       to?: `snp_${string}` | undefined;
       files: { path: string; insertions: number | null; deletions: number | null }[];
@@ -2158,6 +2216,7 @@ export interface Api {
     path: Record<string, never>;
     query: {
       session?: `ses_${string}` | undefined;
+      shell?: `shl_${string}` | undefined;
       project?: `prj_${string}` | undefined;
       after?: number | undefined;
       since?: string | undefined;
@@ -2211,7 +2270,10 @@ export interface Api {
               sharedWith: (`cal_${string}` | `cmd_${string}`)[];
               expired: boolean;
             }
-          | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+          | {
+              kind: "none";
+              why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" | "unchanged" | "closed";
+            };
         flagged?: { path: string; why: string }[] | undefined;
       }[];
       next: number | null;
@@ -2268,7 +2330,10 @@ export interface Api {
             sharedWith: (`cal_${string}` | `cmd_${string}`)[];
             expired: boolean;
           }
-        | { kind: "none"; why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" };
+        | {
+            kind: "none";
+            why: "never-ran" | "running" | "read-only" | "scratch" | "not-named" | "not-yet" | "unchanged" | "closed";
+          };
       flagged?: { path: string; why: string }[] | undefined;
     };
   };
@@ -2540,9 +2605,10 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "GET /api/artifacts/{id}/content": [],
   "GET /api/sessions/{id}/snapshots": ["snapshots"],
   "POST /api/sessions/{id}/snapshots": ["kind", "snapshot"],
+  "GET /api/shells/{id}/snapshots": ["snapshots"],
+  "POST /api/shells/{id}/snapshots": ["kind", "snapshot"],
   "GET /api/snapshots/{id}": [
     "id",
-    "session",
     "tree",
     "previous",
     "reason",
@@ -2555,7 +2621,7 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
     "seq",
     "at",
   ],
-  "GET /api/snapshots/{id}/diff": ["session", "from", "files", "patch", "truncated"],
+  "GET /api/snapshots/{id}/diff": ["from", "files", "patch", "truncated"],
   "POST /api/snapshots/{id}/restore": ["kind", "snapshot", "before", "after"],
   "GET /api/questions": ["questions", "seq"],
   "GET /api/questions/{id}": ["id", "about", "text", "choices", "takesText", "session", "state", "askedAt", "seq"],

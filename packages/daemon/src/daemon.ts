@@ -58,6 +58,7 @@ import { maskedLog, type Secret, Secrets, secretsInVariables } from "./secrets/i
 import { openTokens, tokenProjections } from "./tokens/index.ts";
 import { openUsage, usageProjections } from "./usage/index.ts";
 import {
+  isShell,
   openRoom,
   openSnapshots,
   openSpares,
@@ -223,6 +224,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     waysOut: egress,
     limits: () => limitsFrom(config.values),
     usualContainer: () => usualContainer(config.values),
+    snapshotted: (shell) => snapshots.settled(shell),
     onDefect: complainingTo(parts.logger.child({ component: "shells" })),
   });
   const permits = openPermits({ log, home: home.folder, config, rules, sessions, shells, questions });
@@ -257,8 +259,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     store: await parts.openStore("snapshots"),
     terms: async (project) => snapshotTerms(await config.valuesFor(project)),
-    endEnvironments: (session) => endAllIn(session, "its files were restored"),
-    inTurn: (session, work) => workspaces.inTurn(session, work),
+    async atRest(occupant, work) {
+      const reason = "its files were restored";
+      if (isShell(occupant)) return shells.atRest(occupant, reason, work);
+      await endAllIn(occupant, reason);
+      return work();
+    },
+    inTurn: (occupant, work) => workspaces.inTurn(occupant, work),
     onDefect: complainingTo(parts.logger.child({ component: "snapshots" })),
   });
   const removal = openRemoval({

@@ -75,11 +75,12 @@ export const auditDiff = z.discriminatedUnion("kind", [
   }),
   /**
    * `never-ran`: it did not begin. `running`: it has not ended. `read-only`: nothing could be written. `scratch`: there is no
-   * repository. `not-named`: later snapshots were taken, not for it: it only read. `not-yet`: none was taken since.
+   * repository. `not-named`: later snapshots were taken, not for it: it only read. `not-yet`: none was taken since. `unchanged`: no
+   * file changed. `closed`: its shell was closed first, and held no change then.
    */
   z.object({
     kind: z.literal("none"),
-    why: z.enum(["never-ran", "running", "read-only", "scratch", "not-named", "not-yet"]),
+    why: z.enum(["never-ran", "running", "read-only", "scratch", "not-named", "not-yet", "unchanged", "closed"]),
   }),
 ]);
 export type AuditDiff = z.infer<typeof auditDiff>;
@@ -139,6 +140,7 @@ export type AuditEntry = z.infer<typeof auditEntry>;
 
 export const auditQuery = z.object({
   session: sessionId.optional(),
+  shell: shellId.optional(),
   project: projectId.optional(),
   /** Only what was asked for behind this seq. Without: the newest. */
   after: z.coerce.number().pipe(z.int().nonnegative()).optional(),

@@ -82,14 +82,18 @@ export const settings = {
   ),
   "snapshots.days": setting(
     z.int().min(1).max(3650).nullable(),
-    "Days that snapshots of a workspace are kept; the last one of a session stays; null: always.",
+    "Days that snapshots of a workspace are kept; the last one of a session stays, or of a shell until it is closed; null: always.",
     { default: 30, scope: "machine", takesEffect: "now" },
   ),
-  "snapshots.most": setting(z.int().min(1).max(100_000), "How many snapshots a session has at most; older ones go.", {
-    default: 200,
-    scope: "machine",
-    takesEffect: "now",
-  }),
+  "snapshots.most": setting(
+    z.int().min(1).max(100_000),
+    "How many snapshots a session or a shell has at most; older ones go.",
+    {
+      default: 200,
+      scope: "machine",
+      takesEffect: "now",
+    },
+  ),
   "snapshots.largestMb": setting(
     z.int().min(1).max(2048),
     "The largest file that a snapshot keeps, in MiB; larger ones are left out and named.",

@@ -31,7 +31,7 @@ import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
 import { closedTerminal, openedTerminal } from "./terminal.ts";
-import { snapshotTaken } from "./snapshot.ts";
+import { snapshotTaken, snapshotUnchanged } from "./snapshot.ts";
 import { credentialKind, providerName } from "./credential.ts";
 import { registeredModel } from "./model.ts";
 import { tokenFacts } from "./token.ts";
@@ -154,12 +154,25 @@ export const eventData = {
 
   /** A snapshot is kept. */
   "snapshot.taken": snapshotTaken,
+  /** None was needed. */
+  "snapshot.unchanged": snapshotUnchanged,
   /** The workspace's files, or those of the paths named, are again what they were then. */
   "snapshot.restored": z.object({ snapshotId, paths: z.array(z.string()).optional() }),
-  /** Too old, or too many: its files can no longer be had. `packs`: those in storage that hold all that is left, from now on. */
-  "snapshot.expired": z.object({ snapshotId, packs: z.array(z.string()).optional() }),
-  /** None could be taken; the next one covers what these calls did. */
-  "snapshot.failed": z.object({ message: z.string(), calls: z.array(callId) }),
+  /**
+   * Too old, too many, or its shell was closed: its files can no longer be had. `packs`: those in storage that hold all that is left,
+   * from now on. `last`: none is left.
+   */
+  "snapshot.expired": z.object({
+    snapshotId,
+    packs: z.array(z.string()).optional(),
+    last: z.literal(true).optional(),
+  }),
+  /** None could be taken; the next one covers what these calls, or commands of a person's shell, did. */
+  "snapshot.failed": z.object({
+    message: z.string(),
+    calls: z.array(callId),
+    commands: z.array(commandId).optional(),
+  }),
 
   /** A file comes out of the work. */
   "artifact.announced": artifactAnnounced,

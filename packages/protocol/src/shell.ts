@@ -126,4 +126,6 @@ export const startedCommand = z.object({
   text: z.string(),
   timeoutMs: z.int(),
   environment: environmentId,
+  /** By its words it changes no file, so no snapshot is taken after it. */
+  reads: z.literal(true).optional(),
 });

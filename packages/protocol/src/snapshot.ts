@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { callId, commandId, sessionId, snapshotId } from "./id.ts";
+import { callId, commandId, sessionId, shellId, snapshotId, terminalId } from "./id.ts";
 import { changedFile, flaggedChange, skippedFile } from "./workspace.ts";
 
 /** All files of a workspace at one moment, tracked or not. `tree` is its content's address: equal trees, equal files. */
@@ -13,6 +13,8 @@ export const snapshotTaken = z.object({
   /** The calls, or commands of a person's shell, that ended since the one before: who made the difference. */
   calls: z.array(callId),
   commands: z.array(commandId),
+  /** The terminals of a person's shell that closed since the one before. */
+  terminals: z.array(terminalId).optional(),
   /** Counted from the one before. */
   files: z.int(),
   insertions: z.int(),
@@ -25,9 +27,18 @@ export const snapshotTaken = z.object({
 });
 export type SnapshotTaken = z.infer<typeof snapshotTaken>;
 
+/** What these did changed no file that is kept: all is as in that snapshot. Told of a person's shell. */
+export const snapshotUnchanged = z.object({
+  snapshotId,
+  commands: z.array(commandId),
+  terminals: z.array(terminalId),
+});
+
 export const snapshotView = z.object({
   id: snapshotId,
-  session: sessionId,
+  /** Whose files they are: a session's or a person's shell's, one of the two. */
+  session: sessionId.optional(),
+  shell: shellId.optional(),
   ...snapshotTaken.omit({ snapshotId: true, pack: true }).shape,
   /** The seq of the event that tells of it. */
   seq: z.int(),
@@ -44,9 +55,10 @@ export type SnapshotList = z.infer<typeof snapshotList>;
 export const takeSnapshotAnswer = z.object({ kind: z.enum(["taken", "unchanged"]), snapshot: snapshotView });
 export type TakeSnapshotAnswer = z.infer<typeof takeSnapshotAnswer>;
 
-/** From one snapshot to another of the same session, or to the files as they are now. */
+/** From one snapshot to another of the same session or shell, or to the files as they are now. */
 export const snapshotDiff = z.object({
-  session: sessionId,
+  session: sessionId.optional(),
+  shell: shellId.optional(),
   from: snapshotId,
   to: snapshotId.optional(),
   files: z.array(changedFile),

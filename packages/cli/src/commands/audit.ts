@@ -8,6 +8,8 @@ import {
   projectId,
   type SessionId,
   sessionId,
+  type ShellId,
+  shellId,
   setupIdOf,
   type WireEvent,
 } from "@corral/protocol";
@@ -26,7 +28,7 @@ const stopped = 130;
 export const audit = defineCommand({
   name: "audit",
   usage:
-    "audit [--session ID] [--project ID] [--since WHEN] [--failed] [--flagged] [--follow] | audit show ID | audit head | audit verify [--head H] [--from FILE]",
+    "audit [--session ID | --shell ID] [--project ID] [--since WHEN] [--failed] [--flagged] [--follow] | audit show ID | audit head | audit verify [--head H] [--from FILE]",
   summary: "Shows each command that agents and people ran, and whether the record of it is as it was written.",
   details: `Without --since or --session it shows the newest. WHEN is a time (2026-01-31, 2026-01-31T12:00Z) or how long ago it was
 (90m, 2h, 7d). The difference that a command made is that between two snapshots of its workspace. Marked with ! is what
@@ -48,6 +50,7 @@ Exit code of verify: 0 intact, 1 broken, 2 wrong use, 130 stopped by Ctrl-C.`,
   ],
   args: {
     session: { type: "string", valueHint: "ID", description: "only of this session" },
+    shell: { type: "string", valueHint: "ID", description: "only of this shell of a person" },
     project: { type: "string", valueHint: "ID", description: "only of this project" },
     since: { type: "string", valueHint: "WHEN", description: "only since then" },
     failed: { type: "boolean", description: "only what failed, hit a limit, or ended in a way nobody knows" },
@@ -84,6 +87,7 @@ const usage = "One of: corral audit, corral audit show ID, corral audit head, co
 
 const flagsFor: Readonly<Record<string, string>> = {
   session: "",
+  shell: "",
   project: "",
   since: "",
   failed: "",
@@ -102,6 +106,7 @@ function refuseStrayFlags(action = "", flags: Readonly<Record<string, unknown>>)
 
 interface Wish {
   readonly session?: SessionId;
+  readonly shell?: ShellId;
   readonly project?: ProjectId;
   readonly since?: string;
   readonly failed?: true;
@@ -118,7 +123,7 @@ interface Showing {
 async function list(wish: Wish, world: World, { json, follow }: Showing): Promise<number> {
   const client = await connectDaemon(world);
   const { limit, ...rest } = wish;
-  const isAll = wish.since !== undefined || wish.session !== undefined;
+  const isAll = wish.since !== undefined || wish.session !== undefined || wish.shell !== undefined;
   let page = await client.audit.list(isAll && limit === undefined ? rest : { ...rest, limit: limit ?? 50 });
   let count = 0;
   for (;;) {
@@ -137,7 +142,7 @@ async function list(wish: Wish, world: World, { json, follow }: Showing): Promis
 
 async function watch(
   client: Client,
-  { session, project, failed, flagged }: Wish,
+  { session, shell, project, failed, flagged }: Wish,
   world: World,
   { json, after }: { readonly json: boolean; readonly after: number },
 ): Promise<number> {
@@ -148,7 +153,7 @@ async function watch(
   // What is flagged is known with the snapshot after the command.
   const types = flagged === true ? ["snapshot.taken"] : [...ends];
   for await (const news of client.follow({ ...filter, types, after, signal: leaving.signal, onBreak })) {
-    if (news.kind !== "event") continue;
+    if (news.kind !== "event" || (shell !== undefined && news.event.stream !== shell)) continue;
     for (const id of entriesOf(news.event)) {
       const entry = await client.audit.get(id).catch(() => undefined);
       if (entry === undefined || (flagged === true && entry.flagged === undefined)) continue;
@@ -251,6 +256,7 @@ function print(entry: AuditEntry, { out }: World, json: boolean): void {
 
 interface ListFlags {
   readonly session?: string | undefined;
+  readonly shell?: string | undefined;
   readonly project?: string | undefined;
   readonly since?: string | undefined;
   readonly failed?: boolean | undefined;
@@ -258,11 +264,12 @@ interface ListFlags {
   readonly limit?: string | undefined;
 }
 
-function wishOf({ session, project, since, failed, flagged, limit }: ListFlags): Wish {
+function wishOf({ session, shell, project, since, failed, flagged, limit }: ListFlags): Wish {
   const most = wholeNumber("limit", limit);
   if (most !== undefined && (most < 1 || most > 500)) throw new UsageError("--limit needs a number from 1 to 500");
   return {
     ...(session === undefined ? {} : { session: idOf(sessionId, session, "session", "`corral sessions` lists them") }),
+    ...(shell === undefined ? {} : { shell: idOf(shellId, shell, "shell", "`corral shell --list` lists open ones") }),
     ...(project === undefined ? {} : { project: idOf(projectId, project, "project", "`corral projects` lists them") }),
     ...(since === undefined ? {} : { since: timeOf(since, Date.now()) }),
     ...(failed === true ? { failed } : {}),

@@ -1,5 +1,5 @@
-import type { SnapshotDiff, SnapshotView } from "@corral/client";
-import { type SnapshotId, snapshotId } from "@corral/protocol";
+import type { Client, SnapshotDiff, SnapshotView } from "@corral/client";
+import { type SessionId, type ShellId, shellId, type SnapshotId, snapshotId } from "@corral/protocol";
 import { changedLines, leftOutWords } from "../changed-files.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -12,10 +12,11 @@ import type { World } from "../world.ts";
 export const snapshots = defineCommand({
   name: "snapshots",
   usage:
-    "snapshots [SESSION] [--json] | snapshots take [SESSION] | snapshots diff SNAPSHOT [OTHER] [--stat] | snapshots restore SNAPSHOT [PATH…]",
-  summary: "Shows what a session's workspace held, moment by moment, compares two of them, or brings files back.",
+    "snapshots [SESSION|SHELL] [--json] | snapshots take [SESSION|SHELL] | snapshots diff SNAPSHOT [OTHER] [--stat] | snapshots restore SNAPSHOT [PATH…]",
+  summary:
+    "Shows what the workspace of a session or a shell held, moment by moment, compares two of them, or brings files back.",
   details: `Corral keeps the files of a workspace, tracked or not, after each step that changed them, outside of your repository.
-Without SESSION it is the latest one of this project. \`diff\` with one snapshot compares with the files as they are now.
+Without SESSION it is the latest one of this project; SHELL is a shell of your own in a copy (\`corral shell\`). \`diff\` with one snapshot compares with the files as they are now.
 \`restore\` ends what runs in the workspace and makes its files (or the files and folders named, from the top of the workspace)
 what they were then; what there was before is a snapshot of its own, so that you can go back. Your own folder is not touched.
 \`corral run --from SNAPSHOT\` begins another session with what a snapshot holds. How long they are kept is said by the settings
@@ -50,16 +51,26 @@ snapshots.days and snapshots.most; ignored files are kept where snapshots.ignore
 
 async function list(words: readonly string[], world: World, json: boolean): Promise<number> {
   const client = await connectDaemon(world);
-  const session = await whichSession(client, words, world);
-  const found = await client.snapshots.list(session);
+  const whose = await whichOne(client, words, world);
+  const found = await client.snapshots.list(whose);
   for (const each of found) world.out.write(json ? jsonLine(each) : `${shown(line(each))}\n`);
-  if (found.length === 0 && !json) world.err.write(`${session} has no snapshots: it has changed no files so far\n`);
+  if (found.length === 0 && !json)
+    world.err.write(
+      whose.startsWith("shl_")
+        ? `${whose} has no snapshots: they are taken of shells in a copy, and go with a shell that leaves no change\n`
+        : `${whose} has no snapshots: it has changed no files so far\n`,
+    );
   return 0;
+}
+
+async function whichOne(client: Client, words: readonly string[], world: World): Promise<SessionId | ShellId> {
+  const shell = shellId.safeParse(words[0]);
+  return shell.success && words.length === 1 ? shell.data : whichSession(client, words, world);
 }
 
 async function take(words: readonly string[], world: World, json: boolean): Promise<number> {
   const client = await connectDaemon(world);
-  const answer = await client.snapshots.take(await whichSession(client, words, world));
+  const answer = await client.snapshots.take(await whichOne(client, words, world));
   if (json) world.out.write(jsonLine(answer));
   else if (answer.kind === "taken") world.err.write(`kept as ${answer.snapshot.id}\n`);
   else world.err.write(`nothing has changed since ${answer.snapshot.id}\n`);
@@ -103,10 +114,16 @@ function named(word: string | undefined): SnapshotId {
 
 const reasons = { start: "as it began", calls: "", removal: "before it was removed", person: "asked for" } as const;
 
-function line({ id, at, reason, calls, files, insertions, deletions, skipped }: SnapshotView): string {
+function line({ id, at, reason, files, insertions, deletions, skipped, ...taken }: SnapshotView): string {
+  const after = [
+    [taken.calls.length, "call"],
+    [taken.commands.length, "command"],
+    [taken.terminals?.length ?? 0, "terminal"],
+  ] as const;
+  const named = after.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
   const parts = [
     reasons[reason],
-    calls.length === 0 ? "" : `after ${counted(calls.length, "call")}`,
+    named.length === 0 ? "" : `after ${named.join(" and ")}`,
     files === 0 ? "" : `${counted(files, "file")} +${insertions} -${deletions}`,
     skipped.length === 0 ? "" : `without ${leftOutWords(skipped)}`,
   ];

@@ -141,6 +141,38 @@ test("a command of a person's shell is told with what was measured", async () =>
   expect((await audit.find("cmd_1"))?.exitCode).toBe(143);
 });
 
+test("of a person's shell in a copy each command is told with the difference it made, or why there is none", async () => {
+  await add(
+    shell,
+    "person:ada",
+    event("shell.opened", {
+      ...{ environment: { kind: "jail", network: "off" }, workspace: "copy", path: "/copy", projectId: "prj_1" },
+      ...{ readable: [], variables: {}, base: "c" },
+    }),
+  );
+  const run = async (id: `cmd_${string}`, more: { reads?: true } = {}) => {
+    await add(shell, "person:ada", commandStarted(id, "do", more));
+    const facts = { exitCode: 0, timedOut: false, shellRespawned: false, stdoutBytes: 0, stderrBytes: 0 };
+    await add(shell, "corral", event("shell.command-ended", { id, ...facts }));
+  };
+  await run("cmd_1");
+  const taken = { snapshotId: "snp_2", tree: "t", previous: "snp_1", reason: "calls", calls: [] } as const;
+  const figures = { files: 1, insertions: 2, deletions: 3, skipped: [] };
+  await add(shell, "corral", event("snapshot.taken", { ...taken, calls: [], commands: ["cmd_1"], ...figures }));
+  await run("cmd_2");
+  await add(shell, "corral", event("snapshot.unchanged", { snapshotId: "snp_2", commands: ["cmd_2"], terminals: [] }));
+  await run("cmd_3", { reads: true });
+  await run("cmd_4");
+  const told = async () => {
+    const { entries: found } = await page({ shell });
+    return found.map(({ diff }) => (diff.kind === "none" ? diff.why : [diff.files, diff.expired]));
+  };
+  expect(await told()).toEqual([[1, false], "unchanged", "read-only", "not-yet"]);
+  await add(shell, "person:ada", event("shell.closed", { reason: "it was closed" }));
+  await add(shell, "corral", event("snapshot.expired", { snapshotId: "snp_2", last: true }));
+  expect(await told()).toEqual([[1, true], "unchanged", "read-only", "closed"]);
+});
+
 test("where there is no snapshot the entry says why, and those that share one name each other", async () => {
   await begin();
   for (const id of ["cal_1", "cal_2"] as const) await ask(id, "touch x");
@@ -341,8 +373,8 @@ async function end(id: CallId, result: object = { exitCode: 0, timedOut: false }
   await add(session, `agent:${session}`, event("call.settled", { id, result }));
 }
 
-function commandStarted(id: `cmd_${string}`, text: string): NewEvent {
-  return event("shell.command-started", { id, text, timeoutMs: 1000, environment: "env_1" });
+function commandStarted(id: `cmd_${string}`, text: string, more: { reads?: true } = {}): NewEvent {
+  return event("shell.command-started", { id, text, timeoutMs: 1000, environment: "env_1", ...more });
 }
 
 async function snapshot(

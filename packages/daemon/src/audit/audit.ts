@@ -50,7 +50,8 @@ export function openAudit(log: AuditLog): Audit {
         (query.project === undefined || entry.where.project === query.project) &&
         (query.failed === "0" || wentWrong(entry)) &&
         (query.flagged === "0" || entry.flagged !== undefined);
-      const isAboutNewest = query.after === undefined && query.since === undefined && query.session === undefined;
+      const stream = query.session ?? query.shell;
+      const isAboutNewest = query.after === undefined && query.since === undefined && stream === undefined;
       const found = isAboutNewest ? await newest(query.limit, wants) : await behind(query, wants);
       return { ...found, entries: found.entries.map(inList), head: await head() };
     },
@@ -67,11 +68,12 @@ export function openAudit(log: AuditLog): Audit {
     return headText(seq, link);
   }
 
-  async function behind({ session, after, since, limit }: AuditQuery, wants: Wants): Promise<Found> {
+  async function behind({ session, shell, after, since, limit }: AuditQuery, wants: Wants): Promise<Found> {
     let position = after ?? (since === undefined ? 0 : (await firstSince(log, Date.parse(since))) - 1);
+    const stream = session ?? shell;
     const entries: AuditEntry[] = [];
     for (let looked = 0; looked < mostEvents; looked += pageSize) {
-      const page = await log.read({ after: position, limit: pageSize, ...(session && { stream: session }) });
+      const page = await log.read({ after: position, limit: pageSize, ...(stream && { stream }) });
       if (!isGap(page) && page.length === 0) return { entries, next: null, hasEarlier: false };
       if (isGap(page)) position = page.to;
       else {

@@ -37,6 +37,10 @@ export class Trail {
   readonly #turns = new Map<TurnId, ActivityId>();
   readonly #snapshots = new Map<string, SnapshotTaken>();
   readonly #expired = new Set<SnapshotId>();
+  /** Commands that changed no file. */
+  readonly #unchanged = new Set<string>();
+  /** The shell was closed, and its files held nothing to keep. */
+  #isClosed = false;
   /** Of questions whether a call may run: which. */
   readonly #approvals = new Map<QuestionId, string>();
   /** Calls that could only read. */
@@ -84,6 +88,12 @@ export class Trail {
         return;
       case "snapshot.taken":
         return this.#picture(stored);
+      case "snapshot.unchanged":
+        for (const id of stored.data.commands) this.#unchanged.add(id);
+        return;
+      case "shell.closed":
+        this.#isClosed = stored.data.kept === undefined;
+        return;
       case "snapshot.expired":
         return void this.#expired.add(stored.data.snapshotId);
       case "stream.erased":
@@ -178,6 +188,7 @@ export class Trail {
   }
 
   #start({ seq, actor, approximateCreationTime: time, data }: StoredEventOf<"shell.command-started">): void {
+    if (data.reads === true) this.#readers.add(data.id);
     this.#remember({
       id: data.id,
       kind: "command",
@@ -256,6 +267,8 @@ export class Trail {
     if (startedAt === undefined) return none("never-ran");
     if (!this.#mayWrite || this.#readers.has(id)) return none("read-only");
     if (this.#where.workspace === "scratch") return none("scratch");
+    if (this.#unchanged.has(id)) return none("unchanged");
+    if (this.#isClosed && this.#where.workspace === "copy") return none("closed");
     return none(this.#newestSnapshot > lastSeq ? "not-named" : "not-yet");
   }
 
@@ -272,6 +285,7 @@ export class Trail {
     this.#approvals.clear();
     this.#words.clear();
     this.#snapshots.clear();
+    this.#unchanged.clear();
     this.weight = 0;
   }
 }

@@ -101,6 +101,8 @@ export const access: Readonly<Record<string, Access>> = {
   "POST /api/questions/:id/answer": ["prompt", "route"],
   "POST /api/questions/:id/cancel": ["prompt", "route"],
 
+  "GET /api/shells/:id/snapshots": ["read", "route"],
+  "POST /api/shells/:id/snapshots": ["operate", "route"],
   "GET /api/snapshots/:id": ["read", "route"],
   "GET /api/snapshots/:id/diff": ["read", "route"],
   "POST /api/snapshots/:id/restore": ["operate", "route"],

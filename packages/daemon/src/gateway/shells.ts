@@ -25,7 +25,7 @@ import { carryCommand } from "./command-stream.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 import { principalOf } from "./tokens.ts";
 
-const shellParams = z.object({ id: shellId });
+export const shellParams = z.object({ id: shellId });
 const commandParams = z.object({ id: shellId, command: commandId });
 const commandQuery = z.object({
   wait: z.coerce.number().pipe(z.int().min(0).max(60)).default(0).describe("seconds to wait for its end"),

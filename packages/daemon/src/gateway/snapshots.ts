@@ -4,19 +4,23 @@ import {
   snapshotDiff,
   snapshotId,
   snapshotList,
+  type SnapshotView,
   snapshotView,
   takeSnapshotAnswer,
 } from "@corral/protocol";
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { isBounded } from "../tokens/index.ts";
+import { isBounded, type Principal } from "../tokens/index.ts";
 import { missing } from "./bounds.ts";
 import type { RouteParts, Routes } from "./routes.ts";
 import { sessionParams } from "./sessions.ts";
+import { knownShell, seenShell, shellParams } from "./shells.ts";
 import { principalOf } from "./tokens.ts";
 
 const snapshotParams = z.object({ id: snapshotId });
-const diffQuery = z.object({ to: snapshotId.optional().describe("another one of the same session; without: now") });
+const diffQuery = z.object({
+  to: snapshotId.optional().describe("another one of the same session or shell; without: now"),
+});
 
 export const snapshotRoutes: Routes = (app, parts) => {
   const { snapshots } = parts;
@@ -47,6 +51,33 @@ export const snapshotRoutes: Routes = (app, parts) => {
       },
     },
     (request) => snapshots.take(request.params.id, request.by),
+  );
+
+  app.get(
+    "/api/shells/:id/snapshots",
+    {
+      schema: {
+        tags,
+        description: "What the files of a person's shell in a copy were, moment by moment, oldest first.",
+        params: shellParams,
+        response: { 200: snapshotList },
+      },
+    },
+    async (request) => ({ snapshots: [...(await snapshots.list((await knownShell(parts, request)).id))] }),
+  );
+
+  app.post(
+    "/api/shells/:id/snapshots",
+    {
+      schema: {
+        tags,
+        description: "Keeps what the files of the shell are now.",
+        params: shellParams,
+        body: z.object({}),
+        response: { 200: takeSnapshotAnswer },
+      },
+    },
+    async (request) => snapshots.take((await knownShell(parts, request)).id, request.by),
   );
 
   app.get(
@@ -93,13 +124,15 @@ export const snapshotRoutes: Routes = (app, parts) => {
 };
 
 /** The same words for one that is not there and for one out of bounds. */
-async function knownSnapshot(
-  { snapshots, sight }: RouteParts,
-  request: FastifyRequest<{ Params: z.infer<typeof snapshotParams> }>,
-) {
+async function knownSnapshot(parts: RouteParts, request: FastifyRequest<{ Params: z.infer<typeof snapshotParams> }>) {
   const { id } = request.params;
   const who = principalOf(request);
-  const found = await snapshots.get(id);
-  if (isBounded(who) && !sight.session(who, found.session)) throw missing("snapshot", id);
+  const found = await parts.snapshots.get(id);
+  if (isBounded(who) && !(await seesFilesOf(parts, who, found))) throw missing("snapshot", id);
   return found;
+}
+
+async function seesFilesOf(parts: RouteParts, who: Principal, { session, shell }: SnapshotView): Promise<boolean> {
+  if (shell !== undefined) return (await seenShell(parts, who, shell)) !== undefined;
+  return session !== undefined && parts.sight.session(who, session);
 }

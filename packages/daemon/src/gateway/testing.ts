@@ -35,6 +35,7 @@ import { openShells, shellProjections } from "../shells/index.ts";
 import { keepScrollbacks, openSessionTerminals, terminalProjections } from "../terminals/index.ts";
 import { openTokens, tokenProjections } from "../tokens/index.ts";
 import {
+  isShell,
   openSnapshots,
   openSpares,
   openWorkspaces,
@@ -145,6 +146,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     artifacts,
     secrets,
     waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
+    snapshotted: (shell) => snapshots.settled(shell),
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
@@ -170,8 +172,8 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     home: folder,
     store: await openFolderStore(join(folder, "storage", "snapshots")),
     terms: () => ({ days: null, most: 100, ignored: [], largestFile: 2 ** 20 }),
-    endEnvironments: () => Promise.resolve(),
-    inTurn: (session, work) => workspaces.inTurn(session, work),
+    atRest: (occupant, work) => (isShell(occupant) ? shells.atRest(occupant, "its files were restored", work) : work()),
+    inTurn: (occupant, work) => workspaces.inTurn(occupant, work),
     onDefect,
   });
   const egress = openEgress({

@@ -217,6 +217,8 @@ describe("scopes", () => {
     "GET /api/artifacts/:id/content": { path: "/api/artifacts/art_none/content" },
     "GET /api/sessions/:id/snapshots": { path: `/api/sessions/${session}/snapshots` },
     "POST /api/sessions/:id/snapshots": { path: `/api/sessions/${session}/snapshots`, body: {} },
+    "GET /api/shells/:id/snapshots": { path: "/api/shells/shl_none/snapshots" },
+    "POST /api/shells/:id/snapshots": { path: "/api/shells/shl_none/snapshots", body: {} },
     "GET /api/snapshots/:id": { path: "/api/snapshots/snp_none" },
     "GET /api/snapshots/:id/diff": { path: "/api/snapshots/snp_none/diff" },
     "POST /api/snapshots/:id/restore": { path: "/api/snapshots/snp_none/restore", body: {} },

@@ -29,6 +29,7 @@ import {
 import type { By, Log, Row } from "../log/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import { HeldTerminals, type Scrollbacks } from "../terminals/index.ts";
+import { onlyReads } from "../workspaces/index.ts";
 import { followOutputs, type OutputsOf, wholeOutputs } from "./whole-outputs.ts";
 
 export type ShellFacts = EventData<"shell.opened">;
@@ -44,6 +45,8 @@ export interface ShellWorld {
   readonly waysOut: WaysOut;
   /** What an environment may use that is opened now. */
   limits(): EnvironmentLimits;
+  /** Resolves when what ended in the shell by now is kept in a snapshot, or could not be. Never rejects. */
+  snapshotted(shell: ShellId): Promise<void>;
   /** Throws `workspace.busy` when the shell's folder is another's for the time being. Asked before an environment is opened. */
   claim(shell: HeldShell): void;
   readonly onDefect: (what: string, error: unknown) => void;
@@ -65,6 +68,7 @@ type OnOutput = (stream: "stdout" | "stderr", text: string) => void;
  * 2. A command that runs has one entry in `#running`, and its end is recorded once: the append is guarded by its row.
  * 3. What is found running after a restart is joined; an id runs at most once.
  * 4. An end is told after it is durable.
+ * 5. What can write begins when the snapshot of what ended before it is taken. Nothing begins while the shell is kept at rest.
  */
 export class HeldShell {
   readonly id: ShellId;
@@ -73,6 +77,8 @@ export class HeldShell {
   readonly #world: ShellWorld;
   readonly #bridge = new BridgeKeeping();
   readonly #running = new Map<CommandId, Running>();
+  /** How many commands and terminals are past waiting for snapshots, and not running yet. */
+  #beginning = 0;
   /** Until it is on record and running, or refused. */
   readonly #starting = new Map<CommandId, Promise<unknown>>();
   /** Ended, and their output is still there; the oldest first. */
@@ -128,7 +134,8 @@ export class HeldShell {
   /** Durable when it resolves. With the id of one that was opened before, it is that one. */
   async openTerminal(id: TerminalId, size: TerminalSize, by: By): Promise<TerminalView> {
     this.#lastUsed = performance.now();
-    return this.terminals.open(id, size, await this.#open(by), by);
+    await this.#world.snapshotted(this.id);
+    return this.#begin(async () => this.terminals.open(id, size, await this.#open(by), by));
   }
 
   /** Durable when it resolves. Throws `command.conflict` for an id that was used for another text. */
@@ -142,17 +149,34 @@ export class HeldShell {
     this.#lastUsed = performance.now();
     const known = await this.#world.log.row("shell_commands", command.id);
     if (known !== undefined) return this.#again(known, command);
+    const reads = onlyReads(command.text);
+    if (!reads) await this.#world.snapshotted(this.id);
+    return this.#begin(() => this.#startNew(command, by, reads));
+  }
+
+  async #begin<T>(work: () => Promise<T>): Promise<T> {
+    this.#beginning++;
+    try {
+      return await work();
+    } finally {
+      this.#beginning--;
+    }
+  }
+
+  async #startNew(command: StartCommand, by: By, reads: boolean): Promise<CommandView> {
     const environment = await this.#open(by);
     const { id, text, timeoutMs, after } = command;
     if (after !== undefined) await this.#mustHaveRunIn(environment, after);
     try {
       await this.#append(
-        [event("shell.command-started", { id, text, timeoutMs, environment: environment.state.id })],
+        [
+          event("shell.command-started", {
+            ...{ id, text, timeoutMs, environment: environment.state.id },
+            ...(reads ? { reads } : {}),
+          }),
+        ],
         by,
-        {
-          key: id,
-          is: null,
-        },
+        { key: id, is: null },
       );
     } catch (error) {
       if (!isConflict(error)) throw error;
@@ -228,6 +252,7 @@ export class HeldShell {
 
   /** What a command says in the shell as it is; nothing when it fails, or nothing of the shell is open. */
   async ask(question: (state: EnvironmentState) => string): Promise<string> {
+    await this.#ending;
     const environment = await this.#environment?.catch(() => undefined);
     if (environment === undefined || !environment.isOpen) return "";
     const wish = { id: newId("command"), text: question(environment.state), timeoutMs: 30_000 };
@@ -238,6 +263,17 @@ export class HeldShell {
   /** Ends all that runs in it. Another command waits for that and starts it afresh. */
   end(reason: string): Promise<void> {
     return (this.#ending ??= this.#end(reason).finally(() => (this.#ending = undefined)));
+  }
+
+  /** Ends it, and does something before anything runs in it again. Throws `workspace.busy` while a command runs. */
+  async atRest<T>(reason: string, work: () => Promise<T>): Promise<T> {
+    await this.#ending;
+    if (this.#beginning + this.#running.size > 0) throw inUse(this.id);
+    const done = this.#end(reason).then(work);
+    // Whoever waits to begin has nothing to do with how that went.
+    const over = done.then(nothing, nothing).finally(() => (this.#ending = undefined));
+    this.#ending = over;
+    return done;
   }
 
   async #end(reason: string): Promise<void> {
@@ -483,6 +519,17 @@ interface Running {
   interruptedBy: string | undefined;
   /** Known from its end on. */
   written: Readonly<Record<"stdout" | "stderr", number>> | undefined;
+}
+
+function nothing(): void {
+  // Its outcome is somebody else's.
+}
+
+function inUse(id: ShellId): CorralError {
+  return new CorralError("workspace.busy", `A command runs in ${id}.`, {
+    hint: "Let it finish, or interrupt it first",
+    retry: "later",
+  });
 }
 
 function stillRunning(id: CommandId) {

@@ -40,6 +40,8 @@ export interface Shells {
   readonly terminals: Terminals<ShellId>;
   /** Ends it, and removes its files unless something in them would be lost that git does not ignore. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
+  /** Ends what runs in it, and does something before anything runs there again. Throws `workspace.busy` while a command runs. */
+  atRest<T>(id: ShellId, reason: string, work: () => Promise<T>): Promise<T>;
   /** Takes up what was there when the daemon went away. Whatever is asked of shells waits for it. */
   begin(): Promise<void>;
   /** Lets go: what runs goes on and is found again. */
@@ -67,6 +69,8 @@ export interface ShellParts {
   readonly limits?: () => EnvironmentLimits;
   /** What a container is made of that names nothing itself. */
   readonly usualContainer?: () => UsualContainer;
+  /** Resolves when what ended in a shell by now is kept in a snapshot, or could not be. Never rejects. */
+  readonly snapshotted?: (shell: ShellId) => Promise<void>;
   readonly onDefect: (what: string, error?: unknown) => void;
   /** How long a shell in which nothing runs keeps its environment. */
   readonly idleMs?: number;
@@ -84,12 +88,14 @@ export function openShells({
   waysOut,
   limits = () => defaultLimits,
   usualContainer = () => ({}),
+  snapshotted = () => Promise.resolve(),
   onDefect,
   idleMs = usualIdleMs,
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
-  const world = { log, drivers, scrollbacks, artifacts, secrets, waysOut, limits, claim, onDefect, over: over.signal };
+  const parts = { log, drivers, scrollbacks, artifacts, secrets, waysOut, limits, snapshotted, onDefect };
+  const world = { ...parts, claim, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
   const begun = Promise.withResolvers<void>();
   const ticking = setInterval(endIdle, Math.min(idleMs, 60_000)).unref();
@@ -123,6 +129,11 @@ export function openShells({
       const joined = closing.get(id) ?? close(id, by).finally(() => closing.delete(id));
       closing.set(id, joined);
       return joined;
+    },
+    async atRest(id, reason, work) {
+      const shell = await hold(id, { closedToo: true });
+      if (closing.has(id)) throw new CorralError("shell.closed", `${id} is being closed.`);
+      return shell.atRest(reason, work);
     },
     async begin() {
       for (const row of await log.rows("shells", { where: { state: "open" } })) {

@@ -1,7 +1,7 @@
 import { type CommandResult, heldBackWords, type LimitHit, refusalIn } from "@corral/protocol";
 import { z } from "zod";
 import { type CommandResults, followWhole, mostInResult, quoted, type Shell } from "../environments/index.ts";
-import { onlyReads } from "./reading.ts";
+import { onlyReads } from "../workspaces/index.ts";
 import type { Beside, Surroundings, Tool, ToolContext } from "./tool.ts";
 
 const defaultTimeoutMs = 120_000;

@@ -1,11 +1,11 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { SessionId } from "@corral/protocol";
+import type { SessionId, ShellId } from "@corral/protocol";
 import { removeFolder } from "../environments/index.ts";
 import { letGoFor } from "./keep.ts";
 
-export function workspaceFolder(home: string, session: SessionId): string {
-  return join(home, "workspaces", session);
+export function workspaceFolder(home: string, occupant: SessionId | ShellId): string {
+  return join(home, "workspaces", occupant);
 }
 
 /** All that belongs to a workspace. Itself last: while it is there the others may be missing, not the other way round. */

@@ -35,7 +35,7 @@ export class Records {
     };
   }
 
-  async repoPath({ worktree, project }: OnRecord): Promise<string> {
+  async repoPath({ worktree, project }: Pick<OnRecord, "worktree" | "project">): Promise<string> {
     return worktree ?? ((await this.#log.row("projects", project))?.["path"] as string | undefined) ?? "";
   }
 

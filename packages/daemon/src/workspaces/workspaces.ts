@@ -7,6 +7,7 @@ import {
   type MergeAnswer,
   type MergeWorkspace,
   type SessionId,
+  type ShellId,
   type StoredEvent,
   type WorkspaceDiff,
 } from "@corral/protocol";
@@ -59,8 +60,8 @@ export interface Workspaces {
   remove(session: SessionId): Promise<void>;
   /** Removes what was kept long enough. Never rejects. */
   cleanUp(): Promise<void>;
-  /** Does something else with the session's workspace, after what was asked before. */
-  inTurn<T>(session: SessionId, work: () => Promise<T>): Promise<T>;
+  /** Does something else with the workspace of a session or a shell, after what was asked before. */
+  inTurn<T>(occupant: SessionId | ShellId, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -200,7 +201,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }
     },
 
-    inTurn: (session, work) => inLine(session, work),
+    inTurn: (occupant, work) => inLine(occupant, work),
 
     async close() {
       unlisten();

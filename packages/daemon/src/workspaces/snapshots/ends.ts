@@ -1,87 +1,116 @@
-import type { CallId, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { CallId, CommandId, NewEvent, StoredEvent, TerminalId } from "@corral/protocol";
 import type { By } from "../../log/index.ts";
+import { isShell, type Occupant } from "./occupant.ts";
+
+/** What has ended and may have changed files: a call, or, in a person's shell, a command or a terminal. */
+export type Ended = CallId | CommandId | TerminalId;
 
 /**
- * Which calls that could write run in a session, and which have ended and are in no snapshot yet.
+ * Which calls and commands that could write run in a workspace, and which have ended and are in no snapshot yet.
  *
  * 1. When the last one that ran has ended, all that ended are handed over: calls that run side by side share a snapshot, and none
  *    is taken in the middle of another's writing. So does one that started in the commit in which the one before it ended.
+ *    A terminal does not count as running: it may stay open for days.
  * 2. What was handed over and could not be kept comes back, and goes with the next.
+ * 3. When the environment of a person's shell has closed, what ran on in the background there has ended, too.
  */
 export class Ends {
-  readonly #sessions = new Map<SessionId, { readonly running: Set<CallId>; readonly ended: CallId[] }>();
-  readonly #onRest: (session: SessionId, calls: readonly CallId[], by: By) => void;
+  readonly #occupants = new Map<Occupant, { readonly running: Set<Ended>; readonly ended: Ended[] }>();
+  readonly #onRest: (occupant: Occupant, ended: readonly Ended[], by: By) => void;
 
-  constructor(onRest: (session: SessionId, calls: readonly CallId[], by: By) => void) {
+  constructor(onRest: (occupant: Occupant, ended: readonly Ended[], by: By) => void) {
     this.#onRest = onRest;
   }
 
   /** All that one commit recorded. */
   hear(commit: readonly StoredEvent[]): void {
-    const resting = new Map<SessionId, By>();
+    const resting = new Map<Occupant, By>();
     for (const stored of commit) {
-      const session = stored.stream as SessionId;
-      if (stored.type === "session.expired" || stored.type === "stream.erased") this.#sessions.delete(session);
+      const occupant = stored.stream as Occupant;
+      if (stored.type === "session.expired" || stored.type === "stream.erased") this.forget(occupant);
       const { traceId } = stored;
-      if (this.#note(session, stored))
-        resting.set(session, { actor: "corral", ...(traceId === undefined ? {} : { traceId }) });
-      else if (stored.type === "call.started" && stored.data.reads !== true) resting.delete(session);
+      if (this.#note(occupant, stored))
+        resting.set(occupant, { actor: "corral", ...(traceId === undefined ? {} : { traceId }) });
+      else if (startsWriting(stored)) resting.delete(occupant);
     }
-    for (const [session, by] of resting) this.#rest(session, by);
+    for (const [occupant, by] of resting) this.#rest(occupant, by);
   }
 
   /** Takes in what was recorded before: what ended since the last snapshot is due. */
-  recall(session: SessionId, events: readonly StoredEvent[]): void {
+  recall(occupant: Occupant, events: readonly StoredEvent[]): void {
     let isDue = false;
     for (const each of events) {
-      if (this.#note(session, each)) isDue = true;
-      // That of the beginning may be recorded later than calls that it does not cover.
-      if (each.type !== "snapshot.taken" || each.data.reason === "start") continue;
-      this.drain(session);
+      if (this.#note(occupant, each)) isDue = true;
+      if (!isLook(each)) continue;
+      this.drain(occupant);
       isDue = false;
     }
-    if (isDue && this.#of(session).running.size === 0) this.#rest(session, { actor: "corral" });
+    if (isDue && this.#of(occupant).running.size === 0) this.#rest(occupant, { actor: "corral" });
   }
 
   /** All that have ended, for a snapshot that is taken anyway. */
-  drain(session: SessionId): readonly CallId[] {
-    const known = this.#sessions.get(session);
-    if (known?.running.size === 0) this.#sessions.delete(session);
+  drain(occupant: Occupant): readonly Ended[] {
+    const known = this.#occupants.get(occupant);
+    if (known?.running.size === 0) this.forget(occupant);
     return known?.ended.splice(0) ?? [];
   }
 
-  put(session: SessionId, calls: readonly CallId[]): void {
-    if (calls.length > 0) this.#of(session).ended.unshift(...calls);
+  put(occupant: Occupant, ended: readonly Ended[]): void {
+    if (ended.length > 0) this.#of(occupant).ended.unshift(...ended);
+  }
+
+  forget(occupant: Occupant): void {
+    this.#occupants.delete(occupant);
   }
 
   /** True: one has ended, and none runs any more. */
-  #note(session: SessionId, { type, data }: NewEvent): boolean {
+  #note(occupant: Occupant, { type, data }: NewEvent): boolean {
     switch (type) {
       case "call.started":
-        if (data.reads !== true) this.#of(session).running.add(data.id);
+      case "shell.command-started":
+        if (data.reads !== true) this.#of(occupant).running.add(data.id);
         return false;
       case "call.settled":
       case "call.failed":
       case "call.declined":
       case "call.interrupted":
-      case "call.unknown": {
-        const known = this.#sessions.get(session);
+      case "call.unknown":
+      case "shell.command-ended":
+      case "shell.command-unknown": {
+        const known = this.#occupants.get(occupant);
         if (known?.running.delete(data.id) !== true) return false;
         known.ended.push(data.id);
         return known.running.size === 0;
       }
+      case "terminal.closed": {
+        if (!isShell(occupant)) return false;
+        const { running, ended } = this.#of(occupant);
+        ended.push(data.id);
+        return running.size === 0;
+      }
+      case "environment.closed":
+        return isShell(occupant) && (this.#occupants.get(occupant)?.running.size ?? 0) === 0;
       default:
         return false;
     }
   }
 
-  #rest(session: SessionId, by: By): void {
-    this.#onRest(session, this.drain(session), by);
+  #rest(occupant: Occupant, by: By): void {
+    this.#onRest(occupant, this.drain(occupant), by);
   }
 
-  #of(session: SessionId): { readonly running: Set<CallId>; readonly ended: CallId[] } {
-    let found = this.#sessions.get(session);
-    if (found === undefined) this.#sessions.set(session, (found = { running: new Set(), ended: [] }));
+  #of(occupant: Occupant): { readonly running: Set<Ended>; readonly ended: Ended[] } {
+    let found = this.#occupants.get(occupant);
+    if (found === undefined) this.#occupants.set(occupant, (found = { running: new Set(), ended: [] }));
     return found;
   }
+}
+
+/** All files were looked at. That of the beginning may be recorded later than calls that it does not cover. */
+function isLook({ type, data }: NewEvent): boolean {
+  return type === "snapshot.unchanged" || (type === "snapshot.taken" && data.reason !== "start");
+}
+
+function startsWriting({ type, data }: StoredEvent): boolean {
+  return (type === "call.started" || type === "shell.command-started") && data.reads !== true;
 }

@@ -1,11 +1,13 @@
-import { event, type SessionId, type SnapshotId } from "@corral/protocol";
-import { readdir } from "node:fs/promises";
+import { event, type SnapshotId } from "@corral/protocol";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { removeFolder } from "../../environments/index.ts";
 import { fault } from "../../faults/index.ts";
 import type { Log, Row } from "../../log/index.ts";
 import type { Digest, Store } from "../../storage/index.ts";
+import type { Occupant } from "./occupant.ts";
 import { keepOnly, noteOnly, notePack, packsNoted, packTogether, storePack } from "./packs.ts";
-import type { Shelf } from "./shelf.ts";
+import { type Shelf, shelfFolder } from "./shelf.ts";
 
 export interface Expiring {
   readonly log: Log;
@@ -18,19 +20,21 @@ export interface Expiring {
 const dayMs = 86_400_000;
 
 /**
- * Lets go of a session's old snapshots, but never of its last, and of all that only those needed. What is left is packed anew and
- * safe before they go; cut off afterwards, what is too much stays until the next time.
+ * Lets go of an occupant's old snapshots and of all that only those needed. The last one goes only when nobody works there any more, and
+ * then "all" is told, for the caller to remove. What is left is packed anew and safe before they go; cut off afterwards, what is too much
+ * stays until the next time.
  */
 export async function expireOf(
-  session: SessionId,
-  { days, most }: { readonly days: number | null; readonly most: number },
+  occupant: Occupant,
+  { days, most, isOver }: { readonly days: number | null; readonly most: number; readonly isOver: boolean },
   { log, shelf, store, now, signal }: Expiring,
-): Promise<void> {
-  const all = await log.rows("snapshots", { where: { session }, orderBy: "seq" });
+): Promise<"all" | "some"> {
+  const all = await log.rows("snapshots", { where: { session: occupant }, orderBy: "seq" });
   const isOld = (row: Row) => days !== null && now - Date.parse(row["at"] as string) > days * dayMs;
+  if (isOver && all.every(isOld)) return "all";
   const gone = all.slice(0, -1).filter((row, at) => isOld(row) || at < all.length - most);
-  if (gone.length === 0) return;
-  const repository = await shelf.open(session);
+  if (gone.length === 0) return "some";
+  const repository = await shelf.open(occupant);
   const kept = all.filter((row) => !gone.includes(row)).map((row) => row["tree"] as string);
   const file = await packTogether(repository, kept);
   const packs = file === undefined ? [] : [await storePack(store, file, signal)];
@@ -42,11 +46,41 @@ export async function expireOf(
       ...(at === gone.length - 1 ? { packs } : {}),
     }),
   );
-  await shelf.records.append(session, { actor: "corral" }, ...events);
+  await shelf.records.append(occupant, { actor: "corral" }, ...events);
   fault("snapshot.expired");
   await keepOnly(repository, file === undefined ? "nothing" : "new.pack");
   await noteOnly(repository.folder, packs);
   for (const digest of before) if (!packs.includes(digest)) await store.remove(digest);
+  return "some";
+}
+
+/** All snapshots of an occupant that is gone, on record and on the disk. Can be repeated. */
+export async function letGoOfAll(
+  occupant: Occupant,
+  home: string,
+  { log, shelf, store }: Pick<Expiring, "log" | "shelf" | "store">,
+): Promise<void> {
+  const rows = await log.rows("snapshots", { where: { session: occupant }, orderBy: "seq" });
+  const events = rows.map((row, at) =>
+    event("snapshot.expired", {
+      snapshotId: row["key"] as SnapshotId,
+      ...(at === rows.length - 1 ? { packs: [], last: true as const } : {}),
+    }),
+  );
+  if (events.length > 0) await log.append({ stream: occupant, actor: "corral", events });
+  await removeShelf(occupant, home, { shelf, store });
+}
+
+/** What is on the disk of it. Can be repeated. */
+export async function removeShelf(
+  occupant: Occupant,
+  home: string,
+  { shelf, store }: Pick<Expiring, "shelf" | "store">,
+): Promise<void> {
+  const folder = shelfFolder(home, occupant);
+  for (const digest of await packsNoted(folder)) await store.remove(digest);
+  if ((await lstat(folder).catch(() => undefined)) !== undefined) await removeFolder(folder);
+  shelf.forget(occupant);
 }
 
 /** Removes what was stored and never came on record, or was to be removed and is not. */

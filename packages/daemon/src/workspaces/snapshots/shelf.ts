@@ -1,11 +1,12 @@
 import {
   type CallId,
+  type CommandId,
   event,
   type EventData,
   newId,
   type NewEvent,
-  type SessionId,
   type SnapshotId,
+  type TerminalId,
 } from "@corral/protocol";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,34 +17,37 @@ import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Digest, Store } from "../../storage/index.ts";
 import type { Owner } from "../copy.ts";
 import { workspaceFolder } from "../folder.ts";
-import type { OnRecord } from "../projection.ts";
-import { Records } from "../records.ts";
 import { inspect, type Source } from "../source.ts";
+import type { Ended } from "./ends.ts";
+import { isShell, type Occupant } from "./occupant.ts";
+import { Occupants, type Occupied } from "./occupants.ts";
 import { loadPacks, notePack, storePack } from "./packs.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import type { TakenTree } from "./take.ts";
 
 /**
- * Where each session's snapshots are: what the log says of its workspace, its repository, and how a snapshot gets on record.
- * Whoever uses it is alone with the session.
+ * Where each occupant's snapshots are: what the log says of its workspace, its repository, and how a snapshot gets on record.
+ * Whoever uses it is alone with the occupant.
  */
 export interface Shelf {
-  readonly records: Records;
-  /** The session's repository. One that is gone comes back from storage. */
-  open(session: SessionId): Promise<Repository>;
-  last(session: SessionId): Promise<{ readonly id: SnapshotId; readonly tree: string } | undefined>;
+  readonly records: Occupants;
+  /** The occupant's repository. One that is gone comes back from storage. */
+  open(occupant: Occupant): Promise<Repository>;
+  last(occupant: Occupant): Promise<{ readonly id: SnapshotId; readonly tree: string } | undefined>;
   /** Puts a snapshot on record, after its objects are safe. */
-  keep(session: SessionId, taken: TakenTree, why: Why & { readonly previous: SnapshotId | null }): Promise<SnapshotId>;
+  keep(occupant: Occupant, taken: TakenTree, why: Why & { readonly previous: SnapshotId | null }): Promise<SnapshotId>;
   /** As whom its files are looked at, and whom its repository belongs to. */
-  owner(session: SessionId, record: OnRecord): Promise<Owner | undefined>;
+  owner(occupant: Occupant, record: Occupied): Promise<Owner | undefined>;
+  /** Cuts off what is done with its repository. */
+  cut(occupant: Occupant): void;
   /** Lets go of what is remembered of it. */
-  forget(session: SessionId): void;
+  forget(occupant: Occupant): void;
 }
 
 /** Why a snapshot is taken. */
 export interface Why {
   readonly reason: EventData<"snapshot.taken">["reason"];
-  readonly calls: readonly CallId[];
+  readonly ended: readonly Ended[];
   readonly by: By;
 }
 
@@ -56,77 +60,90 @@ export interface ShelfOptions {
 }
 
 export function openShelf({ log, home, store, signal, longestMs }: ShelfOptions): Shelf {
-  const records = new Records(log);
-  const sources = new Map<SessionId, Promise<GitTerms | undefined>>();
+  const records = new Occupants(log);
+  const sources = new Map<Occupant, Promise<GitTerms | undefined>>();
+  const cuts = new Map<Occupant, AbortController>();
 
-  return { records, open, last, keep, owner, forget: (session) => void sources.delete(session) };
+  return { records, open, last, keep, owner, cut: (occupant) => cuts.get(occupant)?.abort(), forget };
 
-  async function open(session: SessionId): Promise<Repository> {
-    const record = await records.known(session);
-    const prepared = await records.everPrepared(session);
-    const folder = shelfFolder(home, session);
+  function forget(occupant: Occupant): void {
+    sources.delete(occupant);
+    cuts.delete(occupant);
+  }
+
+  async function open(occupant: Occupant): Promise<Repository> {
+    const record = await records.known(occupant);
+    const prepared = await records.everPrepared(occupant);
+    const folder = shelfFolder(home, occupant);
     const wasThere = await isThere(join(folder, "ready"));
     const readable = await existing(prepared?.readable ?? []);
     const ownObjects = record.kind === "in-place" ? [`${insideGitJail.workspace}/.git/objects`] : [];
-    const repository = await openRepository((await gitTerms(session, record)) ?? withoutUser, {
+    const repository = await openRepository((await gitTerms(occupant, record)) ?? withoutUser, {
       folder,
-      workspace: prepared?.path ?? workspaceFolder(home, session),
+      workspace: prepared?.path ?? workspaceFolder(home, occupant),
       objects: [...ownObjects, ...readable],
       readable,
-      owner: await owner(session, record),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
+      owner: await owner(occupant, record),
+      signal: AbortSignal.any([signal, cutOf(occupant), AbortSignal.timeout(longestMs)]),
     });
-    if (!wasThere && (await last(session)) !== undefined)
-      await loadPacks(repository, store, packsOf(await historyOf(log, session)));
+    if (!wasThere && (await last(occupant)) !== undefined)
+      await loadPacks(repository, store, packsOf(await historyOf(log, occupant)));
     return repository;
   }
 
-  async function last(session: SessionId) {
-    const row = await log.row("last_snapshots", session);
+  /** Only of shells, which are closed while one is under way. */
+  function cutOf(occupant: Occupant): AbortSignal {
+    if (!isShell(occupant)) return signal;
+    const cut = cuts.get(occupant) ?? new AbortController();
+    cuts.set(occupant, cut);
+    return cut.signal;
+  }
+
+  async function last(occupant: Occupant) {
+    const row = await log.row("last_snapshots", occupant);
     return row === undefined ? undefined : { id: row["snapshot"] as SnapshotId, tree: row["tree"] as string };
   }
 
   async function keep(
-    session: SessionId,
+    occupant: Occupant,
     { pack: file, skipped, flagged, nested: _, ...figures }: TakenTree,
-    { by, calls, ...why }: Why & { readonly previous: SnapshotId | null },
+    { by, ended, ...why }: Why & { readonly previous: SnapshotId | null },
   ): Promise<SnapshotId> {
     const snapshotId = newId("snapshot");
     const pack = file === undefined ? undefined : await storePack(store, file, signal);
-    if (pack !== undefined) await notePack(shelfFolder(home, session), pack);
+    if (pack !== undefined) await notePack(shelfFolder(home, occupant), pack);
     fault("snapshot.stored");
     const data: EventData<"snapshot.taken"> = {
       snapshotId,
       ...figures,
       ...why,
-      calls: [...calls],
-      commands: [],
+      ...namesOf(ended),
       skipped: skipped.slice(0, mostTold).map((each) => ({ ...each })),
       ...(pack === undefined ? {} : { pack }),
       ...(flagged.length === 0 ? {} : { flagged: [...flagged] }),
     };
-    await records.append(session, by, event("snapshot.taken", data));
+    await records.append(occupant, by, event("snapshot.taken", data));
     return snapshotId;
   }
 
   /** The user's own folder is looked at as whoever it belongs to. Where a copy is gone, its snapshots stay whose they were. */
-  async function owner(session: SessionId, { kind, prepared }: OnRecord): Promise<Owner | undefined> {
-    const copy = workspaceFolder(home, session);
+  async function owner(occupant: Occupant, { kind, prepared }: Occupied): Promise<Owner | undefined> {
+    const copy = prepared?.path ?? workspaceFolder(home, occupant);
     if (kind !== "in-place" || prepared === undefined)
-      return ownerOf((await isThere(copy)) ? copy : shelfFolder(home, session));
+      return ownerOf((await isThere(copy)) ? copy : shelfFolder(home, occupant));
     const { uid, gid } = await stat(prepared.path);
     return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
   }
 
   /** Asked once: it takes several programs to tell. */
-  function gitTerms(session: SessionId, record: OnRecord): Promise<GitTerms | undefined> {
+  function gitTerms(occupant: Occupant, record: Occupied): Promise<GitTerms | undefined> {
     const asked =
-      sources.get(session) ??
+      sources.get(occupant) ??
       records
         .repoPath(record)
         .then((path) => inspect(path, { signal }))
         .catch(() => undefined);
-    sources.set(session, asked);
+    sources.set(occupant, asked);
     return asked;
   }
 }
@@ -139,8 +156,21 @@ const withoutUser: GitTerms = { objectFormat: "sha1", excludes: "" };
 const mostTold = 100;
 
 /** No jail of a session sees it. */
-export function shelfFolder(home: string, session: SessionId): string {
-  return join(home, "snapshots", session);
+export function shelfFolder(home: string, occupant: Occupant): string {
+  return join(home, "snapshots", occupant);
+}
+
+/** As they are told in events. */
+export function namesOf(
+  ended: readonly Ended[],
+): Pick<EventData<"snapshot.taken">, "calls" | "commands" | "terminals"> {
+  const of = <T extends Ended>(kind: string) => ended.filter((id): id is T => id.startsWith(kind));
+  const terminals = of<TerminalId>("trm_");
+  return {
+    calls: of<CallId>("cal_"),
+    commands: of<CommandId>("cmd_"),
+    ...(terminals.length === 0 ? {} : { terminals }),
+  };
 }
 
 /** All packs that hold something of what is left. */

@@ -388,7 +388,10 @@ test("all files are restored, links are replaced and not followed, and that can 
 
 test("processes end before files are restored, and what they wrote last can be had back", async () => {
   await using own = await openStage({
-    endEnvironments: () => Promise.resolve(worker.write({ "last.txt": "last\n" })),
+    atRest(_occupant, work) {
+      worker.write({ "last.txt": "last\n" });
+      return work();
+    },
   });
   const worker = await own.session();
   await worker.call(() => worker.write({ "file.txt": "two\n" }));

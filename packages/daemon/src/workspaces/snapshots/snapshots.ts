@@ -1,64 +1,68 @@
 import {
-  type CallId,
   CorralError,
   event,
+  type EventData,
   type ProjectId,
   type RestoreAnswer,
   type RestoreSnapshot,
   type SessionId,
+  type ShellId,
   type SnapshotDiff,
   type SnapshotId,
   type SnapshotView,
   type TakeSnapshotAnswer,
 } from "@corral/protocol";
-import { rm, stat, statfs } from "node:fs/promises";
+import { readdir, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "../../environments/index.ts";
 import { fault } from "../../faults/index.ts";
 import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Store } from "../../storage/index.ts";
 import { difference } from "../difference.ts";
 import { orSay } from "../failing.ts";
 import { Lines } from "../lines.ts";
-import type { OnRecord } from "../projection.ts";
 import { hasNewlySkipped, readNotes, writeNotes } from "./notes.ts";
 import { beginFrom, forgetFiles } from "./beginning.ts";
-import { Ends } from "./ends.ts";
-import { expireOf, sweepStore } from "./expiry.ts";
+import { Ends, type Ended } from "./ends.ts";
+import { expireOf, letGoOfAll, removeShelf, sweepStore } from "./expiry.ts";
 import { type Fork, packFork } from "./fork.ts";
-import { packsNoted } from "./packs.ts";
+import { Graces } from "./graces.ts";
+import { isShell, named, type Occupant } from "./occupant.ts";
+import type { Occupied } from "./occupants.ts";
 import { forkPack, indexBeside } from "./places.ts";
-import { snapshotView } from "./projection.ts";
+import { shellCopyIn, snapshotView } from "./projection.ts";
 import { gitIn, type Repository } from "./repository.ts";
 import { checkOutTree, mustBeInside, planRestore } from "./restore.ts";
 import type { Prepared } from "../records.ts";
-import { openShelf, type Shelf, shelfFolder, type Why } from "./shelf.ts";
+import { namesOf, openShelf, type Shelf, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
 /**
  * What workspaces held, moment by moment.
  *
  * 1. After calls that could write have ended, and none runs any more, one is taken at once; whoever is about to write waits for it
- *    (`settled`), nobody else does. Calls that could only read cause none, and start nothing.
- * 2. For one session one thing is done at a time, in the order asked.
+ *    (`settled`), nobody else does. Calls that could only read cause none, and start nothing. In a person's shell the same goes for commands
+ *    and closed terminals, after a moment (`graces.ts`).
+ * 2. For one session or shell one thing is done at a time, in the order asked.
  * 3. Its objects are safe before it is on record. Cut off anywhere, nothing is on record, and the next one covers it and names
  *    the calls that had ended.
  * 4. One that fails fails nothing else: it is told, and covered by the next.
- * 5. To restore one ends the session's environment first, for its walls are mounts on files.
+ * 5. To restore one ends the environment first, for its walls are mounts on files, and keeps another from opening until it is done.
+ * 6. A shell that is closed with nothing to keep takes its snapshots along; one whose files are kept has one more taken.
  */
 export interface Snapshots {
   /** Takes those that a stopped daemon did not get to; before any session goes on. Never rejects. */
   begin(): Promise<void>;
   /** Resolves when what had ended by now is kept, or could not be. Never rejects. */
-  settled(session: SessionId): Promise<void>;
+  settled(occupant: Occupant): Promise<void>;
   /** On a person's word. Throws `workspace.none`. */
-  take(session: SessionId, by: By): Promise<TakeSnapshotAnswer>;
-  list(session: SessionId): Promise<readonly SnapshotView[]>;
+  take(occupant: Occupant, by: By): Promise<TakeSnapshotAnswer>;
+  /** Throws `not-found` for a session that there is not. */
+  list(occupant: Occupant): Promise<readonly SnapshotView[]>;
   /** Throws `not-found`. */
   get(id: SnapshotId): Promise<SnapshotView>;
-  /** Of one session. Without `to`: the files as they are now. */
+  /** Of one session or shell. Without `to`: the files as they are now. */
   diff(from: SnapshotId, to: SnapshotId | undefined): Promise<SnapshotDiff>;
-  /** Ends what runs in the workspace. What there was is a snapshot of its own. Throws `session.busy`, `not-found`, `workspace.none`. */
+  /** Ends what runs in the workspace. What there was is a snapshot of its own. Throws `session.busy`, `workspace.busy`, `not-found`, `workspace.none`. */
   restore(id: SnapshotId, wish: RestoreSnapshot, by: By): Promise<RestoreAnswer>;
   /** Makes ready what a new session's workspace begins with. Throws `not-found` for one of another project. */
   fork(id: SnapshotId, to: { readonly project: ProjectId; readonly session: SessionId }): Promise<Fork>;
@@ -87,16 +91,18 @@ export interface SnapshotsOptions {
   readonly home: string;
   readonly store: Store;
   readonly terms: (project: ProjectId) => Promise<SnapshotTerms> | SnapshotTerms;
-  /** Ends what runs in a session's workspace. */
-  readonly endEnvironments: (session: SessionId) => Promise<void>;
-  /** Does something while nothing else is done with the session's workspace. */
-  readonly inTurn: <T>(session: SessionId, work: () => Promise<T>) => Promise<T>;
+  /** Ends what runs in the workspace, and does something while nothing begins there. Throws `workspace.busy` for a shell in use. */
+  readonly atRest: <T>(occupant: Occupant, work: () => Promise<T>) => Promise<T>;
+  /** Does something while nothing else is done with the workspace. */
+  readonly inTurn: <T>(occupant: Occupant, work: () => Promise<T>) => Promise<T>;
   readonly onDefect: (what: string, error: unknown) => void;
   readonly now?: () => number;
   /** How long one may take. */
   readonly longestMs?: number;
   /** Of more new and changed files than this, the rest is left out. */
   readonly mostFiles?: number;
+  /** How long one of a person's shell waits for the shell to be closed. */
+  readonly graceMs?: number;
 }
 
 interface Last {
@@ -114,18 +120,29 @@ const corral: By = { actor: "corral" };
 
 export function openSnapshots(options: SnapshotsOptions): Snapshots {
   const { log, home, store, onDefect, now = Date.now, longestMs = 60_000, mostFiles = 200_000 } = options;
+  const { graceMs = 300 } = options;
   const enough = new AbortController();
   const { signal } = enough;
   const shelf = openShelf({ log, home, store, signal, longestMs });
-  const lines = new Lines<SessionId>();
-  const inLine = <T>(session: SessionId, work: () => Promise<T>) => lines.run(session, work);
-  const ends = new Ends((session, calls, by) => soon(session, { reason: "calls", calls, by }));
+  const lines = new Lines<Occupant>();
+  const inLine = <T>(occupant: Occupant, work: () => Promise<T>) => lines.run(occupant, work);
+  const takeSoon = (occupant: Occupant, ended: readonly Ended[], by: By) =>
+    soon(occupant, { reason: "calls", ended, by });
+  const graces = new Graces(takeSoon);
+  let isRecalling = false;
+  const ends = new Ends((occupant, ended, by) =>
+    isShell(occupant)
+      ? graces.hold(occupant, ended, by, isRecalling ? undefined : graceMs)
+      : takeSoon(occupant, ended, by),
+  );
+  let recalled = Promise.resolve();
   const unlisten = log.onCommit((events) => {
     ends.hear(events);
     for (const each of events) {
       const session = each.stream as SessionId;
+      if (each.type === "shell.closed") shellClosed(each.stream as ShellId, each.data);
       if (each.type === "workspace.prepared" && isOfItsOwn(each.data)) beginSoon(session);
-      if (each.type === "setup.ended") soon(session, { reason: "start", calls: [], by: corral });
+      if (each.type === "setup.ended") soon(session, { reason: "start", ended: [], by: corral });
     }
   });
 
@@ -136,69 +153,73 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
         const pending = await log.rows("workspaces", { where: { pending: 1 } });
         for (const session of new Set([...open, ...pending].map((row) => row["key"] as SessionId)))
           ends.recall(session, await historyOf(log, session));
+        recalled = takeInTurn(await recallShells());
       } catch (error) {
         onDefect("snapshots that a stopped daemon did not get to are not taken", error);
       }
     },
 
-    settled: (session) => lines.settled(session),
+    settled(occupant) {
+      if (isShell(occupant)) graces.hurry(occupant);
+      return lines.settled(occupant);
+    },
 
-    take: (session, by) =>
-      inLine(session, async () => {
-        const why = { reason: "person", calls: ends.drain(session), by } as const;
-        const taken = await orSay("No snapshot was taken", signal, () => takeNow(session, why)).catch(
+    take: (occupant, by) =>
+      inLine(occupant, async () => {
+        const why = { reason: "person", ended: drained(occupant), by } as const;
+        const taken = await orSay("No snapshot was taken", signal, () => takeNow(occupant, why)).catch(
           (error: unknown) => {
-            ends.put(session, why.calls);
+            ends.put(occupant, why.ended);
             throw error;
           },
         );
         return { kind: taken.isNew ? "taken" : "unchanged", snapshot: await view(taken.id) };
       }),
 
-    async list(session) {
-      await shelf.records.known(session);
-      return (await log.rows("snapshots", { where: { session }, orderBy: "seq" })).map(snapshotView);
+    async list(occupant) {
+      if (!isShell(occupant)) await shelf.records.known(occupant);
+      return (await log.rows("snapshots", { where: { session: occupant }, orderBy: "seq" })).map(snapshotView);
     },
 
     get: (id) => view(id),
 
     async diff(from, to) {
-      const { session, tree } = await view(from);
-      const other = to === undefined ? undefined : await view(to);
-      if (other !== undefined && other.session !== session) throw ofAnother(from, other.id);
+      const { occupant, tree } = await found(from);
+      const other = to === undefined ? undefined : await found(to);
+      if (other !== undefined && other.occupant !== occupant) throw ofAnother(from, other.id);
       const compare = async (): Promise<SnapshotDiff> => {
-        const repository = await shelf.open(session);
-        const end = other?.tree ?? (await treeOfNow(session, repository, tree)).tree;
+        const repository = await shelf.open(occupant);
+        const end = other?.tree ?? (await treeOfNow(occupant, repository, tree)).tree;
         const changes = await difference({ git: gitIn(repository, "utf8") }, { base: tree, tip: end });
-        return { session, from, ...(to === undefined ? {} : { to }), ...changes };
+        return { ...named(occupant), from, ...(to === undefined ? {} : { to }), ...changes };
       };
-      return inLine(session, () => orSay("The snapshots could not be compared", signal, compare));
+      return inLine(occupant, () => orSay("The snapshots could not be compared", signal, compare));
     },
 
     async restore(id, { paths }, by) {
       mustBeInside(paths);
-      const { session, tree } = await view(id);
-      const restore = () => restoreNow(session, { id, tree, paths }, by);
-      return options.inTurn(session, () =>
-        inLine(session, () => orSay("The snapshot could not be restored", signal, restore)),
+      const { occupant, tree } = await found(id);
+      const restore = () => restoreNow(occupant, { id, tree, paths }, by);
+      return options.inTurn(occupant, () =>
+        inLine(occupant, () => orSay("The snapshot could not be restored", signal, restore)),
       );
     },
 
     async fork(id, { project, session: to }) {
-      const { session, tree } = await view(id);
-      if ((await shelf.records.known(session)).project !== project) throw missing(id);
-      return inLine(session, () =>
-        orSay("No session could begin from the snapshot", signal, () => forkNow(session, { id, tree }, to)),
+      const { occupant, tree } = await found(id);
+      if ((await shelf.records.known(occupant)).project !== project) throw missing(id);
+      return inLine(occupant, () =>
+        orSay("No session could begin from the snapshot", signal, () => forkNow(occupant, { id, tree }, to)),
       );
     },
 
     async beforeRemoval(session) {
-      const why = { reason: "removal", calls: ends.drain(session), by: corral } as const;
+      const why = { reason: "removal", ended: ends.drain(session), by: corral } as const;
       try {
         await inLine(session, () => takeNow(session, why));
         return true;
       } catch (error) {
-        ends.put(session, why.calls);
+        ends.put(session, why.ended);
         await tellFailure(session, why, error);
         return false;
       }
@@ -206,11 +227,8 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     remove: (session) =>
       inLine(session, async () => {
-        const folder = shelfFolder(home, session);
-        for (const digest of await packsNoted(folder)) await store.remove(digest);
-        if (await isThere(folder)) await removeFolder(folder);
+        await removeShelf(session, home, { shelf, store });
         await rm(forkPack(home, session), { force: true });
-        shelf.forget(session);
       }),
 
     async expire() {
@@ -218,12 +236,18 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       try {
         for (const { key } of await log.rows("last_snapshots")) {
           if (signal.aborted) return;
-          const session = key as SessionId;
-          await inLine(session, async () => {
-            const { project } = await shelf.records.known(session);
-            await expireOf(session, await options.terms(project as ProjectId), expiring);
-          }).catch((error: unknown) => onDefect(`old snapshots of ${session} stay`, error));
+          const occupant = key as Occupant;
+          await inLine(occupant, async () => {
+            const { project, isOver } = await shelf.records.known(occupant);
+            const terms = await options.terms(project as ProjectId);
+            const went = await expireOf(occupant, { ...terms, isOver }, expiring);
+            if (went === "all") await letGoOfAll(occupant, home, expiring);
+          }).catch((error: unknown) => {
+            // A shell that was closed with nothing to keep is let go of below.
+            if (!isOfNobody(error)) onDefect(`old snapshots of ${occupant} stay`, error);
+          });
         }
+        await sweepShells();
         await sweepStore(home, expiring);
       } catch (error) {
         if (!signal.aborted) onDefect("old snapshots stay", error);
@@ -232,26 +256,84 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     async close() {
       unlisten();
+      graces.close();
       enough.abort();
+      await recalled;
       await lines.settled();
     },
   };
 
-  function soon(session: SessionId, why: Why): void {
-    void inLine(session, async () => {
+  function soon(occupant: Occupant, why: Why): void {
+    void inLine(occupant, async () => {
       if (signal.aborted) return;
       try {
-        await takeNow(session, why);
+        await takeNow(occupant, why);
       } catch (error) {
-        ends.put(session, why.calls);
-        await tellFailure(session, why, error);
+        if (isShell(occupant) && isOfNobody(error)) return;
+        ends.put(occupant, why.ended);
+        await tellFailure(occupant, why, error);
       }
     });
   }
 
+  /** All that have ended and are in no snapshot. */
+  function drained(occupant: Occupant): readonly Ended[] {
+    return [...(isShell(occupant) ? graces.drop(occupant) : []), ...ends.drain(occupant)];
+  }
+
+  function shellClosed(shell: ShellId, { kept }: EventData<"shell.closed">): void {
+    if (kept !== undefined) return graces.hurry(shell);
+    graces.drop(shell);
+    shelf.cut(shell);
+    void letGo(shell);
+  }
+
+  /** Never rejects. */
+  function letGo(shell: ShellId): Promise<void> {
+    return inLine(shell, async () => {
+      ends.forget(shell);
+      await letGoOfAll(shell, home, { log, shelf, store });
+    }).catch((error: unknown) => {
+      // The next sweep takes what is left.
+      if (!signal.aborted) onDefect(`snapshots of ${shell} stay`, error);
+    });
+  }
+
+  /** Those in which something may have changed since their last snapshot. */
+  async function recallShells(): Promise<readonly ShellId[]> {
+    const due = (await log.rows("shell_copies", { where: { due: 1 } })).filter((row) => shellCopyIn(row) !== undefined);
+    const shells = due.map((row) => row["key"] as ShellId);
+    for (const shell of shells) {
+      const history = await historyOf(log, shell);
+      isRecalling = true;
+      ends.recall(shell, history);
+      isRecalling = false;
+    }
+    return shells;
+  }
+
+  /** One by one: there may be many. */
+  async function takeInTurn(shells: readonly ShellId[]): Promise<void> {
+    for (const shell of shells) {
+      if (signal.aborted) return;
+      graces.hurry(shell);
+      await lines.settled(shell);
+    }
+  }
+
+  /** Takes what a stopped daemon left of shells that are closed, or whose snapshots are all too old. */
+  async function sweepShells(): Promise<void> {
+    for (const name of await readdir(join(home, "snapshots")).catch((): string[] => [])) {
+      const shell = name as Occupant;
+      if (signal.aborted || !isShell(shell)) continue;
+      const copy = shellCopyIn(await log.row("shell_copies", shell));
+      if (copy === undefined || (copy.isOver && (await shelf.last(shell)) === undefined)) await letGo(shell);
+    }
+  }
+
   /** What a workspace began with, where only the workspace has it. */
   function beginSoon(session: SessionId): void {
-    const why = { reason: "start", calls: [], by: corral } as const;
+    const why = { reason: "start", ended: [], by: corral } as const;
     void inLine(session, async () => {
       if (signal.aborted) return;
       try {
@@ -264,56 +346,75 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     });
   }
 
-  async function takeNow(session: SessionId, why: Why): Promise<TakenNow> {
-    preparedOf(await shelf.records.known(session), session);
-    const repository = await shelf.open(session);
-    const { id: previous, tree } = await lastOf(session, repository);
+  async function takeNow(occupant: Occupant, why: Why): Promise<TakenNow> {
+    const record = await shelf.records.known(occupant);
+    const { path } = preparedOf(record, occupant);
+    // People may remove what a closed shell left.
+    if (record.isOver && !(await isThere(path))) throw noWorkspace(occupant);
+    const repository = await shelf.open(occupant);
+    const { id: previous, tree } = await lastOf(occupant, repository);
     const before = await readNotes(repository.folder);
-    const taken = await treeOfNow(session, repository, tree);
+    const taken = await treeOfNow(occupant, repository, tree);
     // What was there before any work is nobody's doing.
     const flagged = why.reason === "start" ? [] : taken.flagged;
     const isTold = flagged.length === 0 && !hasNewlySkipped(taken, before);
     const isSame = previous !== null && taken.tree === tree && isTold;
-    const id = isSame ? previous : await keep(session, { ...taken, flagged }, { ...why, previous });
+    const id = isSame ? previous : await keep(occupant, { ...taken, flagged }, { ...why, previous });
     if (!isSame) await writeNotes(repository.folder, taken);
+    else if (isShell(occupant)) await tellUnchanged(occupant, id, why);
+    if (record.isOver) shelf.forget(occupant);
     return { id, tree: taken.tree, skipped: taken.skipped, isNew: !isSame };
   }
 
-  function keep(session: SessionId, taken: TakenTree, why: Parameters<Shelf["keep"]>[2]): Promise<SnapshotId> {
+  function keep(occupant: Occupant, taken: TakenTree, why: Parameters<Shelf["keep"]>[2]): Promise<SnapshotId> {
     fault("snapshot.written");
-    return shelf.keep(session, taken, why);
+    return shelf.keep(occupant, taken, why);
+  }
+
+  /** So that nobody looks again, and the audit knows. */
+  async function tellUnchanged(shell: ShellId, snapshotId: SnapshotId, { reason, ended, by }: Why): Promise<void> {
+    if (reason !== "calls" && ended.length === 0) return;
+    const { commands, terminals = [] } = namesOf(ended);
+    await shelf.records.append(shell, by, event("snapshot.unchanged", { snapshotId, commands, terminals }));
   }
 
   async function restoreNow(
-    session: SessionId,
+    occupant: Occupant,
     { id, tree, paths }: Last & { readonly paths: RestoreSnapshot["paths"] },
     by: By,
   ): Promise<RestoreAnswer> {
-    await shelf.records.mustRest(session);
-    preparedOf(await shelf.records.known(session), session);
-    const repository = await shelf.open(session);
-    const last = await lastOf(session, repository);
+    await shelf.records.mustRest(occupant);
+    const { path } = preparedOf(await shelf.records.known(occupant), occupant);
+    if (isShell(occupant) && !(await isThere(path))) throw noWorkspace(occupant);
+    const repository = await shelf.open(occupant);
+    const last = await lastOf(occupant, repository);
     // What cannot be restored is told before anything is ended.
-    await planRestore(repository, { snapshot: tree, paths, now: await treeOfNow(session, repository, last.tree) });
-    await options.endEnvironments(session);
-    const before = await takeNow(session, { reason: "person", calls: ends.drain(session), by });
-    const { wanted, left } = await planRestore(repository, { snapshot: tree, paths, now: before });
-    fault("restore.begun");
-    await checkOutTree(repository, wanted, left);
-    await shelf.records.append(session, by, event("snapshot.restored", { snapshotId: id, ...(paths && { paths }) }));
-    const after = await takeNow(session, { reason: "person", calls: [], by });
-    return { kind: "restored", snapshot: id, before: before.id, after: after.id };
+    await planRestore(repository, { snapshot: tree, paths, now: await treeOfNow(occupant, repository, last.tree) });
+    return options.atRest(occupant, async () => {
+      const before = await takeNow(occupant, { reason: "person", ended: drained(occupant), by });
+      const { wanted, left } = await planRestore(repository, { snapshot: tree, paths, now: before });
+      fault("restore.begun");
+      await checkOutTree(repository, wanted, left);
+      await shelf.records.append(occupant, by, event("snapshot.restored", { snapshotId: id, ...(paths && { paths }) }));
+      const after = await takeNow(occupant, { reason: "person", ended: [], by });
+      return { kind: "restored", snapshot: id, before: before.id, after: after.id };
+    });
   }
 
-  async function forkNow(session: SessionId, { id, tree }: Last, to: SessionId): Promise<Fork> {
-    const { kind } = await shelf.records.known(session);
-    const { base = "", head = base, variables = {}, readable = [] } = (await shelf.records.everPrepared(session)) ?? {};
-    return packFork(await shelf.open(session), {
+  async function forkNow(occupant: Occupant, { id, tree }: Last, to: SessionId): Promise<Fork> {
+    const { kind } = await shelf.records.known(occupant);
+    const {
+      base = "",
+      head = base,
+      variables = {},
+      readable = [],
+    } = (await shelf.records.everPrepared(occupant)) ?? {};
+    return packFork(await shelf.open(occupant), {
       tree,
       parent: head,
       isBorrowed: head !== "" && (readable.length > 0 || kind === "in-place"),
       variables,
-      message: `Files of ${session} as of ${id}\n\nCommitted by Corral, unsigned.\n`,
+      message: `Files of ${occupant} as of ${id}\n\nCommitted by Corral, unsigned.\n`,
       seconds: Math.floor(now() / 1000),
       to: forkPack(home, to),
     });
@@ -321,33 +422,33 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
   /** The last one on record; for a workspace that has none, what it began with is put on record first. */
   async function lastOf(
-    session: SessionId,
+    occupant: Occupant,
     repository: Repository,
   ): Promise<{ readonly id: SnapshotId | null; readonly tree: string }> {
-    const record = await shelf.records.known(session);
+    const record = await shelf.records.known(occupant);
     const isInPlace = record.kind === "in-place";
-    const last = await shelf.last(session);
-    const fresh = indexBeside(home, session);
+    const last = await shelf.last(occupant);
+    const fresh = indexBeside(home, occupant);
     if (last !== undefined && (isInPlace || !(await isThere(fresh)))) {
       if (!(await isThere(join(repository.folder, "index")))) await forgetFiles(repository, last.tree);
       return last;
     }
-    const { base, head = base, readable, path } = preparedOf(record, session);
+    const { base, head = base, readable, path } = preparedOf(record, occupant);
     const { tree, pack } = await beginFrom(repository, {
       base,
       borrowed: isInPlace ? base : readable.length === 0 ? undefined : head,
       index: isInPlace ? { file: join(path, ".git/index"), how: "copy" } : { file: fresh, how: "move" },
-      owner: await shelf.owner(session, record),
+      owner: await shelf.owner(occupant, record),
     });
     // In place there is more than the base from the beginning: that is taken, not derived.
     if (isInPlace) return { id: null, tree };
     const start = { tree, pack, files: 0, insertions: 0, deletions: 0, skipped: [], flagged: [], nested: [] };
     const previous = last?.id ?? null;
-    return { id: await shelf.keep(session, start, { reason: "start", calls: [], by: corral, previous }), tree };
+    return { id: await shelf.keep(occupant, start, { reason: "start", ended: [], by: corral, previous }), tree };
   }
 
-  async function treeOfNow(session: SessionId, repository: Repository, before: string): Promise<TakenTree> {
-    const { project } = await shelf.records.known(session);
+  async function treeOfNow(occupant: Occupant, repository: Repository, before: string): Promise<TakenTree> {
+    const { project } = await shelf.records.known(occupant);
     const { ignored, largestFile } = await options.terms(project as ProjectId);
     await mustHaveRoom(repository.folder);
     const { nested } = await readNotes(repository.folder);
@@ -362,6 +463,12 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
     }
   }
 
+  async function found(id: SnapshotId): Promise<Last & { readonly occupant: Occupant }> {
+    const row = await log.row("snapshots", id);
+    if (row === undefined) throw missing(id);
+    return { id, tree: row["tree"] as string, occupant: row["session"] as Occupant };
+  }
+
   async function view(id: SnapshotId): Promise<SnapshotView> {
     const row = await log.row("snapshots", id);
     if (row === undefined) throw missing(id);
@@ -369,15 +476,16 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   }
 
   async function tellFailure(
-    session: SessionId,
-    { calls, by }: { readonly calls: readonly CallId[]; readonly by: By },
+    occupant: Occupant,
+    { ended, by }: Pick<Why, "ended" | "by">,
     error: unknown,
   ): Promise<void> {
-    if (signal.aborted || isOfNoSession(error)) return;
+    if (signal.aborted || isOfNobody(error)) return;
     const message = error instanceof Error ? error.message : String(error);
-    const told = shelf.records.append(session, by, event("snapshot.failed", { message, calls: [...calls] }));
-    await told.catch((second: unknown) => {
-      if (!isOfNoSession(second)) onDefect(`no snapshot of ${session} was taken: ${message}`, second);
+    const { calls, commands } = namesOf(ended);
+    const data = { message, calls, ...(commands.length === 0 ? {} : { commands }) };
+    await shelf.records.append(occupant, by, event("snapshot.failed", data)).catch((second: unknown) => {
+      if (!isOfNobody(second)) onDefect(`no snapshot of ${occupant} was taken: ${message}`, second);
     });
   }
 }
@@ -392,10 +500,15 @@ function isOfItsOwn({ way, readable, head }: Prepared): boolean {
   return way === "in place" || readable.length === 0 || head !== undefined;
 }
 
-function preparedOf({ prepared }: OnRecord, session: SessionId): Prepared {
+function preparedOf({ prepared }: Occupied, occupant: Occupant): NonNullable<Occupied["prepared"]> {
   if (prepared !== undefined) return prepared;
-  throw new CorralError("workspace.none", `${session} has no workspace.`, {
-    hint: "It gets one with its first prompt; `corral run --from SNAPSHOT` begins another session from what it held",
+  throw noWorkspace(occupant);
+}
+
+function noWorkspace(occupant: Occupant): CorralError {
+  const fork = "`corral run --from SNAPSHOT` begins another session from what it held";
+  return new CorralError("workspace.none", `${occupant} has no workspace.`, {
+    hint: isShell(occupant) ? `Its files were removed; ${fork}` : `It gets one with its first prompt; ${fork}`,
   });
 }
 
@@ -419,13 +532,13 @@ function missing(id: SnapshotId): CorralError {
 }
 
 function ofAnother(one: SnapshotId, other: SnapshotId): CorralError {
-  return new CorralError("not-found", `${one} and ${other} are of different sessions.`, {
-    hint: "`corral snapshots SESSION` lists those of one session",
+  return new CorralError("not-found", `${one} and ${other} are not of the same session or shell.`, {
+    hint: "`corral snapshots SESSION` (or SHELL) lists those of one",
   });
 }
 
 /** It was removed meanwhile, or has nothing yet to be kept. */
-function isOfNoSession(error: unknown): boolean {
+function isOfNobody(error: unknown): boolean {
   if (!(error instanceof CorralError)) return false;
   return error.code === "not-found" || error.code === "append.conflict" || error.code === "workspace.none";
 }

@@ -8,6 +8,7 @@ import { makeRepository } from "../../../testing/repository.ts";
 import type { WorkspaceWish } from "../../prepare.ts";
 import { workspaceProjections } from "../../projection.ts";
 import { beginSession, by, registerProject, rowsOfOthers, writeFiles } from "../../testing/on-record.ts";
+import type { Occupant } from "../occupant.ts";
 import { snapshotProjections } from "../projection.ts";
 import { openSnapshots, type Snapshots, type SnapshotsOptions, type SnapshotTerms } from "../snapshots.ts";
 
@@ -20,7 +21,8 @@ export interface SnapshotStage extends AsyncDisposable {
   readonly project: ProjectId;
   readonly log: Log;
   readonly snapshots: Snapshots;
-  readonly ended: readonly SessionId[];
+  /** In which workspaces something was ended. */
+  readonly ended: readonly Occupant[];
   /** What may be changed between two deeds. */
   terms: SnapshotTerms;
   now: number;
@@ -50,7 +52,7 @@ export async function openStage({
   const repo =
     given ?? makeRepository(join(home, "repo"), { "file.txt": "one\n", "other.txt": "other\n", "in/a.txt": "a\n" });
   const defects: string[] = [];
-  const ended: SessionId[] = [];
+  const ended: Occupant[] = [];
   let log = await openLog();
   const project = await registerProject(log, repo);
   const stage = {
@@ -87,7 +89,10 @@ export async function openStage({
       home,
       store: await openFolderStore(join(home, "storage")),
       terms: () => stage.terms,
-      endEnvironments: (id) => Promise.resolve(void ended.push(id)),
+      atRest: (occupant, work) => {
+        ended.push(occupant);
+        return work();
+      },
       inTurn: (_, work) => work(),
       onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
       now: () => stage.now,
