@@ -11,6 +11,7 @@ import { type Shelf, shelfFolder } from "./shelf.ts";
 
 export interface Expiring {
   readonly log: Log;
+  readonly home: string;
   readonly shelf: Shelf;
   readonly store: Store;
   readonly now: number;
@@ -27,7 +28,7 @@ const dayMs = 86_400_000;
 export async function expireOf(
   occupant: Occupant,
   { days, most, isOver }: { readonly days: number | null; readonly most: number; readonly isOver: boolean },
-  { log, shelf, store, now, signal }: Expiring,
+  { log, home, shelf, store, now, signal }: Expiring,
 ): Promise<"all" | "some"> {
   const all = await log.rows("snapshots", { where: { session: occupant }, orderBy: "seq" });
   const isOld = (row: Row) => days !== null && now - Date.parse(row["at"] as string) > days * dayMs;
@@ -50,15 +51,18 @@ export async function expireOf(
   fault("snapshot.expired");
   await keepOnly(repository, file === undefined ? "nothing" : "new.pack");
   await noteOnly(repository.folder, packs);
-  for (const digest of before) if (!packs.includes(digest)) await store.remove(digest);
+  await removePacks(
+    occupant,
+    before.filter((digest) => !packs.includes(digest)),
+    { home, store },
+  );
   return "some";
 }
 
 /** All snapshots of an occupant that is gone, on record and on the disk. Can be repeated. */
 export async function letGoOfAll(
   occupant: Occupant,
-  home: string,
-  { log, shelf, store }: Pick<Expiring, "log" | "shelf" | "store">,
+  { log, home, shelf, store }: Pick<Expiring, "log" | "home" | "shelf" | "store">,
 ): Promise<void> {
   const rows = await log.rows("snapshots", { where: { session: occupant }, orderBy: "seq" });
   const events = rows.map((row, at) =>
@@ -68,28 +72,48 @@ export async function letGoOfAll(
     }),
   );
   if (events.length > 0) await log.append({ stream: occupant, actor: "corral", events });
-  await removeShelf(occupant, home, { shelf, store });
+  await removeShelf(occupant, { home, shelf, store });
 }
 
 /** What is on the disk of it. Can be repeated. */
 export async function removeShelf(
   occupant: Occupant,
-  home: string,
-  { shelf, store }: Pick<Expiring, "shelf" | "store">,
+  { home, shelf, store }: Pick<Expiring, "home" | "shelf" | "store">,
 ): Promise<void> {
   const folder = shelfFolder(home, occupant);
-  for (const digest of await packsNoted(folder)) await store.remove(digest);
+  await removePacks(occupant, await packsNoted(folder), { home, store });
   if ((await lstat(folder).catch(() => undefined)) !== undefined) await removeFolder(folder);
   shelf.forget(occupant);
 }
 
+/** But for those that others made, too: equal work is one object in storage. */
+async function removePacks(
+  occupant: Occupant,
+  packs: readonly Digest[],
+  { home, store }: Pick<Expiring, "home" | "store">,
+): Promise<void> {
+  if (packs.length === 0) return;
+  const others = (await shelvesIn(home)).filter((name) => name !== occupant);
+  const needed = await packsOnShelves(home, others);
+  for (const digest of packs) if (!needed.has(digest)) await store.remove(digest);
+}
+
+function shelvesIn(home: string): Promise<string[]> {
+  return readdir(join(home, "snapshots")).catch((): string[] => []);
+}
+
+async function packsOnShelves(home: string, names: readonly string[]): Promise<ReadonlySet<Digest>> {
+  const needed = new Set<Digest>();
+  for (const name of names) for (const pack of await packsNoted(join(home, "snapshots", name))) needed.add(pack);
+  return needed;
+}
+
 /** Removes what was stored and never came on record, or was to be removed and is not. */
-export async function sweepStore(home: string, { log, store, now, signal }: Expiring): Promise<void> {
-  const folders = await readdir(join(home, "snapshots")).catch((): string[] => []);
+export async function sweepStore({ log, home, store, now, signal }: Expiring): Promise<void> {
+  const folders = await shelvesIn(home);
   // Of a session whose repository is gone all are needed to bring it back, and only the log knows which.
   for (const { key } of await log.rows("last_snapshots")) if (!folders.includes(key as string)) return;
-  const needed = new Set<Digest>();
-  for (const name of folders) for (const pack of await packsNoted(join(home, "snapshots", name))) needed.add(pack);
+  const needed = await packsOnShelves(home, folders);
   let after: Digest | undefined;
   do {
     const { objects, more } = await store.list(after === undefined ? {} : { after });

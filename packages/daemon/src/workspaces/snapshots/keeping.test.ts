@@ -52,6 +52,22 @@ test("when the repository is gone, everything is brought back from storage", asy
   expect(readFileSync(join(session.folder, "file.txt"), "utf8")).toBe("two\n");
 });
 
+test.each(["removed", "expired"] as const)(
+  "what sessions did alike stays for one when it is %s in another",
+  async (how) => {
+    await using stage = await openStage();
+    const [one, other] = [await stage.session(), await stage.session()];
+    for (const session of [one, other])
+      for (const text of ["two\n", "three\n"]) await session.call(() => session.write({ "file.txt": text }));
+    await one.call(() => one.write({ "file.txt": "four\n" }));
+    stage.terms = { ...stage.terms, most: 3 };
+    await (how === "removed" ? stage.snapshots.remove(one.id) : stage.snapshots.expire());
+    rmSync(join(stage.home, "snapshots", other.id), { recursive: true });
+    const [, two, three] = await stage.snapshots.list(other.id);
+    expect((await stage.snapshots.diff(two!.id, three!.id)).patch).toContain("-two\n+three\n");
+  },
+);
+
 test.each(["head", "dirty"] as const)("another session begins with what a snapshot (of %s) holds", async (from) => {
   await using stage = await openStage();
   writeFileSync(join(stage.repo, "mine.txt"), "mine\n");

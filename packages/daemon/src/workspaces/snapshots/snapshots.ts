@@ -227,12 +227,12 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
 
     remove: (session) =>
       inLine(session, async () => {
-        await removeShelf(session, home, { shelf, store });
+        await removeShelf(session, { home, shelf, store });
         await rm(forkPack(home, session), { force: true });
       }),
 
     async expire() {
-      const expiring = { log, shelf, store, signal, now: now() };
+      const expiring = { log, home, shelf, store, signal, now: now() };
       try {
         for (const { key } of await log.rows("last_snapshots")) {
           if (signal.aborted) return;
@@ -241,14 +241,14 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
             const { project, isOver } = await shelf.records.known(occupant);
             const terms = await options.terms(project as ProjectId);
             const went = await expireOf(occupant, { ...terms, isOver }, expiring);
-            if (went === "all") await letGoOfAll(occupant, home, expiring);
+            if (went === "all") await letGoOfAll(occupant, expiring);
           }).catch((error: unknown) => {
             // A shell that was closed with nothing to keep is let go of below.
             if (!isOfNobody(error)) onDefect(`old snapshots of ${occupant} stay`, error);
           });
         }
         await sweepShells();
-        await sweepStore(home, expiring);
+        await sweepStore(expiring);
       } catch (error) {
         if (!signal.aborted) onDefect("old snapshots stay", error);
       }
@@ -292,7 +292,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   function letGo(shell: ShellId): Promise<void> {
     return inLine(shell, async () => {
       ends.forget(shell);
-      await letGoOfAll(shell, home, { log, shelf, store });
+      await letGoOfAll(shell, { log, home, shelf, store });
     }).catch((error: unknown) => {
       // The next sweep takes what is left.
       if (!signal.aborted) onDefect(`snapshots of ${shell} stay`, error);
