@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { environmentKind, limitHit, network } from "./environment.ts";
 import { activityId, callId, commandId, projectId, sessionId, setupId, shellId, snapshotId } from "./id.ts";
+import { flag } from "./query.ts";
 import { shellWorkspace } from "./shell.ts";
 import { flaggedChange } from "./workspace.ts";
 
@@ -146,8 +147,8 @@ export const auditQuery = z.object({
   after: z.coerce.number().pipe(z.int().nonnegative()).optional(),
   /** Only what was asked for since then, by the clocks of that time. */
   since: z.iso.datetime().optional(),
-  failed: z.enum(["0", "1"]).default("0").describe("1: only what went wrong"),
-  flagged: z.enum(["0", "1"]).default("0").describe("1: only what changed something that somebody should look at"),
+  failed: flag.default("0").describe("1: only what went wrong"),
+  flagged: flag.default("0").describe("1: only what changed something that somebody should look at"),
   limit: z.coerce.number().pipe(z.int().min(1).max(500)).default(100),
 });
 export type AuditQuery = z.infer<typeof auditQuery>;
@@ -163,3 +164,6 @@ export const auditPage = z.object({
   head: chainHead,
 });
 export type AuditPage = z.infer<typeof auditPage>;
+
+/** `head`: one that was kept elsewhere, to be looked for on the chain. */
+export const verifyChain = z.object({ head: chainHead.optional() });

@@ -64,3 +64,5 @@ export const networkView = z.object({
   seq: z.int().nonnegative(),
 });
 export type NetworkView = z.infer<typeof networkView>;
+
+export const viewNetwork = z.object({ session: sessionId.optional() });

@@ -41,3 +41,9 @@ export type TrustView = z.infer<typeof trustView>;
 /** Each file with the hash of the content that was shown, so that what was shown is what is trusted. */
 export const trustFiles = z.object({ files: z.record(z.string().max(255), sha256) });
 export type TrustFiles = z.infer<typeof trustFiles>;
+
+/** The one that the folder belongs to; without a folder: all. */
+export const findProjects = registerProject.partial();
+
+/** What is asked for a project; without: for none in particular. */
+export const ofProject = z.object({ project: projectId.optional() });

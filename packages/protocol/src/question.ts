@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { flag } from "./query.ts";
 import { activityId, answerId, callId, projectId, questionId, sessionId, turnId } from "./id.ts";
 import { heldBackName } from "./held-back.ts";
 import { type AlwaysFor, ruleMatch } from "./rule.ts";
@@ -133,3 +134,6 @@ export function answerWords({ choices }: Pick<AskedQuestion, "choices">, { choic
   const label = choices.find((each) => each.id === id)?.label ?? id;
   return [label, text].filter((each) => each !== undefined && each !== "").join(": ");
 }
+
+/** Which questions are listed. */
+export const listQuestions = z.object({ session: sessionId.optional(), closed: flag.default("0") });

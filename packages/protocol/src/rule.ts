@@ -149,3 +149,10 @@ export type KeptRules = z.infer<typeof keptRules>;
 
 export const ruleForgotten = z.object({ kind: z.literal("forgotten"), rule: keptRule });
 export type RuleForgotten = z.infer<typeof ruleForgotten>;
+
+/** Whose rules are viewed. */
+export const viewRules = z.object({
+  project: projectId.optional(),
+  session: sessionId.optional(),
+  agent: z.string().optional(),
+});

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { environmentAsked, environmentWish } from "./environment.ts";
 import { admitInput } from "./input.ts";
 import { callId, continueId, projectId, sessionId, snapshotId } from "./id.ts";
+import { flag } from "./query.ts";
 import { sessionState } from "./state.ts";
 import { todoItem } from "./todo.ts";
 import { toolPatterns } from "./tool.ts";
@@ -145,3 +146,12 @@ export type FoundSession = z.infer<typeof foundSession>;
 /** The best first. */
 export const searchAnswer = z.object({ found: z.array(foundSession), seq: z.int() });
 export type SearchAnswer = z.infer<typeof searchAnswer>;
+
+/** Which sessions are listed: archived ones only when asked for. */
+export const listSessions = z.object({ archived: flag.default("0") });
+
+/** Sessions that hold all the words in one place; the last word may be a beginning. */
+export const searchSessions = z.object({
+  words: z.string().min(1).max(500),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+});

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { commandResult, environmentAsked, environmentWish, limitHit } from "./environment.ts";
+import { flag } from "./query.ts";
 import { commandId, environmentId, projectId, shellId } from "./id.ts";
 
 /**
@@ -128,4 +129,15 @@ export const startedCommand = z.object({
   environment: environmentId,
   /** By its words it changes no file, so no snapshot is taken after it. */
   reads: z.literal(true).optional(),
+});
+
+/** How long to wait for a command's end, or whether to follow it. */
+export const lookAtCommand = z.object({
+  wait: z.coerce.number().pipe(z.int().min(0).max(60)).default(0).describe("seconds to wait for its end"),
+  follow: flag
+    .default("0")
+    .describe(
+      "1: the answer is text/event-stream, with `output` messages from the command's beginning on and, last, a `command` message with how it ended; " +
+        "a stream that breaks off before can be asked for again",
+    ),
 });

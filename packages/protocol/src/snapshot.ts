@@ -82,3 +82,8 @@ export const restoreAnswer = z.object({
   after: snapshotId,
 });
 export type RestoreAnswer = z.infer<typeof restoreAnswer>;
+
+/** What a snapshot is compared with. */
+export const compareSnapshot = z.object({
+  to: snapshotId.optional().describe("another one of the same session; without: now"),
+});

@@ -53,13 +53,28 @@ export const terminalRequest = z.discriminatedUnion("kind", [
 export type TerminalRequest = z.infer<typeof terminalRequest>;
 
 /** What the daemon says in text frames. Its binary frames are output: first the screen so far, then all that comes. */
-export const terminalMessage = z.discriminatedUnion("kind", [
-  /** Somebody gave it another size. */
-  terminalSize.extend({ kind: z.literal("size") }),
-  /** It is over; nothing follows. */
-  z.object({ kind: z.literal("closed"), terminal: closedTerminal }),
-  z.object({ kind: z.literal("heartbeat") }),
-  z.object({ kind: z.literal("pong") }),
-  z.object({ kind: z.literal("problem"), problem }),
-]);
+export const terminalMessage = z
+  .discriminatedUnion("kind", [
+    /** Somebody gave it another size. */
+    terminalSize.extend({ kind: z.literal("size") }),
+    /** It is over; nothing follows. */
+    z.object({ kind: z.literal("closed"), terminal: closedTerminal }),
+    z.object({ kind: z.literal("heartbeat") }),
+    z.object({ kind: z.literal("pong") }),
+    z.object({ kind: z.literal("problem"), problem }),
+  ])
+  .describe(
+    "Text frames of the daemon. Its binary frames are output: first the screen so far, then all that comes; what would make a viewer's terminal answer, " +
+      "or reach further than its screen, is taken out. Binary frames of the client are keys, at most 4096 bytes each; its text frames are JSON: " +
+      '`{"kind":"resize","columns":C,"rows":R}` gives the terminal another size, for everybody, and `{"kind":"ping"}` is answered by a pong. Closing the ' +
+      "socket ends nothing but the viewing. Who does not read is dropped. Browsers are let in by their cookie, on pages of the daemon itself; others by the " +
+      "Authorization header.",
+  );
 export type TerminalMessage = z.infer<typeof terminalMessage>;
+
+const dimension = (shape: z.ZodInt) => z.coerce.number().pipe(shape).optional();
+
+export const watchTerminal = z.object({
+  columns: dimension(terminalSize.shape.columns).describe("of who watches; the terminal takes it on"),
+  rows: dimension(terminalSize.shape.rows),
+});

@@ -42,3 +42,5 @@ export const usageView = z.object({
   seq: z.int().nonnegative(),
 });
 export type UsageView = z.infer<typeof usageView>;
+
+export const viewUsage = z.object({ by: usageBy.default("model") });

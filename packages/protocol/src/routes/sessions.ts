@@ -1,0 +1,116 @@
+import type { RouteTable } from "./route.ts";
+
+export const sessions = {
+  "sessions.create": {
+    route: "POST /api/sessions",
+    about: "Makes a session.",
+    scope: "prompt",
+    reach: "project in body",
+    body: "createSession",
+    status: 201,
+    answer: "sessionView",
+  },
+  "sessions.begin": {
+    route: "POST /api/sessions/begin",
+    about:
+      "Makes a session and says the first thing to it, both or neither; sent again with the same input, with or without an Idempotency-Key, it answers " +
+      "with the session that has it.",
+    scope: "prompt",
+    reach: "project in body",
+    repeatable: true,
+    body: "beginSession",
+    status: 201,
+    answer: "sessionBegun",
+  },
+  "sessions.list": {
+    route: "GET /api/sessions",
+    about: "Lists sessions; with `archived` those that are archived, too.",
+    scope: "read",
+    reach: "listed",
+    query: "listSessions",
+    answer: "sessionList",
+    unwrap: "sessions",
+  },
+  "sessions.search": {
+    route: "GET /api/sessions/search",
+    about:
+      "Finds sessions, archived ones too, in which all the words were said in one place, by a person, by the agent or in their title; the best first.",
+    scope: "read",
+    reach: "route",
+    query: "searchSessions",
+    answer: "searchAnswer",
+    unwrap: "found",
+  },
+  "sessions.get": {
+    route: "GET /api/sessions/:id",
+    about: "Tells how a session stands.",
+    scope: "read",
+    reach: "session",
+    params: { id: "sessionId" },
+    answer: "sessionView",
+  },
+  "sessions.delete": {
+    route: "DELETE /api/sessions/:id",
+    about:
+      "Takes a session away for good, with all it said and did, its environment and its workspace; refused in the middle of an activity.",
+    scope: "admin",
+    reach: "session",
+    params: { id: "sessionId" },
+    answer: "deleteAnswer",
+  },
+  "sessions.interrupt": {
+    route: "POST /api/sessions/:id/interrupt",
+    about: "Ends the activity, now or at the end of its turn, and parks the queue.",
+    scope: "prompt",
+    reach: "session",
+    params: { id: "sessionId" },
+    body: "interruptSession",
+    status: [200, 202],
+    answer: "interruptAnswer",
+  },
+  "sessions.recover": {
+    route: "POST /api/sessions/:id/recovery",
+    about: "Decides on a call of which nobody can tell how it ended.",
+    scope: "operate",
+    reach: "session",
+    params: { id: "sessionId" },
+    body: "decideRecovery",
+    answer: "recoveryAnswer",
+  },
+  "sessions.continue": {
+    route: "POST /api/sessions/:id/continue",
+    about:
+      "Has a session go on, after a failure, an interrupt or its limit of turns, too: the model is asked at least once; with an id it counts once.",
+    scope: "prompt",
+    reach: "session",
+    params: { id: "sessionId" },
+    body: "continueSession",
+    answer: "continueAnswer",
+  },
+  "sessions.rename": {
+    route: "POST /api/sessions/:id/rename",
+    about: "Gives a session another title.",
+    scope: "prompt",
+    reach: "session",
+    params: { id: "sessionId" },
+    body: "renameSession",
+    answer: "renameAnswer",
+  },
+  "sessions.archive": {
+    route: "POST /api/sessions/:id/archive",
+    about:
+      "Takes a session off the list; nothing of it runs until it is unarchived or something is said to it; refused in the middle of an activity.",
+    scope: "operate",
+    reach: "session",
+    params: { id: "sessionId" },
+    answer: "archiveAnswer",
+  },
+  "sessions.unarchive": {
+    route: "POST /api/sessions/:id/unarchive",
+    about: "Puts a session on the list again.",
+    scope: "operate",
+    reach: "session",
+    params: { id: "sessionId" },
+    answer: "archiveAnswer",
+  },
+} as const satisfies RouteTable;

@@ -1,0 +1,67 @@
+import type { RouteTable } from "./route.ts";
+
+/** Those in a local environment need more than these scopes: what has no walls is for admins. */
+export const shells = {
+  "shells.open": {
+    route: "POST /api/shells",
+    about: "Opens a shell.",
+    scope: "operate",
+    reach: "route",
+    body: "openShellWish",
+    status: 201,
+    answer: "shellView",
+  },
+  "shells.list": {
+    route: "GET /api/shells",
+    about: "Lists people's shells.",
+    scope: "read",
+    reach: "route",
+    answer: "shellList",
+    unwrap: "shells",
+  },
+  "shells.get": {
+    route: "GET /api/shells/:id",
+    about: "Tells how a shell stands.",
+    scope: "read",
+    reach: "route",
+    params: { id: "shellId" },
+    answer: "shellView",
+  },
+  "shells.close": {
+    route: "DELETE /api/shells/:id",
+    about: "Ends a shell; its files go unless something in them would be lost that git does not ignore.",
+    scope: "operate",
+    reach: "route",
+    params: { id: "shellId" },
+    answer: "closedShell",
+  },
+  "shells.start": {
+    route: "POST /api/shells/:id/commands",
+    about: "Starts a command; sent again with its id, it is the same one.",
+    scope: "operate",
+    reach: "route",
+    params: { id: "shellId" },
+    body: "startCommand",
+    status: 202,
+    answer: "commandView",
+  },
+  "shells.look": {
+    route: "GET /api/shells/:id/commands/:command",
+    about: "Tells how a command stands, at once or after so many seconds at most.",
+    scope: "read",
+    reach: "route",
+    params: { id: "shellId", command: "commandId" },
+    query: "lookAtCommand",
+    answer: "commandView",
+    followed: "commandNews",
+  },
+  "shells.interrupt": {
+    route: "POST /api/shells/:id/interrupt",
+    about: "Interrupts a command, or all that runs or waits in the shell.",
+    scope: "operate",
+    reach: "route",
+    params: { id: "shellId" },
+    body: "interruptShell",
+    answer: "shellInterruptAnswer",
+  },
+} as const satisfies RouteTable;

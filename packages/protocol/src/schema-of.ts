@@ -1,0 +1,10 @@
+import type { ZodType } from "zod";
+import type { SchemaName } from "./routes/index.ts";
+import * as schemas from "./schemas.ts";
+
+const all: Readonly<Record<SchemaName, ZodType>> = { ...schemas };
+
+/** The schema that a route names. */
+export function schemaOf(name: SchemaName): ZodType {
+  return all[name];
+}
