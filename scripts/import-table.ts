@@ -9,11 +9,11 @@ export const testKit = "daemon/testing";
 /** Packages enter each other by name. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
-  client: ["protocol", "protocol/error", "protocol/lift", "protocol/trace"],
+  client: ["protocol", "protocol/error", "protocol/lift", "protocol/routes", "protocol/trace"],
   // What has no schemas comes alone: they take longer to load than a quick command takes.
   cli: ["client", "client/client", "protocol", "protocol/error", "protocol/new-id", "protocol/trace"],
   dashboard: ["client", "protocol"],
-  daemon: ["protocol"],
+  daemon: ["protocol", "protocol/routes", "protocol/schema-of"],
 };
 
 /** Folders of the root, and the packages they may enter. */
@@ -47,31 +47,33 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   storage: ["faults"],
   log: [],
   secrets: ["log"],
+  // What the handlers of routes are made of. They live with their nouns; the gateway gathers them.
+  routing: ["log"],
   environments: ["programs", "descriptors"],
   providers: [],
-  models: ["log"],
-  credentials: ["log", "half-written", "secrets", "providers", "programs"],
-  tokens: ["log"],
-  config: ["log", "half-written"],
-  backups: ["log"],
-  audit: ["log"],
-  egress: ["log", "connections", "descriptors"],
-  projects: ["log", "git", "half-written"],
-  sessions: ["log", "faults"],
+  models: ["log", "routing"],
+  credentials: ["log", "half-written", "routing", "secrets", "providers", "programs"],
+  tokens: ["log", "routing"],
+  config: ["log", "half-written", "routing"],
+  backups: ["log", "routing"],
+  audit: ["log", "routing"],
+  egress: ["log", "routing", "connections", "descriptors"],
+  projects: ["log", "routing", "git", "half-written"],
+  sessions: ["log", "routing", "faults"],
   retention: ["log", "sessions"],
-  artifacts: ["log", "secrets", "storage", "faults"],
-  workspaces: ["log", "environments", "git", "storage", "faults", "programs", "descriptors"],
-  terminals: ["log", "secrets", "environments", "artifacts"],
-  shells: ["log", "secrets", "environments", "workspaces", "artifacts", "terminals"],
+  artifacts: ["log", "routing", "secrets", "storage", "faults"],
+  workspaces: ["log", "routing", "environments", "git", "storage", "faults", "programs", "descriptors"],
+  terminals: ["log", "routing", "secrets", "environments", "artifacts"],
+  shells: ["log", "routing", "secrets", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.
-  questions: ["log", "sessions", "faults"],
+  questions: ["log", "routing", "sessions", "faults"],
   // What was taken out of a workspace is put back where it is known how.
   "held-back": ["log", "environments", "sessions", "questions", "faults"],
   // Which names are obeyed in a workspace is known where they are shielded.
-  rules: ["log", "questions", "config", "environments"],
+  rules: ["log", "routing", "questions", "config", "environments"],
   permits: ["log", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],
   tasks: ["log"],
-  usage: ["log"],
+  usage: ["log", "routing"],
   mail: ["log", "sessions"],
   automation: ["log", "sessions", "tasks"],
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],

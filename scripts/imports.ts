@@ -183,13 +183,13 @@ function sliceFault(from: Place, to: SlicePlace): string | undefined {
   return own || isDoor(to) ? undefined : `${to.slice} is entered only through ${list(doors)} ${inTable}`;
 }
 
-/** A slice's tests may use any driver, for they run on real parts. */
+/** A slice's tests may use any driver, and what other slices have for tests, for they run on real parts. */
 function rowFault(from: SlicePlace, to: SlicePlace): string | undefined {
   const allowed = slices[from.slice];
   if (allowed === undefined) return `${from.slice} is no slice in the table ${inTable}`;
   if (slices[to.slice] === undefined) return `${to.slice} is no slice in the table ${inTable}`;
   if (allowed === "every slice" || allowed.includes(to.slice)) return undefined;
-  if (from.isTest && to.driver !== undefined) return undefined;
+  if (from.isTest && (to.driver !== undefined || to.isTest)) return undefined;
   return `${from.slice} may import ${list(allowed)}, not ${to.slice} ${inTable}`;
 }
 

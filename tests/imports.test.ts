@@ -16,7 +16,7 @@ describe("an edge that the table does not list is found", () => {
       "a slice that imports upward",
       "packages/daemon/src/sessions/inbox.ts",
       'import { wake } from "../runner/index.ts";',
-      "packages/daemon/src/sessions/inbox.ts:1 imports ../runner/index.ts: sessions may import log, faults, not runner",
+      "packages/daemon/src/sessions/inbox.ts:1 imports ../runner/index.ts: sessions may import log, routing, faults, not runner",
     ],
     [
       "a type alone",
@@ -34,7 +34,7 @@ describe("an edge that the table does not list is found", () => {
       "a dynamic import",
       "packages/daemon/src/usage/budget.ts",
       '\nconst { ask } = await import("../questions/index.ts");',
-      "packages/daemon/src/usage/budget.ts:2 imports ../questions/index.ts: usage may import log, not questions",
+      "packages/daemon/src/usage/budget.ts:2 imports ../questions/index.ts: usage may import log, routing, not questions",
     ],
     [
       "a re-export",
@@ -225,6 +225,11 @@ describe("an edge that the table lists passes", () => {
       "a real driver in a test",
       "packages/daemon/src/usage/sum.test.ts",
       'import { open } from "../log/sqlite/index.ts";',
+    ],
+    [
+      "what another slice has for tests, in a test",
+      "packages/daemon/src/questions/routes.test.ts",
+      'import { openTestGateway } from "../gateway/testing.ts";',
     ],
     [
       "the suite in a driver's test",

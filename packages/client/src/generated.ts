@@ -4,12 +4,14 @@
  */
 /** Every route, by its method and path: what is put into it and what it answers. */
 export interface Api {
+  /** Tells that a daemon is there, and its version. */
   "GET /healthz": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
     answer: { ok: true; version: string };
   };
+  /** Tells what the daemon says of itself: its sessions, places, runners and disk. */
   "GET /api/status": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -33,6 +35,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Examines the machine as the daemon finds it; a jail is really tried. */
   "GET /api/doctor": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -47,45 +50,49 @@ export interface Api {
       }[];
     };
   };
+  /** Stops the daemon once this is answered. */
   "POST /api/daemon/stop": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: { now?: boolean | undefined };
     answer: { kind: "stopping" };
   };
-  /** Make a backup */
+  /** Writes a consistent copy of the log into the folder `backups` of the daemon's home, and tells where it is. */
   "POST /api/backups": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { path: string; bytes: number; events: number; seq: number };
   };
-  /** Figures in the text format of Prometheus */
+  /** Tells figures in the text format of Prometheus. */
   "GET /metrics": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
     answer: string;
   };
+  /** Makes a code that lets one browser in, once, within a minute. */
   "POST /api/login/codes": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { code: string; expiresInSeconds: number };
   };
+  /** Begins a visit with a code; from then on the browser's cookie stands for the token. */
   "POST /api/login": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: { code: string };
     answer: { kind: "logged-in" };
   };
+  /** Ends the visit. */
   "POST /api/logout": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "logged-out" };
   };
-  /** Lists tokens */
+  /** Lists tokens, without their secrets. */
   "GET /api/tokens": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -104,7 +111,7 @@ export interface Api {
       }[];
     };
   };
-  /** Makes a token, told this once */
+  /** Makes a token; its secret is told this once. */
   "POST /api/tokens": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -129,13 +136,14 @@ export interface Api {
       token: string;
     };
   };
-  /** Ends a token, those made with it, and all they have open */
+  /** Ends a token, those made with it, and all they have open. */
   "POST /api/tokens/{id}/revoke": {
     path: { id: `tok_${string}` };
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "revoked" | "already-revoked"; id: `tok_${string}` };
   };
+  /** Tells every setting with its value and where that is from. */
   "GET /api/config": {
     path: Record<string, never>;
     query: { project?: `prj_${string}` | undefined };
@@ -219,6 +227,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Changes a setting in one of the files. */
   "PUT /api/config": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -355,13 +364,14 @@ export interface Api {
       seq: number;
     };
   };
+  /** Rewrites files of settings in today's version. */
   "POST /api/config/upgrade": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: { project?: `prj_${string}` | undefined };
     answer: { upgraded: { file: string; from: number; to: number }[] };
   };
-  /** Tells where each provider's key is from */
+  /** Tells where each provider's key is from. */
   "GET /api/credentials": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -376,21 +386,21 @@ export interface Api {
       }[];
     };
   };
-  /** Keeps a provider's key, or the command that prints it */
+  /** Keeps a provider's key, or the command that prints it. */
   "PUT /api/credentials/{provider}": {
     path: { provider: string };
     query: Record<string, never>;
     body: { key: string } | { command: string[] };
     answer: { provider: string; kind: "stored" | "removed" | "nothing" };
   };
-  /** Forgets a provider's key */
+  /** Forgets a provider's key. */
   "DELETE /api/credentials/{provider}": {
     path: { provider: string };
     query: Record<string, never>;
     body: undefined;
     answer: { provider: string; kind: "stored" | "removed" | "nothing" };
   };
-  /** Asks the provider whether it takes the key, which costs nothing */
+  /** Asks the provider whether it takes the key, which costs nothing. */
   "POST /api/credentials/{provider}/test": {
     path: { provider: string };
     query: Record<string, never>;
@@ -402,7 +412,7 @@ export interface Api {
       hint?: string | undefined;
     };
   };
-  /** Lists models with what is known of them; providers that list theirs are asked */
+  /** Lists models with what is known of them; providers that list theirs are asked. */
   "GET /api/models": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -431,7 +441,7 @@ export interface Api {
       seq: number;
     };
   };
-  /** Sums up what models were asked and what it cost */
+  /** Sums up what models were asked and what it cost. */
   "GET /api/usage": {
     path: Record<string, never>;
     query: { by?: "model" | "session" | "project" | "day" | undefined };
@@ -462,24 +472,28 @@ export interface Api {
       seq: number;
     };
   };
+  /** Registers the repository that a folder belongs to. */
   "POST /api/projects": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: { path: string };
     answer: { id: `prj_${string}`; path: string; name: string; present: boolean; seq: number; worktree: string };
   };
+  /** Lists all projects, or the one that the folder `path` belongs to; only for an admin's token without bounds are folders looked at that belong to no project it sees. */
   "GET /api/projects": {
     path: Record<string, never>;
     query: { path?: string | undefined };
     body: undefined;
     answer: { projects: { id: `prj_${string}`; path: string; name: string; present: boolean; seq: number }[] };
   };
+  /** Forgets a project; its folder stays as it is. */
   "POST /api/projects/{id}/forget": {
     path: { id: `prj_${string}` };
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "forgotten" };
   };
+  /** Tells which settings the project's folder brings along, and which of them are trusted. */
   "GET /api/projects/{id}/trust": {
     path: { id: `prj_${string}` };
     query: Record<string, never>;
@@ -494,6 +508,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Lets files of settings count, by the hashes of what was shown. */
   "POST /api/projects/{id}/trust": {
     path: { id: `prj_${string}` };
     query: Record<string, never>;
@@ -508,6 +523,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Makes a session. */
   "POST /api/sessions": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -580,6 +596,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Lists sessions; with `archived` those that are archived, too. */
   "GET /api/sessions": {
     path: Record<string, never>;
     query: { archived?: "0" | "1" | undefined };
@@ -634,6 +651,7 @@ export interface Api {
       }[];
     };
   };
+  /** Makes a session and says the first thing to it, both or neither; sent again with the same input, with or without an Idempotency-Key, it answers with the session that has it. */
   "POST /api/sessions/begin": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -715,6 +733,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Finds sessions, archived ones too, in which all the words were said in one place, by a person, by the agent or in their title; the best first. */
   "GET /api/sessions/search": {
     path: Record<string, never>;
     query: { words: string; limit?: number | undefined };
@@ -733,6 +752,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Tells how a session stands. */
   "GET /api/sessions/{id}": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -785,54 +805,63 @@ export interface Api {
       seq: number;
     };
   };
+  /** Takes a session away for good, with all it said and did, its environment and its workspace; refused in the middle of an activity. */
   "DELETE /api/sessions/{id}": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: undefined;
     answer: { kind: "deleted" };
   };
+  /** Ends the activity, now or at the end of its turn, and parks the queue. */
   "POST /api/sessions/{id}/interrupt": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { at?: "now" | "boundary" | undefined };
     answer: { kind: "requested" | "parked" | "nothing-running" };
   };
+  /** Decides on a call of which nobody can tell how it ended. */
   "POST /api/sessions/{id}/recovery": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { call: `cal_${string}`; decision: "retry" | "abandon" };
     answer: { kind: "decided" };
   };
+  /** Has a session go on, after a failure, an interrupt or its limit of turns, too: the model is asked at least once; with an id it counts once. */
   "POST /api/sessions/{id}/continue": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { id?: `con_${string}` | undefined };
     answer: { kind: "continued" | "joined" } | { kind: "waits"; on: "question" | "recovery" };
   };
+  /** Gives a session another title. */
   "POST /api/sessions/{id}/rename": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { title: string };
     answer: { kind: "renamed" | "unchanged" };
   };
+  /** Takes a session off the list; nothing of it runs until it is unarchived or something is said to it; refused in the middle of an activity. */
   "POST /api/sessions/{id}/archive": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "archived" | "unarchived" | "unchanged" };
   };
+  /** Puts a session on the list again. */
   "POST /api/sessions/{id}/unarchive": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: Record<string, never>;
     answer: { kind: "archived" | "unarchived" | "unchanged" };
   };
+  /** Keeps an image or a text as an artifact of the session, for an input that names it by this answer. */
   "POST /api/sessions/{id}/attachments": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { name: string; base64: string };
     answer: { name: string; mediaType: string; reference: string };
   };
+  /** Says something to a session; it is durable before this is answered, and counts once by its id. */
   "POST /api/sessions/{id}/inputs": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -856,6 +885,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Lists what waits to be taken up, in the order in which that will happen. */
   "GET /api/sessions/{id}/inputs": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -874,6 +904,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Cancels, edits, flips or promotes an input that was not taken up yet; with `version` only the input as it was seen. */
   "POST /api/sessions/{id}/inputs/{input}": {
     path: { id: `ses_${string}`; input: `inp_${string}` };
     query: Record<string, never>;
@@ -896,13 +927,14 @@ export interface Api {
       seq: number;
     };
   };
+  /** Parks the queue, or resumes one that was parked or interrupted. */
   "POST /api/sessions/{id}/queue": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { decision: "park" | "resume" };
     answer: { kind: "parked" | "resumed" | "unchanged" };
   };
-  /** Opens a shell */
+  /** Opens a shell. */
   "POST /api/shells": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -938,6 +970,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Lists people's shells. */
   "GET /api/shells": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -962,6 +995,7 @@ export interface Api {
       }[];
     };
   };
+  /** Tells how a shell stands. */
   "GET /api/shells/{id}": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
@@ -984,7 +1018,7 @@ export interface Api {
       seq: number;
     };
   };
-  /** Ends a shell; its files go unless something in them would be lost that git does not ignore */
+  /** Ends a shell; its files go unless something in them would be lost that git does not ignore. */
   "DELETE /api/shells/{id}": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
@@ -995,7 +1029,7 @@ export interface Api {
       ignored?: { paths: string[]; count: number } | undefined;
     };
   };
-  /** Starts a command; sent again with its id, it is the same one */
+  /** Starts a command; sent again with its id, it is the same one. */
   "POST /api/shells/{id}/commands": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
@@ -1074,7 +1108,7 @@ export interface Api {
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
   };
-  /** How a command stands */
+  /** Tells how a command stands, at once or after so many seconds at most. */
   "GET /api/shells/{id}/commands/{command}": {
     path: { id: `shl_${string}`; command: `cmd_${string}` };
     query: { wait?: number | undefined; follow?: "0" | "1" | undefined };
@@ -1153,13 +1187,14 @@ export interface Api {
         }
       | { id: `cmd_${string}`; shell: `shl_${string}`; state: "unknown"; reason: string };
   };
+  /** Interrupts a command, or all that runs or waits in the shell. */
   "POST /api/shells/{id}/interrupt": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
     body: { command?: `cmd_${string}` | undefined };
     answer: { kind: "interrupted" | "nothing-running" };
   };
-  /** Terminals that are open */
+  /** Lists the terminals that are open. */
   "GET /api/terminals": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -1187,31 +1222,7 @@ export interface Api {
       )[];
     };
   };
-  /** Opens a terminal in the environment of one of the shells */
-  "POST /api/shells/{id}/terminals": {
-    path: { id: `shl_${string}` };
-    query: Record<string, never>;
-    body: { columns?: number | undefined; rows?: number | undefined };
-    answer:
-      | {
-          id: `trm_${string}`;
-          of: `shl_${string}` | `ses_${string}`;
-          state: "open";
-          lasting: boolean;
-          viewers: number;
-          columns: number;
-          rows: number;
-          scrollback?: string | undefined;
-        }
-      | {
-          id: `trm_${string}`;
-          reason: string;
-          exitCode?: number | undefined;
-          scrollback?: string | undefined;
-          of: `shl_${string}` | `ses_${string}`;
-          state: "closed";
-        };
-  };
+  /** Lists the terminals that a shell has had, the newest last. */
   "GET /api/shells/{id}/terminals": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
@@ -1239,6 +1250,32 @@ export interface Api {
       )[];
     };
   };
+  /** Opens a terminal in a shell's environment. */
+  "POST /api/shells/{id}/terminals": {
+    path: { id: `shl_${string}` };
+    query: Record<string, never>;
+    body: { columns?: number | undefined; rows?: number | undefined };
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+          scrollback?: string | undefined;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  /** Tells how a shell's terminal stands. */
   "GET /api/shells/{id}/terminals/{terminal}": {
     path: { id: `shl_${string}`; terminal: `trm_${string}` };
     query: Record<string, never>;
@@ -1263,7 +1300,7 @@ export interface Api {
           state: "closed";
         };
   };
-  /** Ends a terminal with all that runs on it */
+  /** Ends a shell's terminal with all that runs on it. */
   "DELETE /api/shells/{id}/terminals/{terminal}": {
     path: { id: `shl_${string}`; terminal: `trm_${string}` };
     query: Record<string, never>;
@@ -1288,14 +1325,14 @@ export interface Api {
           state: "closed";
         };
   };
-  /** The text that is or was on a terminal */
+  /** Sends the text that is or was on a shell's terminal, without colours. */
   "GET /api/shells/{id}/terminals/{terminal}/scrollback": {
     path: { id: `shl_${string}`; terminal: `trm_${string}` };
     query: Record<string, never>;
     body: undefined;
     answer: string;
   };
-  /** A terminal, over a WebSocket */
+  /** Carries a shell's terminal over a WebSocket. */
   "GET /api/shells/{id}/terminals/{terminal}/stream": {
     path: { id: `shl_${string}`; terminal: `trm_${string}` };
     query: { columns?: number | undefined; rows?: number | undefined };
@@ -1327,31 +1364,7 @@ export interface Api {
           };
         };
   };
-  /** Opens a terminal in the environment of one of the sessions */
-  "POST /api/sessions/{id}/terminals": {
-    path: { id: `ses_${string}` };
-    query: Record<string, never>;
-    body: { columns?: number | undefined; rows?: number | undefined };
-    answer:
-      | {
-          id: `trm_${string}`;
-          of: `shl_${string}` | `ses_${string}`;
-          state: "open";
-          lasting: boolean;
-          viewers: number;
-          columns: number;
-          rows: number;
-          scrollback?: string | undefined;
-        }
-      | {
-          id: `trm_${string}`;
-          reason: string;
-          exitCode?: number | undefined;
-          scrollback?: string | undefined;
-          of: `shl_${string}` | `ses_${string}`;
-          state: "closed";
-        };
-  };
+  /** Lists the terminals that a session has had, the newest last. */
   "GET /api/sessions/{id}/terminals": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1379,6 +1392,32 @@ export interface Api {
       )[];
     };
   };
+  /** Opens a terminal in a session's environment, beside the agent. */
+  "POST /api/sessions/{id}/terminals": {
+    path: { id: `ses_${string}` };
+    query: Record<string, never>;
+    body: { columns?: number | undefined; rows?: number | undefined };
+    answer:
+      | {
+          id: `trm_${string}`;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "open";
+          lasting: boolean;
+          viewers: number;
+          columns: number;
+          rows: number;
+          scrollback?: string | undefined;
+        }
+      | {
+          id: `trm_${string}`;
+          reason: string;
+          exitCode?: number | undefined;
+          scrollback?: string | undefined;
+          of: `shl_${string}` | `ses_${string}`;
+          state: "closed";
+        };
+  };
+  /** Tells how a session's terminal stands. */
   "GET /api/sessions/{id}/terminals/{terminal}": {
     path: { id: `ses_${string}`; terminal: `trm_${string}` };
     query: Record<string, never>;
@@ -1403,7 +1442,7 @@ export interface Api {
           state: "closed";
         };
   };
-  /** Ends a terminal with all that runs on it */
+  /** Ends a session's terminal with all that runs on it. */
   "DELETE /api/sessions/{id}/terminals/{terminal}": {
     path: { id: `ses_${string}`; terminal: `trm_${string}` };
     query: Record<string, never>;
@@ -1428,14 +1467,14 @@ export interface Api {
           state: "closed";
         };
   };
-  /** The text that is or was on a terminal */
+  /** Sends the text that is or was on a session's terminal, without colours. */
   "GET /api/sessions/{id}/terminals/{terminal}/scrollback": {
     path: { id: `ses_${string}`; terminal: `trm_${string}` };
     query: Record<string, never>;
     body: undefined;
     answer: string;
   };
-  /** A terminal, over a WebSocket */
+  /** Carries a session's terminal over a WebSocket. */
   "GET /api/sessions/{id}/terminals/{terminal}/stream": {
     path: { id: `ses_${string}`; terminal: `trm_${string}` };
     query: { columns?: number | undefined; rows?: number | undefined };
@@ -1467,6 +1506,7 @@ export interface Api {
           };
         };
   };
+  /** Tells what a session changed, what it has not committed included. */
   "GET /api/sessions/{id}/diff": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1483,6 +1523,7 @@ export interface Api {
       skipped?: { path: string; why: string }[] | undefined;
     };
   };
+  /** Brings what is in the workspace now into the user's repository, as a branch. */
   "POST /api/sessions/{id}/bring-back": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1503,6 +1544,7 @@ export interface Api {
         }
       | { kind: "nothing-new"; skipped?: { path: string; why: string }[] | undefined };
   };
+  /** Merges the session's branch into what is checked out in the user's folder; conflicts, and changes of the user's own in the way, are told before anything is touched. */
   "POST /api/sessions/{id}/merge": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1521,18 +1563,21 @@ export interface Api {
         }
       | { kind: "nothing-to-merge" };
   };
+  /** Moves the workspace aside and takes its branch out of the user's repository; `undo` brings both back. */
   "POST /api/sessions/{id}/discard": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { undo?: boolean | undefined };
     answer: { kind: "discarded" | "restored"; branch?: string | undefined; commit?: string | undefined };
   };
+  /** Cancels the set-up of a copy, runs it again, or goes on without it. */
   "POST /api/sessions/{id}/setup": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
     body: { decision: "cancel" | "again" | "skip" };
     answer: { kind: "requested" | "nothing-to-decide" };
   };
+  /** Lists the files that came out of a session's work, in the order they began. */
   "GET /api/sessions/{id}/artifacts": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1553,6 +1598,7 @@ export interface Api {
       }[];
     };
   };
+  /** Lists the files that came out of the work in a shell, in the order they began. */
   "GET /api/shells/{id}/artifacts": {
     path: { id: `shl_${string}` };
     query: Record<string, never>;
@@ -1573,6 +1619,7 @@ export interface Api {
       }[];
     };
   };
+  /** Tells what is known of an artifact. */
   "GET /api/artifacts/{id}": {
     path: { id: `art_${string}` };
     query: Record<string, never>;
@@ -1591,12 +1638,14 @@ export interface Api {
       approximateCreationTime: string;
     };
   };
+  /** Sends an artifact's bytes, or a Range of them, to be saved and never shown as a page; of one that grows those up to now; an answer that is shorter than it says was cut off, since what is stored is damaged. */
   "GET /api/artifacts/{id}/content": {
     path: { id: `art_${string}` };
     query: Record<string, never>;
     body: undefined;
     answer: string;
   };
+  /** Lists what a session's workspace held, moment by moment, oldest first. */
   "GET /api/sessions/{id}/snapshots": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1622,6 +1671,7 @@ export interface Api {
       }[];
     };
   };
+  /** Keeps what the workspace holds now. */
   "POST /api/sessions/{id}/snapshots": {
     path: { id: `ses_${string}` };
     query: Record<string, never>;
@@ -1699,6 +1749,7 @@ export interface Api {
       };
     };
   };
+  /** Tells what is known of a snapshot. */
   "GET /api/snapshots/{id}": {
     path: { id: `snp_${string}` };
     query: Record<string, never>;
@@ -1722,6 +1773,7 @@ export interface Api {
       at: string;
     };
   };
+  /** Tells what changed from this snapshot to another one, or to the files as they are now. */
   "GET /api/snapshots/{id}/diff": {
     path: { id: `snp_${string}` };
     query: { to?: `snp_${string}` | undefined };
@@ -1736,12 +1788,14 @@ export interface Api {
       truncated: boolean;
     };
   };
+  /** Makes the workspace's files, or some of them, what they were then; what they are before that is kept as a snapshot, so it can be undone. */
   "POST /api/snapshots/{id}/restore": {
     path: { id: `snp_${string}` };
     query: Record<string, never>;
     body: { paths?: string[] | undefined };
     answer: { kind: "restored"; snapshot: `snp_${string}`; before: `snp_${string}`; after: `snp_${string}` };
   };
+  /** Lists the questions that wait for an answer, oldest first; with `closed` those that have had one, too. */
   "GET /api/questions": {
     path: Record<string, never>;
     query: { session?: `ses_${string}` | undefined; closed?: "0" | "1" | undefined };
@@ -1822,6 +1876,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Tells how a question stands. */
   "GET /api/questions/{id}": {
     path: { id: `que_${string}` };
     query: Record<string, never>;
@@ -1899,6 +1954,7 @@ export interface Api {
       seq: number;
     };
   };
+  /** Answers a question, by one of its choices, in words, or both; the first answer counts, by its id it counts once, and approvals, and hosts to be reached, need the scope operate. */
   "POST /api/questions/{id}/answer": {
     path: { id: `que_${string}` };
     query: Record<string, never>;
@@ -1979,6 +2035,7 @@ export interface Api {
       };
     };
   };
+  /** Closes a question without an answer: whoever asked is told so and goes on; a call that needed it is declined. */
   "POST /api/questions/{id}/cancel": {
     path: { id: `que_${string}` };
     query: Record<string, never>;
@@ -2059,7 +2116,7 @@ export interface Api {
       };
     };
   };
-  /** Tells which hosts sessions and shells have reached, or were refused */
+  /** Tells which hosts sessions and shells have reached, or were refused. */
   "GET /api/network": {
     path: Record<string, never>;
     query: { session?: `ses_${string}` | undefined };
@@ -2082,7 +2139,7 @@ export interface Api {
       seq: number;
     };
   };
-  /** Tells which rules hold, and where they are from */
+  /** Tells which rules hold, and where they are from. */
   "GET /api/rules": {
     path: Record<string, never>;
     query: { project?: `prj_${string}` | undefined; session?: `ses_${string}` | undefined; agent?: string | undefined };
@@ -2109,7 +2166,7 @@ export interface Api {
       seq: number;
     };
   };
-  /** Explains what rules say about a call */
+  /** Explains what rules say about a call; nothing is done. */
   "POST /api/rules/check": {
     path: Record<string, never>;
     query: Record<string, never>;
@@ -2163,7 +2220,7 @@ export interface Api {
         | undefined;
     };
   };
-  /** Lists what people said "always" to: for sessions, agents and projects */
+  /** Lists what people said "always" to, for sessions, agents and projects, the oldest first. */
   "GET /api/rules/kept": {
     path: Record<string, never>;
     query: { project?: `prj_${string}` | undefined };
@@ -2187,7 +2244,7 @@ export interface Api {
       seq: number;
     };
   };
-  /** Takes an "always" back, from the next call on */
+  /** Takes an "always" back, from the next call on. */
   "DELETE /api/rules/kept/{id}": {
     path: { id: `rul_${string}` };
     query: Record<string, never>;
@@ -2211,7 +2268,7 @@ export interface Api {
       };
     };
   };
-  /** Tells what agents and people ran, with the difference it made; without a cursor the newest */
+  /** Tells what agents and people ran, with the difference it made; without a cursor the newest. */
   "GET /api/audit": {
     path: Record<string, never>;
     query: {
@@ -2281,7 +2338,7 @@ export interface Api {
       head: string;
     };
   };
-  /** All of one entry */
+  /** Tells all of one entry. */
   "GET /api/audit/entries/{id}": {
     path: { id: `cal_${string}` | `cmd_${string}` | `stp_${string}` };
     query: Record<string, never>;
@@ -2337,14 +2394,14 @@ export interface Api {
       flagged?: { path: string; why: string }[] | undefined;
     };
   };
-  /** The newest link of the chain, to be kept elsewhere */
+  /** Tells the newest link of the chain, to be kept elsewhere. */
   "GET /api/audit/head": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
     answer: { head: string };
   };
-  /** Goes over the whole chain and tells whether anything was changed by hand */
+  /** Goes over the whole chain and tells whether anything was changed by hand. */
   "GET /api/audit/verify": {
     path: Record<string, never>;
     query: { head?: string | undefined };
@@ -2369,7 +2426,7 @@ export interface Api {
       kept?: { head: string; found: "on-chain" | "other-link" | "ahead" | "passed-over" | "older" } | undefined;
     };
   };
-  /** What happened */
+  /** Reads a page of what happened, of which `next` is the cursor to go on with, and is `after` again at the end for now; a cursor ahead of the log, which is one of another log, is refused. */
   "GET /api/events": {
     path: Record<string, never>;
     query: {
@@ -2398,7 +2455,7 @@ export interface Api {
       gap?: { kind: "gap"; from: number; to: number } | undefined;
     };
   };
-  /** What happened in a session */
+  /** Reads a page of what happened in a session; its cursor is as for all events. */
   "GET /api/sessions/{id}/events": {
     path: { id: `ses_${string}` };
     query: {
@@ -2426,7 +2483,7 @@ export interface Api {
       gap?: { kind: "gap"; from: number; to: number } | undefined;
     };
   };
-  /** What happens, over a WebSocket */
+  /** Carries events and deltas over a WebSocket. */
   "GET /api/stream": {
     path: Record<string, never>;
     query: {
@@ -2582,14 +2639,14 @@ export const fieldsOfAnswers: { readonly [R in keyof Api]: readonly string[] } =
   "GET /api/shells/{id}/commands/{command}": [],
   "POST /api/shells/{id}/interrupt": ["kind"],
   "GET /api/terminals": ["terminals"],
-  "POST /api/shells/{id}/terminals": [],
   "GET /api/shells/{id}/terminals": ["terminals"],
+  "POST /api/shells/{id}/terminals": [],
   "GET /api/shells/{id}/terminals/{terminal}": [],
   "DELETE /api/shells/{id}/terminals/{terminal}": [],
   "GET /api/shells/{id}/terminals/{terminal}/scrollback": [],
   "GET /api/shells/{id}/terminals/{terminal}/stream": [],
-  "POST /api/sessions/{id}/terminals": [],
   "GET /api/sessions/{id}/terminals": ["terminals"],
+  "POST /api/sessions/{id}/terminals": [],
   "GET /api/sessions/{id}/terminals/{terminal}": [],
   "DELETE /api/sessions/{id}/terminals/{terminal}": [],
   "GET /api/sessions/{id}/terminals/{terminal}/scrollback": [],

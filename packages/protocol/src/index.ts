@@ -417,6 +417,7 @@ export {
 } from "./snapshot.ts";
 export { type DaemonStatus, daemonStatus } from "./status.ts";
 export {
+  type ReadEvents,
   type StreamFilter,
   streamFilter,
   type StreamMessage,

@@ -85,5 +85,5 @@ export type RestoreAnswer = z.infer<typeof restoreAnswer>;
 
 /** What a snapshot is compared with. */
 export const compareSnapshot = z.object({
-  to: snapshotId.optional().describe("another one of the same session; without: now"),
+  to: snapshotId.optional().describe("another one of the same session or shell; without: now"),
 });

@@ -3,3 +3,4 @@ export { attach } from "./attachments.ts";
 export { MaskedOutput } from "./masked-output.ts";
 export type { Artifacts, Growing } from "./port.ts";
 export { artifactProjections } from "./projection.ts";
+export { artifactRoutes } from "./routes.ts";

@@ -1,1 +1,2 @@
 export { type Audit, openAudit } from "./audit.ts";
+export { auditRoutes } from "./routes.ts";

@@ -1,1 +1,2 @@
 export { openBackups, type Backups } from "./backups.ts";
+export { backupRoutes } from "./routes.ts";

@@ -1,2 +1,3 @@
 export { type Egress, openEgress } from "./egress.ts";
 export { egressProjections } from "./projection.ts";
+export { networkRoutes } from "./routes.ts";

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { event, newId } from "@corral/protocol";
 import { WebSocket } from "ws";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isDeeperThan } from "./json.ts";
+import { isDeeperThan } from "./door/json.ts";
 import { ask, openTestGateway, testToken } from "./testing.ts";
 
 const authorization = `Bearer ${testToken}`;

@@ -1,25 +1,37 @@
-import { daemonStatus, doctorReport, health, stopAnswer, stopDaemon } from "@corral/protocol";
-import type { Routes } from "./routes.ts";
+import type { DaemonStatus, DoctorReport } from "@corral/protocol";
+import type { RoutesOf } from "@corral/protocol/routes";
+import type { Handlers } from "../routing/index.ts";
+import type { Meter } from "./meter.ts";
+import { describeApi } from "./openapi.ts";
 
-export const daemonRoutes: Routes = (app, { version, onStop, status, doctor }) => {
-  app.get("/healthz", { schema: { response: { 200: health } } }, () => ({
-    ok: true as const,
-    version,
-  }));
+interface Needs {
+  readonly version: string;
+  readonly onStop: (now: boolean) => void;
+  readonly status: () => Promise<DaemonStatus>;
+  readonly doctor: () => Promise<DoctorReport>;
+  readonly meter: Meter;
+}
 
-  app.get("/api/status", { schema: { tags: ["daemon"], response: { 200: daemonStatus } } }, () => status());
+export function daemonRoutes(needs: Needs): Handlers<Exclude<RoutesOf<"daemon">, "daemon.backup">> {
+  const { version, onStop, status, doctor, meter } = needs;
+  let description: object | undefined;
+  return {
+    "daemon.health": () => ({ ok: true, version }),
+    "daemon.status": () => status(),
+    "daemon.doctor": () => doctor(),
 
-  app.get("/api/doctor", { schema: { tags: ["daemon"], response: { 200: doctorReport } } }, () => doctor());
-
-  app.post(
-    "/api/daemon/stop",
-    { schema: { tags: ["daemon"], body: stopDaemon, response: { 202: stopAnswer } } },
-    async (request, reply) => {
+    "daemon.stop"(request, reply) {
       // Only once the answer is out: stopping closes this very connection.
       reply.raw.once("close", () => onStop(request.body.now));
-      return reply.code(202).send({ kind: "stopping" });
+      return { kind: "stopping" };
     },
-  );
 
-  app.get("/api/openapi.json", { schema: { hide: true } }, () => app.swagger());
-};
+    "daemon.metrics": async (_request, reply) =>
+      reply
+        .header("content-type", meter.contentType)
+        .serializer((text) => String(text))
+        .send(await meter.text()),
+
+    "daemon.openapi": (_request, reply) => reply.send((description ??= describeApi(version))),
+  };
+}

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { CorralError, event, type Id, type IdKind, newId, type StoredEvent } from "@corral/protocol";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { By, Change, Log, Projection } from "../log/index.ts";
-import type { Principal } from "../tokens/index.ts";
-import type { App } from "./routes.ts";
+import type { Principal } from "../routing/index.ts";
 
 /**
  * Requests that are done once, however often they are sent: those with an `Idempotency-Key`.
@@ -17,7 +16,7 @@ import type { App } from "./routes.ts";
  *    is one that repeats a person's words: another process carries that request out again, which does nothing twice.
  */
 export interface Requests {
-  mind(app: App): void;
+  mind(app: FastifyInstance): void;
 }
 
 const keptRequests = 2000;
@@ -52,8 +51,6 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Set while the request is the first with its key. */
     once: Once | undefined;
-    /** An id for what the request makes: the same one when the request is sent again with its key. */
-    newId<K extends IdKind>(kind: K): Id<K>;
   }
 }
 

@@ -1,15 +1,15 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { FastifyInstance } from "fastify";
 import type { StoredEvent } from "@corral/protocol";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Log } from "../log/index.ts";
-import type { App } from "./routes.ts";
 
 /** Counts what happens, for /metrics. */
 export interface Meter {
   /** The same log; how long its appends take is measured. */
   measured(log: Log): Log;
   /** Counts requests, by route, method and status. */
-  mind(app: App): void;
+  mind(app: FastifyInstance): void;
   /** What is asked for whenever the figures are. */
   watch(gauges: Gauges): void;
   text(): Promise<string>;

@@ -1,7 +1,7 @@
 import { problem, sessionList } from "@corral/protocol";
+import { type Route, routes } from "@corral/protocol/routes";
 import { Ajv2020, type AnySchemaObject } from "ajv/dist/2020.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { access } from "./access.ts";
 import { openTestGateway } from "./testing.ts";
 
 interface Operation {
@@ -32,21 +32,18 @@ const operations = () =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-/** Routes of pages, and of the document itself. */
-const undescribed = new Set(["GET /", "GET /assets/*", "GET /api/openapi.json"]);
-
 test("every route is in the document, with its scope and its proof", () => {
   const described = operations().map(({ path, method, operation }) => [
     `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
     { scope: operation["x-corral-scope"], security: operation.security },
   ]);
-  const expected = Object.entries(access)
-    .filter(([route]) => !undescribed.has(route))
-    .map(([route, entry]) => [
-      route,
-      entry === "open"
-        ? { scope: "none", security: [] }
-        : { scope: entry[0], security: [{ token: [] }, { visit: [] }] },
+  const expected = Object.values<Route>(routes)
+    .filter(({ as }) => as !== "hidden")
+    .map((route) => [
+      route.route,
+      "scope" in route
+        ? { scope: route.scope, security: [{ token: [] }, { visit: [] }] }
+        : { scope: "none", security: [] },
     ]);
   expect(Object.fromEntries(described)).toEqual(Object.fromEntries(expected));
 });

@@ -1,11 +1,11 @@
 import { CorralError, type ErrorCode, type Problem, type TraceId } from "@corral/protocol";
 import type { FastifyReply } from "fastify";
-import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import { InvalidRequest } from "./schemas.ts";
 
 /** Any error as the document that a client gets. Nothing unexpected lets its text or stack out: the daemon's log has it. */
 export function problemOf(error: unknown, traceId?: TraceId): Problem {
   if (error instanceof CorralError) return error.toProblem();
-  if (hasZodFastifySchemaValidationErrors(error)) return invalid(error);
+  if (error instanceof InvalidRequest) return invalid(error);
   const code = frameworkCode(error);
   if (code !== undefined) return new CorralError(code, messageOf(error), hintOf(code)).toProblem();
   return unexpected(traceId).toProblem();
@@ -68,20 +68,14 @@ function unexpected(traceId: TraceId | undefined): CorralError {
   });
 }
 
-function invalid(error: { validation: readonly { instancePath: string; message?: string | undefined }[] }): Problem {
-  const found = error.validation.map(
-    ({ instancePath, message }) => `${fieldName(instancePath)}: ${message ?? "invalid"}`,
-  );
+function invalid({ message: title, issues }: InvalidRequest): Problem {
+  const found = issues.map(({ path, message }) => `${path.length === 0 ? "the whole" : path.join(".")}: ${message}`);
   return {
-    ...new CorralError("request.invalid", "The request does not have the shape it should have", {
+    ...new CorralError("request.invalid", title, {
       hint: "GET /api/openapi.json describes every request",
     }).toProblem(),
     detail: found.join("; "),
   };
-}
-
-function fieldName(instancePath: string): string {
-  return instancePath === "/" ? "the whole" : instancePath.slice(1).replaceAll("/", ".");
 }
 
 /** Errors of the HTTP framework that are the client's; all others are the daemon's. */
@@ -101,3 +95,9 @@ function hintOf(code: ErrorCode): { hint?: string } {
 }
 
 export const bodyLimit = 2 * 1024 * 1024;
+
+export function unknownRoute(method: string): CorralError {
+  return new CorralError("route.unknown", `Nothing answers ${method} at this path`, {
+    hint: "GET /api/openapi.json lists what does",
+  });
+}

@@ -1,16 +1,9 @@
 import type { AddressInfo } from "node:net";
-import swagger from "@fastify/swagger";
 import websocket from "@fastify/websocket";
 import { CorralError, type DaemonStatus, type DoctorReport, event, newTraceId, traceOf } from "@corral/protocol";
-import Fastify, { type FastifyRequest } from "fastify";
-import {
-  jsonSchemaTransform,
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-} from "fastify-type-provider-zod";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Audit } from "../audit/index.ts";
-import type { Artifacts } from "../artifacts/index.ts";
+import { type Artifacts, attach } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
 import type { Config } from "../config/index.ts";
 import { type CallerLimits, type Callers, endWith, mindCallers } from "../connections/index.ts";
@@ -21,6 +14,7 @@ import type { Usage } from "../usage/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Log } from "../log/port.ts";
 import type { Questions } from "../questions/index.ts";
+import { openSight } from "../routing/index.ts";
 import type { Rules } from "../rules/index.ts";
 import type { Projects } from "../projects/index.ts";
 import type { Removal } from "../runner/index.ts";
@@ -29,50 +23,29 @@ import type { Sessions } from "../sessions/index.ts";
 import type { SessionTerminals } from "../terminals/index.ts";
 import type { Tokens } from "../tokens/index.ts";
 import type { Snapshots, Workspaces } from "../workspaces/index.ts";
-import { mindAccess, requireScope } from "./access.ts";
-import { refuseOddAddresses } from "./address.ts";
-import { artifactRoutes } from "./artifacts.ts";
-import { authenticate, type Known } from "./auth.ts";
-import { auditRoutes } from "./audit.ts";
-import { backupRoutes } from "./backups.ts";
-import { mindBounds } from "./bounds.ts";
-import { configRoutes } from "./config.ts";
-import { credentialRoutes } from "./credentials.ts";
-import { daemonRoutes } from "./daemon.ts";
-import { dashboardRoutes, readPages } from "./dashboard.ts";
-import { eventRoutes } from "./events.ts";
-import type { StreamLimits } from "./feed.ts";
-import { openGuesses } from "./guesses.ts";
-import { openHistory } from "./history.ts";
+import { requireScope } from "./door/access.ts";
+import { refuseOddAddresses } from "./door/address.ts";
+import { authenticate, type Known } from "./door/auth.ts";
+import { mindBounds } from "./door/bounds.ts";
+import { openGuesses } from "./door/guesses.ts";
+import { takeJson } from "./door/json.ts";
+import { refuseStrangers, requireJson, requireOwnPages } from "./door/origin.ts";
+import { refuseSecrets } from "./door/secrets.ts";
+import { openVisits } from "./door/visits.ts";
+import { allHandlers } from "./handlers.ts";
 import { openRequests } from "./idempotency.ts";
-import { takeJson } from "./json.ts";
-import { loginRoutes } from "./login.ts";
 import type { Meter } from "./meter.ts";
-import { modelRoutes } from "./models.ts";
-import { metricRoutes } from "./metrics.ts";
-import { completeDocument } from "./openapi.ts";
-import { refuseStrangers, requireJson } from "./origin.ts";
-import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem } from "./problem.ts";
-import { networkRoutes } from "./network.ts";
-import { projectRoutes } from "./projects.ts";
-import type { App, RouteParts } from "./routes.ts";
-import { ruleRoutes } from "./rules.ts";
-import { shellRoutes } from "./shells.ts";
+import { mount } from "./mount.ts";
+import { readPages } from "./pages.ts";
+import { bodyLimit, isExpected, problemOf, refusalOf, sendProblem, unknownRoute } from "./problem.ts";
+import { mindSchemas } from "./schemas.ts";
+import { carryCommand } from "./streams/command-stream.ts";
+import type { StreamLimits } from "./streams/feed.ts";
+import { openHistory } from "./streams/history.ts";
+import { openSockets, socketMessageLimit } from "./streams/socket.ts";
+import { openStreams } from "./streams/sse.ts";
+import { openTerminalSockets } from "./streams/terminal-socket.ts";
 import type { Shells } from "../shells/index.ts";
-import { inputRoutes } from "./inputs.ts";
-import { questionRoutes } from "./questions.ts";
-import { refuseSecrets } from "./secrets.ts";
-import { sessionRoutes } from "./sessions.ts";
-import { snapshotRoutes } from "./snapshots.ts";
-import { workspaceRoutes } from "./workspaces.ts";
-import { openSight } from "./sight.ts";
-import { openSockets, socketMessageLimit } from "./socket.ts";
-import { openStreams } from "./sse.ts";
-import { streamRoutes } from "./stream.ts";
-import { openTerminalSockets } from "./terminal-socket.ts";
-import { terminalRoutes } from "./terminals.ts";
-import { tokenRoutes } from "./tokens.ts";
-import { openVisits } from "./visits.ts";
 
 export interface GatewayParts {
   readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
@@ -158,7 +131,7 @@ export interface Gateway {
 
 export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const { host = "127.0.0.1", log, secrets, logger, now = Date.now } = parts;
-  const readable: RouteParts["log"] = { read: maskedReads(log, secrets), head: () => log.head() };
+  const readable = { read: maskedReads(log, secrets), head: () => log.head() };
   const onStreamError = (error: unknown) => logger?.error({ err: error }, "a stream of events failed");
   const history = openHistory({ read: readable.read, onCommit: (listener) => log.onCommit(listener) });
   const source = { log, history };
@@ -184,9 +157,22 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   refuseSecrets(app, secrets);
   requests.mind(app);
   parts.meter.mind(app);
-  const pages = readPages(parts.dashboard);
-  for (const addRoutes of nouns)
-    addRoutes(app, { ...parts, log: readable, sight, streams, sockets, terminalSockets, visits, pages });
+  const handlers = allHandlers({
+    ...parts,
+    log: readable,
+    sight,
+    streams,
+    sockets,
+    terminalSockets,
+    visits,
+    pages: readPages(parts.dashboard),
+    attach: (session, file, traceId) => attach(parts, session, file, traceId),
+    carryCommand(reply, command) {
+      reply.hijack();
+      carryCommand(reply.raw, command, secrets);
+    },
+  });
+  mount(app, handlers);
   await app.listen({ host: listenedAt(host), port: parts.port }).catch((cause: unknown) => {
     throw unusablePort(parts.port, cause);
   });
@@ -210,32 +196,6 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   };
 }
 
-const nouns = [
-  daemonRoutes,
-  backupRoutes,
-  metricRoutes,
-  loginRoutes,
-  tokenRoutes,
-  configRoutes,
-  credentialRoutes,
-  modelRoutes,
-  projectRoutes,
-  sessionRoutes,
-  inputRoutes,
-  shellRoutes,
-  terminalRoutes,
-  workspaceRoutes,
-  artifactRoutes,
-  snapshotRoutes,
-  questionRoutes,
-  networkRoutes,
-  ruleRoutes,
-  auditRoutes,
-  eventRoutes,
-  streamRoutes,
-  dashboardRoutes,
-];
-
 /** Who listens everywhere is called by the name that is always there. */
 const reachable: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
@@ -248,7 +208,7 @@ function named(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-async function assemble(parts: GatewayParts): Promise<{ app: App; callers: Callers }> {
+async function assemble(parts: GatewayParts): Promise<{ app: FastifyInstance; callers: Callers }> {
   const { headersMs, requestMs, checkMs, ...limits } = { ...usualDeadlines(), ...parts.deadlines };
   const app = Fastify({
     logger: false,
@@ -263,44 +223,27 @@ async function assemble(parts: GatewayParts): Promise<{ app: App; callers: Calle
       if (socket.writable && !callers.isBeingAnswered(socket)) endWith(socket, refusalOf(error));
       else socket.destroy();
     },
-  }).withTypeProvider<ZodTypeProvider>();
+  });
   const callers = mindCallers(app.server, limits);
   takeJson(app);
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  mindSchemas(app);
   app.setErrorHandler((error, request, reply) => {
     if (!isExpected(error)) parts.logger?.error({ err: error, ...namesOf(request) }, "a request failed");
     return sendProblem(reply, parts.secrets.masked(problemOf(error, request.traceId)));
   });
   app.setNotFoundHandler((request, reply) => sendProblem(reply, unknownRoute(request.method).toProblem()));
-  await app.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: { title: "Corral", version: parts.version },
-      components: {
-        securitySchemes: {
-          token: { type: "http", scheme: "bearer", description: "The owner's token file, or a token that was made" },
-          visit: { type: "apiKey", in: "cookie", name: "corral-PORT", description: "A browser's visit" },
-        },
-      },
-    },
-    transform: jsonSchemaTransform,
-    transformObject: (document) =>
-      "openapiObject" in document ? completeDocument({ ...document.openapiObject }) : document.swaggerObject,
-  });
   await app.register(websocket, {
     options: { maxPayload: socketMessageLimit, perMessageDeflate: false },
     errorHandler: (_error, socket) => socket.terminate(),
   });
   // Those who watch a stream or a terminal are minded by their own heartbeats.
   app.websocketServer.on("connection", (_socket, { socket }) => callers.release(socket));
-  mindAccess(app);
   return { app, callers };
 }
 
 /** What every request passes before anything of it is read. */
 function mindDoor(
-  app: App,
+  app: FastifyInstance,
   known: Known,
   { hosts, callers }: { readonly hosts: readonly string[]; readonly callers: Callers },
 ): { port: number; closing: boolean } {
@@ -322,6 +265,7 @@ function mindDoor(
       if (request.principal !== undefined) callers.recognise(request.raw.socket);
       requireScope(request);
       requireJson(request);
+      requireOwnPages(request);
       if (door.closing) throw new CorralError("daemon.stopping", "The daemon is stopping", { retry: "later" });
       next();
     } catch (error) {
@@ -340,7 +284,7 @@ async function audit({ log, logger }: GatewayParts, guessed: { address: string; 
 }
 
 /** One line for each request that was answered; a stream is answered when it ends. */
-function tellOfRequests(app: App, logger: GatewayLogger): void {
+function tellOfRequests(app: FastifyInstance, logger: GatewayLogger): void {
   app.addHook("onResponse", (request, reply, done) => {
     const { statusCode: status, elapsedTime } = reply;
     const told = { ...namesOf(request), actor: request.actor, status, ms: Math.round(elapsedTime * 10) / 10 };
@@ -360,11 +304,5 @@ function unusablePort(port: number, cause: unknown): CorralError {
   return new CorralError("port.unusable", `The daemon cannot listen at port ${port}: ${why}`, {
     cause,
     hint: "Choose another one with `corral serve --port N`, or leave --port out to take any that is free",
-  });
-}
-
-function unknownRoute(method: string): CorralError {
-  return new CorralError("route.unknown", `Nothing answers ${method} at this path`, {
-    hint: "GET /api/openapi.json lists what does",
   });
 }

@@ -1,2 +1,3 @@
 export { type Models, openModels } from "./models.ts";
 export { modelProjections } from "./projection.ts";
+export { modelRoutes } from "./routes.ts";

@@ -7,3 +7,4 @@ export { openRules, type RulebookOf, type Rules } from "./rules.ts";
 export { rulesFinding } from "./finding.ts";
 export { type ShellUse, shellUseOf } from "./shell-use.ts";
 export { type Judged, type StandingRules, stillStand } from "./standing.ts";
+export { ruleRoutes } from "./routes.ts";

@@ -1,5 +1,6 @@
-export { HeldTerminals, type TerminalViewer, type WatchedTerminal } from "./held.ts";
+export { HeldTerminals, type WatchedTerminal } from "./held.ts";
 export { openSessionTerminals, type SessionTerminals } from "./of-sessions.ts";
 export { type Terminals, terminalsOf } from "./port.ts";
 export { terminalProjections } from "./projections.ts";
 export { keepScrollbacks, type Scrollbacks } from "./scrollbacks.ts";
+export { terminalRoutes, type TerminalWatch } from "./routes.ts";

@@ -1,5 +1,5 @@
 import { covers, CorralError, type CreateToken, type TokenFacts } from "@corral/protocol";
-import { isFullAdmin, type Principal } from "./principal.ts";
+import { isFullAdmin, type Principal } from "../routing/index.ts";
 
 export type Grant = Omit<TokenFacts, "id" | "hash">;
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { TokenFacts, TokenId, TokenView } from "@corral/protocol";
-import type { Principal } from "./principal.ts";
+import type { Principal } from "../routing/index.ts";
 
 /**
  * The tokens there are, in memory, so that a request is let in without touching the disk.

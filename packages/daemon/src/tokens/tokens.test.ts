@@ -5,7 +5,8 @@ import { createToken, type CreateToken } from "@corral/protocol";
 import { expect, onTestFinished, test } from "vitest";
 import { historyOf } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
-import { openTokens, type Principal, tokenProjections } from "./index.ts";
+import type { Principal } from "../routing/index.ts";
+import { openTokens, tokenProjections } from "./index.ts";
 
 const owner: Principal = { person: "owner", scope: "admin" };
 const by = { actor: "person:owner" };

@@ -12,7 +12,7 @@ import {
 import type { By, Log } from "../log/index.ts";
 import { grant } from "./grant.ts";
 import { Ring } from "./ring.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal } from "../routing/index.ts";
 import { factsIn } from "./projection.ts";
 
 /**

@@ -1,2 +1,3 @@
 export { openUsage, type Usage } from "./usage.ts";
 export { usageProjections } from "./projection.ts";
+export { usageRoutes } from "./routes.ts";

@@ -1,7 +1,7 @@
 import type { RouteTable } from "./route.ts";
 
 export const snapshots = {
-  "snapshots.list": {
+  "sessions.snapshots": {
     route: "GET /api/sessions/:id/snapshots",
     about: "Lists what a session's workspace held, moment by moment, oldest first.",
     scope: "read",
@@ -10,12 +10,29 @@ export const snapshots = {
     answer: "snapshotList",
     unwrap: "snapshots",
   },
-  "snapshots.take": {
+  "sessions.takeSnapshot": {
     route: "POST /api/sessions/:id/snapshots",
     about: "Keeps what the workspace holds now.",
     scope: "operate",
     reach: "session",
     params: { id: "sessionId" },
+    answer: "takeSnapshotAnswer",
+  },
+  "shells.snapshots": {
+    route: "GET /api/shells/:id/snapshots",
+    about: "Lists what the files of a person's shell in a copy were, moment by moment, oldest first.",
+    scope: "read",
+    reach: "route",
+    params: { id: "shellId" },
+    answer: "snapshotList",
+    unwrap: "snapshots",
+  },
+  "shells.takeSnapshot": {
+    route: "POST /api/shells/:id/snapshots",
+    about: "Keeps what the files of the shell are now.",
+    scope: "operate",
+    reach: "route",
+    params: { id: "shellId" },
     answer: "takeSnapshotAnswer",
   },
   "snapshots.get": {
