@@ -4,7 +4,7 @@ import { inMemory } from "./scripts/in-memory.ts";
 import { LongestFirst } from "./scripts/longest-first.ts";
 
 /** About the sources, not about what is shipped. */
-const ofSources = ["tests/imports.test.ts", "tests/generated.test.ts"];
+const ofSources = ["tests/imports.test.ts"];
 
 /** Unit tests that look at, or change, what their whole process has, or that spend their time in other programs. */
 const alone = [

@@ -18,8 +18,7 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders of the root, and the packages they may enter. */
 export const rootFolders: Readonly<Record<string, readonly string[]>> = {
-  // The SDK's types are generated from the document of a gateway that is opened for it.
-  scripts: [testKit],
+  scripts: [],
   tests: ["client", "protocol", testKit, "scripts"],
   bench: ["client", "protocol", testKit, "scripts"],
   examples: ["daemon"],

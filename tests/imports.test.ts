@@ -184,7 +184,7 @@ describe("an edge that the table does not list is found", () => {
       "a package in a script",
       "scripts/build.ts",
       'import { version } from "@corral/protocol";',
-      "scripts/build.ts:1 imports @corral/protocol: scripts may import daemon/testing, not protocol",
+      "scripts/build.ts:1 imports @corral/protocol: scripts may import nothing, not protocol",
     ],
   ];
   test.each(cases)("%s", (_, path, source, fault) => {

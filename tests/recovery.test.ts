@@ -147,10 +147,10 @@ test.each(["continue.asking", "continue.asked"])(
     const session = await client.sessions.create({ projectId: project.id, model: "anthropic/claude-sonnet-4-5" });
     writeFileSync(faultFile(), `${point}:1`);
     const word = newId("continue");
-    await client.sessions.continue(session.id, { word }).catch(() => undefined);
+    await client.sessions.continue(session.id, { id: word }).catch(() => undefined);
     await daemon.gone;
     await serve();
-    expect(await stage.client().sessions.continue(session.id, { word })).toEqual({ kind: "continued" });
+    expect(await stage.client().sessions.continue(session.id, { id: word })).toEqual({ kind: "continued" });
     (await stage.model.nextRequest()).answer(says("On it."));
     const events = await eventsUntil(stage.client(), "activity.settled", { session: session.id });
     const asked = events.filter(({ type }) => type === "continue.asked" || type === "turn.dispatched");

@@ -1,4 +1,4 @@
-import type { Admission, AdmitInput, BeginSession, Client, ContinueAnswer, SessionBegun } from "@corral/client";
+import type { Admission, BodyOf, Client, ContinueAnswer, SessionBegun } from "@corral/client";
 import type { SessionId } from "@corral/protocol";
 import { CorralError } from "@corral/protocol/error";
 import { newId } from "@corral/protocol/new-id";
@@ -14,20 +14,25 @@ type Place = Pick<World, "home" | "traceId" | "err">;
  * Says something to a session until it is acknowledged, whichever daemon does that: one that died may have taken it, and whoever said
  * it again in other words would have it done twice. By its id it counts once.
  */
-export function admitSurely(client: Client, session: SessionId, input: AdmitInput, world: Place): Promise<Admission> {
+export function admitSurely(
+  client: Client,
+  session: SessionId,
+  input: BodyOf<"sessions.admit">,
+  world: Place,
+): Promise<Admission> {
   const where = `\`corral queue ${session}\` and \`corral show ${session}\` tell`;
   return surely(client, world, { act: () => client.sessions.admit(session, input), where });
 }
 
 /** The same for the first that is said to a session, which is made with it. */
-export function beginSurely(client: Client, wish: BeginSession, world: Place): Promise<SessionBegun> {
+export function beginSurely(client: Client, wish: BodyOf<"sessions.begin">, world: Place): Promise<SessionBegun> {
   return surely(client, world, { act: () => client.sessions.begin(wish), where: "`corral sessions` tells" });
 }
 
 /** The same for a word to go on. */
 export function continueSurely(client: Client, session: SessionId, world: Place): Promise<ContinueAnswer> {
   const word = newId("continue");
-  const act = () => client.sessions.continue(session, { word });
+  const act = () => client.sessions.continue(session, { id: word });
   return surely(client, world, { act, where: `\`corral show ${session}\` tells` });
 }
 

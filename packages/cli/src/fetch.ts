@@ -23,6 +23,7 @@ function answerOf(response: IncomingMessage): Answer {
   return {
     status,
     ok: status >= 200 && status < 300,
+    headers: { get: (name) => response.headers[name]?.toString() ?? null },
     async json() {
       let text = "";
       for await (const chunk of response.setEncoding("utf8")) text += chunk;

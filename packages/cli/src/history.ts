@@ -20,14 +20,14 @@ const pageSize = 1000;
 /** What happened after the cursor, a page at a time, until the end for now. */
 export async function* historyOf(
   client: Client,
-  { session, after, ...rest }: HistoryWish,
+  { session, after, signal, ...rest }: HistoryWish,
 ): AsyncGenerator<HistoryPage> {
   let cursor = after;
   for (;;) {
     const wish = { ...rest, after: cursor, limit: pageSize };
     const { events, next, gap } = await (session === undefined
-      ? client.events(wish)
-      : client.sessions.events(session, wish));
+      ? client.events(wish, { signal })
+      : client.sessions.events(session, wish, { signal }));
     const found = gap === undefined ? events : [gap, ...events];
     yield { lines: found.map(jsonLine).join(""), events: events.length, next };
     if (next === cursor) return;

@@ -1,4 +1,4 @@
-import type { AdmitInput, Client, Gap, SessionId } from "@corral/client";
+import type { BodyOf, Client, Gap, SessionId } from "@corral/client";
 import type { Outcome, OutcomeOf } from "./outcome.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { Outcome, OutcomeOf } from "./outcome.ts";
 export async function lostOutcome(
   client: Client,
   session: SessionId,
-  input: AdmitInput,
+  input: BodyOf<"sessions.admit">,
   gap: Gap,
   outcomeOf: OutcomeOf,
 ): Promise<Outcome | undefined> {

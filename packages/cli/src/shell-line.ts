@@ -191,7 +191,7 @@ export class ShellLine {
   #interrupt(running: Running): void {
     const { id: command, leaving } = running;
     // In a shell that was left open others may have commands of their own.
-    this.#client.shells.interrupt(this.#shell.id, { command, signal: leaving.signal }).catch((error: unknown) => {
+    this.#client.shells.interrupt(this.#shell.id, { command }, { signal: leaving.signal }).catch((error: unknown) => {
       if (leaving.signal.aborted) return;
       this.#world.err.write(shown(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`));
     });
@@ -221,7 +221,7 @@ export class ShellLine {
   /** Whoever wants nothing but the end is not sent all the output. */
   async #wait(id: CommandId, signal: AbortSignal): Promise<CommandView> {
     for (;;) {
-      const view = await this.#persist(() => this.#client.shells.look(this.#shell.id, id, { waitSeconds: 20, signal }));
+      const view = await this.#persist(() => this.#client.shells.look(this.#shell.id, id, { wait: 20 }, { signal }));
       signal.throwIfAborted();
       if (view.state !== "running") return view;
     }

@@ -1,4 +1,4 @@
-import type { AdmitInput, Client } from "@corral/client";
+import type { BodyOf, Client } from "@corral/client";
 import type { SessionView } from "@corral/protocol";
 import { closingWords, Tally } from "./closing.ts";
 import { InlineQuestions } from "./inline-questions.ts";
@@ -21,7 +21,7 @@ export interface Watching {
 export async function watchRun(
   client: Client,
   session: SessionView,
-  input: AdmitInput,
+  input: BodyOf<"sessions.admit">,
   world: World,
   { as, pressed }: Watching,
 ): Promise<number> {
@@ -79,7 +79,7 @@ function interrupter(
 ) {
   let pressed = 0;
   const ask = () => {
-    client.sessions.interrupt(session.id, { signal: leaving.signal }).catch((error: unknown) => {
+    client.sessions.interrupt(session.id, {}, { signal: leaving.signal }).catch((error: unknown) => {
       if (!leaving.signal.aborted)
         err.write(`could not interrupt: ${error instanceof Error ? error.message : String(error)}\n`);
     });

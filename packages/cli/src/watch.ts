@@ -1,4 +1,4 @@
-import type { AdmitInput, Client } from "@corral/client";
+import type { BodyOf, Client } from "@corral/client";
 import { type Delta, type Gap, isKnown, type SessionView, type WireEvent } from "@corral/protocol";
 import { InLine } from "./in-line.ts";
 import { lostOutcome } from "./lost-outcome.ts";
@@ -46,7 +46,7 @@ export interface Watched {
 export async function watchInput(
   client: Client,
   session: SessionView,
-  input: AdmitInput,
+  input: BodyOf<"sessions.admit">,
   world: World,
   { show, asking, signal, onOpened }: Watch,
 ): Promise<Watched> {

@@ -33,9 +33,9 @@ async function serve(...answers: Answer[]) {
 }
 
 const json =
-  (status: number, body: unknown): Answer =>
+  (status: number, body: unknown, headers: Record<string, string> = { "x-corral": "1.2.3" }): Answer =>
   (_request, response) => {
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 
 /** Sends the text and then cuts the connection, ends it, or leaves it open. */
@@ -89,7 +89,7 @@ test("a method sends its body with the token and gives back what the daemon answ
 test("without a token nothing is said of one, for a browser's cookie goes along by itself", async () => {
   const { endpoint, asked } = await serve(json(200, { kind: "logged-in" }), json(200, { sessions: [] }));
   const client = createClient({ url: endpoint.url });
-  await client.login.enter("c0");
+  await client.login.enter({ code: "c0" });
   await client.sessions.list();
   expect(asked).toEqual([
     { method: "POST", url: "/api/login", authorization: undefined, body: '{"code":"c0"}' },
@@ -116,6 +116,29 @@ test("a key goes along with what is sent, and filters with what is read", async 
     "/api/events?after=3&session=ses_a&project=prj_a&types=turn.*,call.started",
     "/api/events?follow=1&after=1&types=turn.*&deltas=0",
   ]);
+});
+
+test("a method takes the parameters of its path, then what is wished for, then a signal and a key", async () => {
+  const { client, asked, keys } = await serve(
+    json(200, { kind: "changed" }),
+    json(200, { questions: [{ id: "que_a" }], seq: 1 }),
+    json(200, { kind: "archived" }),
+    json(200, { session: "ses_a" }),
+    json(200, { contacts: [] }),
+  );
+  await client.sessions.change("ses_a", "inp_a", { change: "cancel" }, { key: "k1" });
+  expect(await client.questions.list({ closed: true, session: "ses_a" })).toEqual([{ id: "que_a" }]);
+  await client.sessions.archive("ses_a", { key: "k2" });
+  await client.sessions.get("ses_a/../b");
+  await client.network();
+  expect(asked.map(({ method, url, body }) => [method, url, body])).toEqual([
+    ["POST", "/api/sessions/ses_a/inputs/inp_a", '{"change":"cancel"}'],
+    ["GET", "/api/questions?closed=1&session=ses_a", ""],
+    ["POST", "/api/sessions/ses_a/archive", "{}"],
+    ["GET", "/api/sessions/ses_a%2F..%2Fb", ""],
+    ["GET", "/api/network", ""],
+  ]);
+  expect(keys).toEqual(["k1", undefined, "k2", undefined, undefined]);
 });
 
 test("health is asked without the token", async () => {
@@ -149,10 +172,15 @@ test("a request that the daemon has not heard whole is sent again as it was, a f
 });
 
 test("nobody there, or somebody else, is an unreachable daemon", async () => {
-  const { client, server } = await serve(json(200, { hello: "world" }), (_request, response) =>
-    response.writeHead(500).end("<html>"),
+  const { client, server } = await serve(
+    json(200, { sessions: [] }, {}),
+    json(200, { ok: true, version: "1" }, {}),
+    (_request, response) => response.writeHead(200, { "x-corral": "1" }).end("<html>"),
+    (_request, response) => response.writeHead(500).end("<html>"),
   );
   await expect(client.sessions.list()).rejects.toMatchObject({ code: "daemon.unreachable", retry: "later" });
+  await expect(client.daemon.health()).rejects.toMatchObject({ code: "daemon.unreachable" });
+  await expect(client.sessions.list()).rejects.toMatchObject({ code: "daemon.unreachable" });
   await expect(client.sessions.list()).rejects.toMatchObject({ code: "daemon.unreachable" });
   server.close().closeAllConnections();
   await expect(client.sessions.list()).rejects.toMatchObject({
@@ -164,7 +192,7 @@ test("nobody there, or somebody else, is an unreachable daemon", async () => {
 test("an aborted signal ends a request with its reason", async () => {
   const { client } = await serve(() => undefined);
   const leaving = new AbortController();
-  const asking = client.sessions.list({ signal: leaving.signal });
+  const asking = client.sessions.list({}, { signal: leaving.signal });
   leaving.abort(new Error("enough"));
   await expect(asking).rejects.toThrow("enough");
 });

@@ -1,4 +1,5 @@
-import type { CommandId, CommandView, ShellId } from "./api.ts";
+import type { CommandId, CommandView, ShellId } from "@corral/protocol";
+import { addressOf, routeOf } from "./address.ts";
 import { connectionLost, type Said, unreadable } from "./connection.ts";
 import { type Break, mendable, pause } from "./follow.ts";
 import { isCommandNews } from "./shapes.ts";
@@ -24,7 +25,7 @@ export async function followCommand(
   { shell, command }: { readonly shell: ShellId; readonly command: CommandId },
   { signal, onOutput = () => undefined, onBreak, silenceMs = 45_000 }: FollowCommand,
 ): Promise<CommandView> {
-  const path = `/api/shells/${encodeURIComponent(shell)}/commands/${encodeURIComponent(command)}?follow=1`;
+  const path = addressOf(routeOf("shells.look"), [shell, command], { follow: true });
   const heard = { stdout: 0, stderr: 0 };
   for (let attempt = 1; ; attempt++) {
     let broken = connectionLost();

@@ -1,4 +1,5 @@
-import type { ArtifactId } from "./api.ts";
+import type { ArtifactId } from "@corral/protocol";
+import { addressOf, routeOf } from "./address.ts";
 import { connectionLost } from "./connection.ts";
 import type { Transport, Waiting } from "./transport.ts";
 
@@ -17,7 +18,7 @@ export async function* readArtifact(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const range =
     from === undefined && to === undefined ? {} : { range: `bytes=${from ?? 0}-${to === undefined ? "" : to - 1}` };
-  const path = `/api/artifacts/${encodeURIComponent(id)}/content`;
+  const path = addressOf(routeOf("artifacts.read"), [id]);
   const reader = (await transport.send({ method: "GET", path, signal, headers: range })).body?.getReader();
   try {
     for (;;) {

@@ -1,9 +1,8 @@
-import type { StreamFilter } from "@corral/protocol";
+import type { Delta, Gap, StreamFilter, WireEvent } from "@corral/protocol";
 import { CorralError, errorStatus } from "@corral/protocol/error";
-import type { Delta, Gap, WireEvent } from "./api.ts";
+import { addressOf, routeOf } from "./address.ts";
 import { type Connect, connectionLost, ReaderBehind, type Said, unreadable } from "./connection.ts";
 import { Heard } from "./heard.ts";
-import { queryOf } from "./query.ts";
 import { isDelta, isEvent, isGap } from "./shapes.ts";
 import { connectSocket, type OpenSocket } from "./socket.ts";
 import { connectSse } from "./sse.ts";
@@ -125,17 +124,14 @@ function cursorAfter(news: Followed): number | undefined {
 
 type Wish = StreamFilter & Pick<FollowOptions, "deltas">;
 
-function ssePath({ session, ...wish }: Wish, cursor: number): string {
-  const base = session === undefined ? "/api" : `/api/sessions/${encodeURIComponent(session)}`;
-  return `${base}/events?${queryOf({ follow: 1, after: cursor, ...worded(wish) })}`;
+function ssePath({ session, project, types, deltas }: Wish, cursor: number): string {
+  const query = { follow: true, after: cursor, project, types, deltas };
+  if (session === undefined) return addressOf(routeOf("events"), [], query);
+  return addressOf(routeOf("sessions.events"), [session], query);
 }
 
-function socketPath({ session, ...wish }: Wish, cursor: number): string {
-  return `/api/stream?${queryOf({ after: cursor, session, ...worded(wish) })}`;
-}
-
-function worded({ project, types, deltas }: Omit<Wish, "session">): object {
-  return { project, types: types?.join(","), deltas: deltas === false ? 0 : undefined };
+function socketPath({ session, project, types, deltas }: Wish, cursor: number): string {
+  return addressOf(routeOf("stream"), [], { after: cursor, session, project, types, deltas });
 }
 
 /** Rethrows what another attempt cannot mend. */

@@ -1,6 +1,5 @@
-import type { StoredEvent } from "@corral/protocol";
+import type { Delta, StoredEvent, WireEvent } from "@corral/protocol";
 import { versionOf } from "@corral/protocol/lift";
-import type { Delta, WireEvent } from "./api.ts";
 
 /** How far each growing part was heard, so that a text so far told again is cut to its rest. */
 export class Heard {

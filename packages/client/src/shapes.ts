@@ -1,6 +1,4 @@
-import type { CommandNews } from "@corral/protocol";
-import type { Delta, Gap, WireEvent } from "./api.ts";
-import type { Problem } from "./generated.ts";
+import type { CommandNews, Delta, Gap, Problem, WireEvent } from "@corral/protocol";
 
 /**
  * Whether what came over the wire is what it should be, as far as this package relies on it. By hand, for the schemas

@@ -1,5 +1,6 @@
+import type { ClosedTerminal, SessionId, ShellId, TerminalId, TerminalMessage, TerminalSize } from "@corral/protocol";
 import { CorralError } from "@corral/protocol/error";
-import type { SessionId, ShellId, TerminalId, TerminalMessage } from "./api.ts";
+import { addressOf, routeOf } from "./address.ts";
 import { connectionLost, parsed } from "./connection.ts";
 import { isProblem, isRecord } from "./shapes.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
@@ -15,13 +16,6 @@ export interface AttachTerminal {
   /** Aborted, it is left: what runs on it goes on. */
   readonly signal?: AbortSignal | undefined;
 }
-
-export interface TerminalSize {
-  readonly columns: number;
-  readonly rows: number;
-}
-
-export type ClosedTerminal = Extract<TerminalMessage, { kind: "closed" }>["terminal"];
 
 /** A terminal that is watched. */
 export interface AttachedTerminal {
@@ -42,11 +36,10 @@ export function attachTerminal(
   { of, terminal }: { readonly of: ShellId | SessionId; readonly terminal: TerminalId },
   { size, onOutput, onSize, signal }: AttachTerminal,
 ): AttachedTerminal {
-  const noun = of.startsWith("ses_") ? "sessions" : "shells";
-  const path = `/api/${noun}/${encodeURIComponent(of)}/terminals/${encodeURIComponent(terminal)}/stream`;
-  const search = size === undefined ? "" : `?columns=${size.columns}&rows=${size.rows}`;
+  const route = routeOf(of.startsWith("ses_") ? "sessions.watchTerminal" : "shells.watchTerminal");
+  const path = addressOf(route, [of, terminal], size);
   const { promise: over, resolve, reject } = Promise.withResolvers<ClosedTerminal | undefined>();
-  const socket = openSocket(transport.endpoint.url.replace(/^http/, "ws") + path + search, {
+  const socket = openSocket(transport.endpoint.url.replace(/^http/, "ws") + path, {
     ...transport.proof(),
     ...transport.trace(),
   });
@@ -73,7 +66,7 @@ export function attachTerminal(
   // A socket that is refused tells no reason; the same asked without one does.
   const broken = () => {
     if (isOpen) return reject(connectionLost());
-    transport.send({ method: "GET", path, signal }).then(
+    transport.send({ method: "GET", path: addressOf(route, [of, terminal]), signal }).then(
       () => reject(connectionLost()),
       (error: unknown) =>
         reject(error instanceof CorralError && error.code === "stream.upgrade-needed" ? connectionLost(error) : error),

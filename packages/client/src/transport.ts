@@ -1,9 +1,8 @@
 import { CorralError } from "@corral/protocol/error";
 import { type TraceId, traceparent } from "@corral/protocol/trace";
-import type { AnswerOf, AskedOf, Route } from "./api.ts";
-import { fieldsOfAnswers } from "./generated.ts";
-import { queryOf } from "./query.ts";
-import { isProblem, isRecord } from "./shapes.ts";
+import type { Route } from "@corral/protocol/routes";
+import { addressOf, methodOf } from "./address.ts";
+import { isProblem } from "./shapes.ts";
 
 /** Where a daemon is and what lets one in. */
 export interface Endpoint {
@@ -26,6 +25,7 @@ interface Request {
 export interface Answer {
   readonly ok: boolean;
   readonly status: number;
+  readonly headers: { get(name: string): string | null };
   json(): Promise<unknown>;
   readonly body: {
     getReader(): {
@@ -44,12 +44,13 @@ export interface Sending extends Waiting {
   readonly key?: string | undefined;
 }
 
-/** What is asked of a route, and how. */
-export type Asked<R extends Route> = AskedOf<R> &
-  Sending & {
-    /** Asked before anything is known about who answers, so without the token. */
-    readonly open?: boolean;
-  };
+/** What goes into a route. */
+export interface Asked extends Sending {
+  /** Of the path, in their order. */
+  readonly params?: readonly string[];
+  readonly query?: object;
+  readonly body?: unknown;
+}
 
 export interface Call {
   readonly method: string;
@@ -77,18 +78,16 @@ export class Transport {
   }
 
   /** What the route answers. The daemon has held it to its schema; here it is only made sure that a daemon answered. */
-  async ask<R extends Route>(route: R, asked: Asked<R>): Promise<AnswerOf<R>> {
+  async ask(route: Route, asked: Asked): Promise<Readonly<Record<string, unknown>>> {
     const { url } = this.endpoint;
     const response = await this.send(callOf(route, asked));
-    let answer: unknown;
+    if (response.headers.get(daemonsMark) === null) throw strangeAnswer(url, `no ${daemonsMark} header`);
     try {
-      answer = await response.json();
+      return (await response.json()) as Readonly<Record<string, unknown>>;
     } catch (error) {
       asked.signal?.throwIfAborted();
       throw strangeAnswer(url, error);
     }
-    if (!has(answer, fieldsOfAnswers[route])) throw strangeAnswer(url, "fields are missing");
-    return answer as AnswerOf<R>;
   }
 
   /** A response with a good status. */
@@ -137,30 +136,18 @@ export class Transport {
 
 const mostAttempts = 3;
 
-function callOf<R extends Route>(route: R, asked: Asked<R>): Call {
-  const { path = {}, query = {}, body = {}, signal, key, open } = asked as Parts & Sending;
-  const [method = "", template = ""] = route.split(" ");
-  const place = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
-  const search = queryOf(query);
+/** The header that every answer of a daemon has: its version. */
+const daemonsMark = "x-corral";
+
+function callOf(route: Route, { params = [], query, body, signal, key }: Asked): Call {
   return {
-    method,
-    path: search === "" ? place : `${place}?${search}`,
+    method: methodOf(route),
+    path: addressOf(route, params, query),
     signal,
-    ...(method === "GET" || method === "DELETE" ? {} : { body }),
+    ...(body === undefined ? {} : { body }),
     ...(key === undefined ? {} : { headers: { "idempotency-key": key } }),
-    ...(open === undefined ? {} : { open }),
+    open: "access" in route,
   };
-}
-
-interface Parts {
-  readonly open?: boolean;
-  readonly path?: Readonly<Record<string, string>>;
-  readonly query?: object;
-  readonly body?: unknown;
-}
-
-function has(answer: unknown, fields: readonly string[]): boolean {
-  return isRecord(answer) && fields.every((field) => field in answer);
 }
 
 async function refusal(response: Answer, url: string): Promise<CorralError> {

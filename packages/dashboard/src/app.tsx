@@ -24,7 +24,7 @@ export function App() {
   const enter = async (code: string) => {
     setStanding({ kind: "entering" });
     try {
-      await client.login.enter(code);
+      await client.login.enter({ code });
       setStanding({ kind: "inside" });
     } catch (error) {
       // What to do is on the page anyway.

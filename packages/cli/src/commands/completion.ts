@@ -45,7 +45,7 @@ async function offerSessions({ home, token, out }: World): Promise<number> {
   if (daemon === undefined) return 0;
   const signal = AbortSignal.timeout(1_000);
   const views = await createClient(daemon)
-    .sessions.list({ signal })
+    .sessions.list({}, { signal })
     .catch(() => []);
   for (const { id, title } of views) out.write(`${id}\t${shown(title.replaceAll(/[\n\t]/g, " "))}\n`);
   return 0;

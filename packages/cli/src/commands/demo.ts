@@ -116,7 +116,7 @@ async function watchAgent(
 
 /** A client whose answers the script follows: it is written anew before the agent hears of one. */
 function deciding(client: Client, stage: DemoStage): Client {
-  const answer: Client["questions"]["answer"] = (id, given, sending) => {
+  const answer: Client["questions"]["answer"] = (id, given = {}, sending) => {
     stage.decide(given);
     return client.questions.answer(id, given, sending);
   };

@@ -1,4 +1,4 @@
-import type { AdmitInput, Client, CreateSession } from "@corral/client";
+import type { BodyOf, Client } from "@corral/client";
 import type { Mode, SessionView } from "@corral/protocol";
 import { newId } from "@corral/protocol/new-id";
 import { admitSurely, beginSurely } from "../admit.ts";
@@ -119,10 +119,10 @@ interface FirstWords {
 /** A session with its first input. Files are kept by a session, so it is there before what they come with can be said. */
 async function begin(
   client: Client,
-  wish: CreateSession,
+  wish: BodyOf<"sessions.create">,
   { prompt, files }: FirstWords,
   world: World,
-): Promise<{ readonly session: SessionView; readonly input: AdmitInput }> {
+): Promise<{ readonly session: SessionView; readonly input: BodyOf<"sessions.admit"> }> {
   const input = { id: newId("input", randomBytes(16)), text: prompt };
   if (files.length === 0) {
     const { session, seq } = await beginSurely(client, { ...wish, input }, world);
@@ -153,7 +153,7 @@ function toldHere(world: World): (error: unknown) => Promise<never> {
 async function watchLoaded(
   client: Client,
   session: SessionView,
-  input: AdmitInput,
+  input: BodyOf<"sessions.admit">,
   world: World,
   as: Watching["as"],
 ): Promise<number> {

@@ -69,7 +69,7 @@ async function search(
 ): Promise<number> {
   if (words === "") throw new UsageError("which words?", "Try `corral sessions search parser dates`");
   const client = await connectDaemon(world);
-  const found = await client.sessions.search(words, limit === undefined ? {} : { limit });
+  const found = await client.sessions.search({ words, limit });
   for (const each of found) world.out.write(json ? jsonLine(each) : foundLines(each, world));
   if (found.length === 0 && !json) world.err.write("nobody said that, in any session\n");
   return found.length === 0 ? 1 : 0;

@@ -85,7 +85,7 @@ async function diff(
   if (stray !== undefined)
     throw new UsageError(`unexpected word ${JSON.stringify(stray)}`, "diff compares two snapshots");
   const [one, other] = [named(from), to === undefined ? undefined : named(to)];
-  const found = await (await connectDaemon(world)).snapshots.diff(one, other);
+  const found = await (await connectDaemon(world)).snapshots.diff(one, { to: other });
   if (json) world.out.write(jsonLine(found));
   else if (found.files.length === 0) world.err.write("there is no difference\n");
   else world.out.write(stat ? summary(found) : world.out.isTerminal ? shown(found.patch) : found.patch);

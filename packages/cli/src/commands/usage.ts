@@ -25,7 +25,7 @@ with a session is not counted any more.`,
     const wish = usageBy.safeParse(by);
     if (!wish.success) throw new UsageError(`--by needs ${usageBy.options.join(", ")}, not ${JSON.stringify(by)}`);
     const client = await connectDaemon(world);
-    const view = await client.usage(wish.data);
+    const view = await client.usage({ by: wish.data });
     if (json === true) {
       world.out.write(jsonLine(view));
       return 0;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Client, CreateSession } from "@corral/client";
+import type { BodyOf, Client } from "@corral/client";
 import { isKnown, newId, type RehearsalScript, type SessionId, type StoredEvent } from "@corral/protocol";
 import { UsageError } from "../flags.ts";
 import { persistently } from "../resume.ts";
@@ -57,7 +57,10 @@ function writeScript(home: string, name: string, script: RehearsalScript): strin
 }
 
 /** HEAD, where that is what it began with; else what it began with is in its first snapshot. */
-async function beginningOf(events: readonly StoredEvent[], repository: string): Promise<CreateSession["base"]> {
+async function beginningOf(
+  events: readonly StoredEvent[],
+  repository: string,
+): Promise<BodyOf<"sessions.create">["base"]> {
   const { base, fork } = events.find((each) => each.type === "session.created")?.data ?? {};
   const prepared = events.find((each) => each.type === "workspace.prepared")?.data;
   const isHead = base !== "dirty" && fork === undefined && prepared?.base === (await headOf(repository));

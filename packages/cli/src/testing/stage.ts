@@ -120,6 +120,7 @@ export class Stage {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
+    response.setHeader("x-corral", this.answeredVersion);
     const route = `${request.method} ${pathname.replace(/ses_[^/]+/, "ID")}`;
     this.asked.push(route);
     const trace = traceOf(request.headers.traceparent);

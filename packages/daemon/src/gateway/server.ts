@@ -152,7 +152,8 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const { app, callers } = await assemble(parts);
   if (logger !== undefined) tellOfRequests(app, logger);
   const hosts = [named(host), ...(parts.allowedHosts ?? [])];
-  const door = mindDoor(app, { tokens: parts.tokens, visits, guesses }, { hosts, callers });
+  const known = { tokens: parts.tokens, visits, guesses };
+  const door = mindDoor(app, known, { hosts, callers, version: parts.version });
   mindBounds(app, sight);
   refuseSecrets(app, secrets);
   requests.mind(app);
@@ -245,7 +246,11 @@ async function assemble(parts: GatewayParts): Promise<{ app: FastifyInstance; ca
 function mindDoor(
   app: FastifyInstance,
   known: Known,
-  { hosts, callers }: { readonly hosts: readonly string[]; readonly callers: Callers },
+  {
+    hosts,
+    callers,
+    version,
+  }: { readonly hosts: readonly string[]; readonly callers: Callers; readonly version: string },
 ): { port: number; closing: boolean } {
   const door = { port: 0, closing: false };
   app.decorateRequest("actor", "");
@@ -256,8 +261,10 @@ function mindDoor(
       return { actor: this.actor, traceId: this.traceId };
     },
   });
-  app.addHook("onRequest", (request, _reply, next) => {
+  app.addHook("onRequest", (request, reply, next) => {
     try {
+      // By this clients tell a daemon from other programs.
+      void reply.header("x-corral", version);
       request.traceId = traceOf(request.headers.traceparent) ?? newTraceId();
       refuseStrangers(request, door.port, hosts);
       refuseOddAddresses(request);

@@ -8,7 +8,6 @@ export { openFolderStore } from "../storage/folder/index.ts";
 export { openStage as openSnapshotStage } from "../workspaces/snapshots/testing/stage.ts";
 export { tinyPng } from "./image.ts";
 export { openDaemonLog } from "./log.ts";
-export { readOpenApiDocument } from "./openapi.ts";
 export { makeRepository } from "./repository.ts";
 export type { Tool } from "../tools/index.ts";
 export { startTestDaemon, type TestDaemon, type TestSession } from "./test-daemon.ts";

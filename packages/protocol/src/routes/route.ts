@@ -1,11 +1,12 @@
-import type { ZodType } from "zod";
 import type * as schemas from "../schemas.ts";
 import type { Scope } from "../token.ts";
 
 export type Schemas = typeof schemas;
 
 /** The name of a schema, as `schemas.ts` exports it. So the table is plain data, and whoever needs no schemas loads none. */
-export type SchemaName = { [N in keyof Schemas]: Schemas[N] extends ZodType ? N : never }[keyof Schemas];
+export type SchemaName = {
+  [N in keyof Schemas]: Schemas[N] extends { readonly _zod: unknown } ? N : never;
+}[keyof Schemas];
 
 /**
  * How a route minds the bounds of a token.

@@ -23,14 +23,11 @@ export type ParamsOf<N extends RouteName> = Routes[N] extends {
 
 /** As programs say it: a flag is a boolean, a list an array. A stream is not asked for by `follow`, but followed. */
 export type QueryOf<N extends RouteName> = Routes[N] extends { readonly query: infer S extends SchemaName }
-  ? Omit<
-      Query<input<Schemas[S]>, output<Schemas[S]>>,
-      Routes[N] extends { readonly followed: string } ? "follow" : never
-    >
+  ? Query<input<Schemas[S]>, output<Schemas[S]>, Routes[N] extends { readonly followed: string } ? "follow" : never>
   : undefined;
 
-type Query<In, Out> = {
-  readonly [K in keyof In]: K extends keyof Out ? Said<Out[K]> | Extract<undefined, In[K]> : never;
+type Query<In, Out, Left> = {
+  readonly [K in keyof In as Exclude<K, Left>]: Said<Out[K & keyof Out]> | Extract<undefined, In[K]>;
 };
 
 type Said<T> = [Exclude<T, undefined>] extends ["0" | "1"]
