@@ -4,6 +4,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { build as bundle, type BuildResult, transform } from "esbuild";
+import { clientTypes } from "./client-types.ts";
 import { thirdPartyNotices } from "./notices.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -14,8 +15,9 @@ const programs: Readonly<Record<string, string>> = {
   daemon: "packages/daemon/src/main.ts",
   runner: "packages/daemon/src/runner-main.ts",
   database: "packages/daemon/src/database-main.ts",
-  // Not a program but a library, for the programs of others.
+  // Not programs but libraries, for the programs of others.
   shell: "packages/daemon/src/index.ts",
+  client: "packages/client/src/index.ts",
 };
 
 export interface Built {
@@ -32,10 +34,12 @@ export async function build(dist: string = join(root, "dist"), version: string =
   const names = Object.keys(programs);
   const present = names.filter((name) => existsSync(join(root, programs[name] ?? "")));
   const fresh = `${dist}.${process.pid}`;
-  const inputs = await Promise.all([
+  const [types, ...inputs] = await Promise.all([
+    clientTypes(),
     bundlePrograms(present, fresh, version),
     bundleDashboard(join(fresh, "dashboard")),
   ]);
+  await writeFile(join(fresh, "client.d.ts"), types);
   await writePackage(fresh, version, inputs.flat());
   const old = await filesIn(dist);
   const written = (await filesIn(fresh)).toSorted((a, b) => Number(a.endsWith(".html")) - Number(b.endsWith(".html")));
@@ -57,12 +61,17 @@ async function writePackage(folder: string, version: string, inputs: readonly st
     license: "Apache-2.0",
     type: "module",
     bin: { corral: "cli.js" },
-    exports: { "./shell": "./shell.js", "./package.json": "./package.json" },
+    exports: {
+      "./client": { types: "./client.d.ts", default: "./client.js" },
+      "./shell": "./shell.js",
+      "./package.json": "./package.json",
+    },
     engines: { node: ">=24.15" },
   };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
   await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), thirdPartyNotices(root, inputs));
   for (const file of ["README.md", "MANUAL.md", "LICENSE"]) await copyFile(join(root, file), join(folder, file));
+  await copyFile(join(root, "packages/client/README.md"), join(folder, "CLIENT.md"));
   await chmod(join(folder, "cli.js"), 0o755);
 }
 
@@ -78,8 +87,19 @@ async function bundleProgram(name: string, outdir: string, version: string): Pro
   const entry = programs[name] ?? "";
   const how = bundling(version);
   if (name === "cli") return bundleCommandLine(entry, outdir, how);
+  if (name === "client") return bundleClient(entry, join(outdir, "client.js"), how);
   const pieces = inPieces(name, { in: entry, out: name }, outdir);
   return inputsOf(await bundle({ ...how, ...pieces, banner: { js: commonJsGlobals } }));
+}
+
+/** For browsers, too: what only Node has would not be found. */
+async function bundleClient(
+  entry: string,
+  outfile: string,
+  how: ReturnType<typeof bundling>,
+): Promise<readonly string[]> {
+  const everywhere = { platform: "browser", target: "es2024", format: "esm" } as const;
+  return inputsOf(await bundle({ ...how, ...everywhere, entryPoints: [entry], outfile }));
 }
 
 /** What a program loads only when it is asked for is a piece of its own. */

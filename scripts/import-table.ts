@@ -9,7 +9,15 @@ export const testKit = "daemon/testing";
 /** Packages enter each other by name. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
-  client: ["protocol", "protocol/error", "protocol/lift", "protocol/routes", "protocol/trace"],
+  client: [
+    "protocol",
+    "protocol/error",
+    "protocol/known",
+    "protocol/lift",
+    "protocol/new-id",
+    "protocol/routes",
+    "protocol/trace",
+  ],
   // What has no schemas comes alone: they take longer to load than a quick command takes.
   cli: ["client", "client/client", "protocol", "protocol/error", "protocol/new-id", "protocol/trace"],
   dashboard: ["client", "protocol"],

@@ -1,5 +1,14 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -70,7 +79,11 @@ describe("the tarball, installed into an empty folder without a network", () => 
       license: "Apache-2.0",
       type: "module",
       bin: { corral: "cli.js" },
-      exports: { "./shell": "./shell.js", "./package.json": "./package.json" },
+      exports: {
+        "./client": { types: "./client.d.ts", default: "./client.js" },
+        "./shell": "./shell.js",
+        "./package.json": "./package.json",
+      },
       engines: { node: ">=24.15" },
     });
     expect(readFileSync(join(installed(), "LICENSE"), "utf8")).toContain("Apache License");
@@ -78,12 +91,12 @@ describe("the tarball, installed into an empty folder without a network", () => 
     for (const name of ["fastify", "zod", "pino", "citty", "@ai-sdk/anthropic"])
       expect(notices).toMatch(new RegExp(`^${name} \\d`, "m"));
     for (const file of readdirSync(installed())) {
-      const isOurs = /\.(js|cjs|json|txt|md|html|css)$/.test(file) || file === "LICENSE";
+      const isOurs = /\.(js|cjs|d\.ts|json|txt|md|html|css)$/.test(file) || file === "LICENSE";
       expect({ file, isOurs: isOurs || file === "dashboard" }).toEqual({ file, isOurs: true });
     }
   });
 
-  test("runs: help by npx, a task with a daemon of its own, and the end", async () => {
+  test("runs: help by npx, a task with a daemon of its own, a program that asks the daemon, and the end", async () => {
     expect(npm(project, "exec", "--no", "--", "corral", "--help")).toContain("corral run");
     await using stage = await setStage({ programs: installed(), variables: { PATH: path() } });
     const { info } = await stage.serve();
@@ -93,7 +106,44 @@ describe("the tarball, installed into an empty folder without a network", () => 
     const corral = (...words: string[]) => promisify(execFile)(program(), words, { cwd: stage.repository, env });
     expect((await corral("run", "--json", "go")).stdout).toContain('"stdout":"packed\\n"');
     expect(JSON.parse((await corral("status", "--json")).stdout)).toMatchObject({ running: true, ...info });
+    const asked = `
+      import { createClient } from "corral/client";
+      const { CORRAL_URL: url, CORRAL_TOKEN: token } = process.env;
+      console.log((await createClient({ url, token }).sessions.list()).map(({ title }) => title));`;
+    const { url, token } = stage.client().endpoint;
+    const asking = { cwd: project, env: { PATH: path(), CORRAL_URL: url, CORRAL_TOKEN: token } };
+    const words = ["--input-type=module", "--eval", asked];
+    expect((await promisify(execFile)(process.execPath, words, asking)).stdout).toBe("[ 'go' ]\n");
     await corral("stop");
+  });
+
+  test("has a client without anything of Node in it, whose types need no other package", () => {
+    expect(readFileSync(join(installed(), "client.js"), "utf8")).not.toMatch(
+      /\bnode:|\brequire\(|\bprocess\b|\bzod\b/i,
+    );
+    const source = join(project, "asks.mts");
+    writeFileSync(
+      source,
+      `import { type AnswerOf, createClient, isKnown, newId, type SessionView } from "corral/client";
+      const client = createClient({ url: "" });
+      const sessions: readonly SessionView[] = await client.sessions.list({ archived: true }, { signal: AbortSignal.timeout(1) });
+      const begun: AnswerOf<"sessions.admit"> = await client.sessions.admit("ses_a", { id: newId("input"), text: "go" }, { key: "k" });
+      for await (const news of client.follow({ after: begun.seq + sessions.length }))
+        if (news.kind === "event" && isKnown(news.event) && news.event.type === "turn.said") news.event.data.text.trim();
+      // @ts-expect-error An id of another kind.
+      await client.sessions.get("prj_a");
+      // @ts-expect-error There is no such field.
+      (await client.questions.get("que_a")).pony;
+      // @ts-expect-error A signal is an option.
+      await client.sessions.list({ signal: AbortSignal.timeout(1) });`,
+    );
+    const tsc = join(dist, "../node_modules/typescript/bin/tsc");
+    const how = "--ignoreConfig --noEmit --strict --target es2024 --module nodenext --lib es2024,dom,dom.asynciterable";
+    const words = [tsc, ...how.split(" "), "--types", "", source];
+    expect(spawnSync(process.execPath, words, { cwd: project, encoding: "utf8" })).toMatchObject({
+      stdout: "",
+      status: 0,
+    });
   });
 
   test("opens a shell in a jail for a program that imports it", () => {

@@ -1,5 +1,7 @@
 export type * from "@corral/protocol";
-export { CorralError, isKnown, newId } from "@corral/protocol";
+export { CorralError } from "@corral/protocol/error";
+export { isKnown } from "@corral/protocol/known";
+export { newId } from "@corral/protocol/new-id";
 export type { AnswerOf, BodyOf, ParamsOf, QueryOf, RouteName } from "@corral/protocol/routes";
 export { type ByHand, type Client, type ClientOptions, createClient } from "./client.ts";
 export type { FollowCommand } from "./command.ts";

@@ -4,6 +4,7 @@ import { callChange } from "./call.ts";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import { heldBackName } from "./held-back.ts";
+import type { eventTypes } from "./event-types.ts";
 import {
   activityId,
   answerId,
@@ -22,7 +23,6 @@ import {
   turnId,
 } from "./id.ts";
 import { attachment, delivery } from "./input.ts";
-import { type Lifts, versionOf } from "./lift.ts";
 import { networkContact } from "./network.ts";
 import { answerGiven, askedQuestion } from "./question.ts";
 import { alwaysFor, ruleMatch } from "./rule.ts";
@@ -398,7 +398,7 @@ export const eventData = {
   erased: z.object({}),
   /** The last of an erased stream, so that whoever follows forgets what it has of it. */
   "stream.erased": z.object({}),
-} as const;
+} as const satisfies Readonly<Record<(typeof eventTypes)[number], unknown>>;
 
 export type EventType = keyof typeof eventData;
 export type EventData<T extends EventType> = z.infer<(typeof eventData)[T]>;
@@ -429,11 +429,6 @@ export type StoredEventOf<T extends EventType> = EventEnvelope & { type: T; data
 /** The shape on the wire, where a newer daemon may send types this program does not know. */
 export const wireEvent = eventEnvelope.extend({ type: z.string(), data: z.unknown() });
 export type WireEvent = z.infer<typeof wireEvent>;
-
-/** Narrows an event from the wire; unknown types, and versions of a newer program, are to be kept and skipped. */
-export function isKnown(wire: WireEvent, lifts?: Lifts): wire is WireEvent & StoredEvent {
-  return Object.hasOwn(eventData, wire.type) && wire.typeVersion <= versionOf(wire.type, lifts);
-}
 
 /** Stands in the place of events that were removed for their age: of those asked for, none from `from` to `to` is left. */
 export const gap = z.object({ kind: z.literal("gap"), from: z.int().positive(), to: z.int().positive() });

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { eventData, type EventType, isKnown } from "./event.ts";
+import { eventData, type EventType } from "./event.ts";
+import { isKnown } from "./known.ts";
 import { lift, lifts, versionOf } from "./lift.ts";
 
 /**

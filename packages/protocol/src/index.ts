@@ -129,7 +129,6 @@ export {
   type EventType,
   gap,
   type Gap,
-  isKnown,
   type NewEvent,
   type StoredEvent,
   type StoredEventOf,
@@ -206,6 +205,7 @@ export {
 } from "./input.ts";
 export { newId, ruleIdOf, sessionOfSetup, setupIdOf } from "./new-id.ts";
 export { type Problem, problem } from "./problem.ts";
+export { isKnown } from "./known.ts";
 export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
 export {
