@@ -59,23 +59,23 @@ export function methodsOver(transport: Transport): Methods {
   const methods: Record<string, unknown> = {};
   for (const [name, route] of Object.entries<Route>(routes)) {
     if (route.as !== undefined) continue;
-    const [noun = "", verb] = name.split(".");
+    const dot = name.indexOf(".");
     const method = methodOver(transport, route);
-    if (verb === undefined) methods[noun] = method;
-    else ((methods[noun] ??= {}) as Record<string, unknown>)[verb] = method;
+    if (dot < 0) methods[name] = method;
+    else ((methods[name.slice(0, dot)] ??= {}) as Record<string, unknown>)[name.slice(dot + 1)] = method;
   }
   return methods as Methods;
 }
 
+/** Looks at its route when it is called: clients are made more often than any one method is used. */
 function methodOver(transport: Transport, route: Extract<Route, { as?: undefined }>) {
-  const count = route.route.match(parameters)?.length ?? 0;
-  const takesWish = route.body !== undefined || route.query !== undefined;
-  const isSent = /^(POST|PUT)$/.test(methodOf(route));
   return async (...given: readonly unknown[]): Promise<unknown> => {
-    const params = given.slice(0, count) as string[];
+    const count = route.route.match(parameters)?.length ?? 0;
+    const takesWish = route.body !== undefined || route.query !== undefined;
     const [wish = {}, options = {}] = takesWish ? given.slice(count) : [undefined, given[count]];
+    const isSent = /^(POST|PUT)$/.test(methodOf(route));
     const answer = await transport.ask(route, {
-      params,
+      params: given.slice(0, count) as string[],
       ...(isSent ? { body: wish } : { query: wish as object }),
       ...(options as Sending),
     });
