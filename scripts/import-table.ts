@@ -84,7 +84,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   mail: ["log", "sessions"],
   automation: ["log", "sessions", "tasks"],
   tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
-  agents: ["secrets", "providers", "models", "sessions", "tools", "environments", "rules", "faults", "descriptors"],
+  kinds: ["secrets", "providers", "models", "sessions", "tools", "environments", "rules", "faults", "descriptors"],
   // A run judges calls by rules that the daemon gives, which also tells how providers are reached.
   runner: [
     "log",
@@ -93,7 +93,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
     "workspaces",
     "environments",
     "providers",
-    "agents",
+    "kinds",
     "usage",
     "artifacts",
     "rules",
@@ -110,7 +110,7 @@ export const drivers: Readonly<Record<string, readonly string[] | "every folder"
   environments: ["jail", "container", "local"],
   providers: "every folder",
   storage: ["folder"],
-  agents: ["loop", "claude-code", "acp"],
+  kinds: ["loop", "claude-code", "acp"],
   runner: ["inline", "process"],
 };
 

@@ -216,7 +216,7 @@ describe("an edge that the table lists passes", () => {
     ],
     [
       "the history that an agent continues",
-      "packages/daemon/src/agents/loop/request.ts",
+      "packages/daemon/src/kinds/loop/request.ts",
       'import type { Turn } from "../../sessions/index.ts";',
     ],
     ["any slice in the gateway", "packages/daemon/src/gateway/tasks.ts", 'import { tasks } from "../tasks/index.ts";'],

@@ -1,6 +1,6 @@
 import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
-import { openContext, openLoop, readPersonal } from "./agents/loop/index.ts";
+import { openContext, openLoop, readPersonal } from "./kinds/loop/index.ts";
 import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
 import { openJailDriver } from "./environments/jail/index.ts";

@@ -1,7 +1,7 @@
 /**
  * How much of one reply is taken in. A server may send anything: what passes these numbers would fill the memory of a process that
  * other sessions share, or the log. No model that works as it should comes near them. A reply that passes one fails, and is not asked
- * for again. What the agent takes of a reply that is within them is its own affair (`agents/loop/arguments.ts`, `turn-calls.ts`).
+ * for again. What the agent takes of a reply that is within them is its own affair (`kinds/loop/arguments.ts`, `turn-calls.ts`).
  */
 export const bounds = {
   /** Bytes of the answer, as it is sent. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newId, type Rule, type Rulebook } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Surroundings } from "../agents/index.ts";
+import type { Surroundings } from "../kinds/index.ts";
 import type { Judged } from "../rules/index.ts";
 import { Secrets } from "../secrets/index.ts";
 import { RunDesk } from "./desk.ts";

@@ -1,5 +1,5 @@
 import type { ArtifactNamed, Delta, Judgement, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
-import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../agents/index.ts";
+import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../kinds/index.ts";
 import { faultWith } from "../faults/index.ts";
 import { judge, type Call as RuleCall, type StandingRules, stillStand } from "../rules/index.ts";
 import { declinedFor, maskedEvent, type Secrets } from "../secrets/index.ts";

@@ -1,6 +1,6 @@
 import { type ArtifactId, CorralError, type SessionId, type TraceId } from "@corral/protocol";
 import { type Artifacts, MaskedOutput } from "../artifacts/index.ts";
-import type { ArtifactStep } from "../agents/index.ts";
+import type { ArtifactStep } from "../kinds/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Office } from "./port.ts";
 

@@ -7,7 +7,7 @@ import {
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
-import type { ArtifactStep } from "../agents/index.ts";
+import type { ArtifactStep } from "../kinds/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import type { Call as RuleCall, Judged } from "../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";

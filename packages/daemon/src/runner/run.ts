@@ -1,5 +1,5 @@
 import { type ActivityId, CorralError, event, type StoredEvent } from "@corral/protocol";
-import { type AgentKind, RunOver } from "../agents/index.ts";
+import { type AgentKind, RunOver } from "../kinds/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import type { EnvironmentDrivers } from "../environments/index.ts";
 import type { Secrets } from "../secrets/index.ts";

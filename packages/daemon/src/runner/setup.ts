@@ -1,5 +1,5 @@
 import { type ActivityId, type CommandResult, CorralError, event } from "@corral/protocol";
-import { artifactPlace, type Desk } from "../agents/index.ts";
+import { artifactPlace, type Desk } from "../kinds/index.ts";
 import { type Environment, followWhole } from "../environments/index.ts";
 
 /** Installing what a project needs may take long. */

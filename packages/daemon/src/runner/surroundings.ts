@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
-import { type Desk, RunOver, type Surroundings } from "../agents/index.ts";
+import { type Desk, RunOver, type Surroundings } from "../kinds/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import {
   BridgeKeeping,

@@ -20,7 +20,7 @@ import {
   type TraceId,
 } from "@corral/protocol";
 import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
-import { openContext, openLoop } from "../agents/loop/index.ts";
+import { openContext, openLoop } from "../kinds/loop/index.ts";
 import { driversOf, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";

@@ -1,5 +1,5 @@
 import { event, newId } from "@corral/protocol";
-import type { AgentKind, Desk } from "../../agents/index.ts";
+import type { AgentKind, Desk } from "../../kinds/index.ts";
 import { driversOf, type EnvironmentDriver } from "../../environments/index.ts";
 import { Secrets } from "../../secrets/index.ts";
 import type { Turn } from "../../sessions/index.ts";

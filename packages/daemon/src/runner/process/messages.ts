@@ -1,5 +1,5 @@
 import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
-import type { ArtifactStep } from "../../agents/index.ts";
+import type { ArtifactStep } from "../../kinds/index.ts";
 import type { Reach } from "../../providers/index.ts";
 import type { Call as RuleCall, Judged } from "../../rules/index.ts";
 import type { Secret } from "../../secrets/index.ts";

@@ -1,5 +1,5 @@
 import { type ArtifactNamed, CorralError, type Delta, type NewEvent, type SessionId } from "@corral/protocol";
-import type { ArtifactStep } from "../../agents/index.ts";
+import type { ArtifactStep } from "../../kinds/index.ts";
 import type { Call as RuleCall, Judged } from "../../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
