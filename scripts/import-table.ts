@@ -53,6 +53,8 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   // Its crash stories have a process die in the middle of a put.
   storage: ["faults"],
   log: [],
+  // What runs can ask of the daemon. The slices that provide something add it to the map there.
+  capabilities: [],
   secrets: ["log"],
   // What the handlers of routes are made of. They live with their nouns; the gateway gathers them.
   routing: ["log"],
@@ -64,12 +66,12 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   config: ["log", "half-written", "routing"],
   backups: ["log", "routing"],
   audit: ["log", "routing"],
-  egress: ["log", "routing", "connections", "descriptors"],
+  egress: ["log", "capabilities", "routing", "connections", "descriptors"],
   projects: ["log", "routing", "git", "half-written"],
   sessions: ["log", "routing", "faults"],
   retention: ["log", "sessions"],
-  artifacts: ["log", "routing", "secrets", "storage", "faults"],
-  workspaces: ["log", "routing", "environments", "git", "storage", "faults", "programs", "descriptors"],
+  artifacts: ["log", "capabilities", "routing", "secrets", "storage", "faults"],
+  workspaces: ["log", "capabilities", "routing", "environments", "git", "storage", "faults", "programs", "descriptors"],
   terminals: ["log", "routing", "secrets", "environments", "artifacts"],
   shells: ["log", "routing", "secrets", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.
@@ -77,17 +79,29 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   // What was taken out of a workspace is put back where it is known how.
   "held-back": ["log", "environments", "sessions", "questions", "faults"],
   // Which names are obeyed in a workspace is known where they are shielded.
-  rules: ["log", "routing", "questions", "config", "environments"],
-  permits: ["log", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],
+  rules: ["log", "capabilities", "routing", "questions", "config", "environments"],
+  permits: ["log", "capabilities", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],
   tasks: ["log"],
   usage: ["log", "routing"],
   mail: ["log", "sessions"],
   automation: ["log", "sessions", "tasks"],
-  tools: ["environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
-  kinds: ["secrets", "providers", "models", "sessions", "tools", "environments", "rules", "faults", "descriptors"],
+  tools: ["capabilities", "environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
+  kinds: [
+    "capabilities",
+    "secrets",
+    "providers",
+    "models",
+    "sessions",
+    "tools",
+    "environments",
+    "rules",
+    "faults",
+    "descriptors",
+  ],
   // A run judges calls by rules that the daemon gives, which also tells how providers are reached.
   runner: [
     "log",
+    "capabilities",
     "secrets",
     "sessions",
     "workspaces",
@@ -95,7 +109,6 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
     "providers",
     "kinds",
     "usage",
-    "artifacts",
     "rules",
     "faults",
     "descriptors",

@@ -10,9 +10,11 @@ import {
   type SettingValues,
 } from "@corral/protocol";
 import type { Logger } from "pino";
-import { artifactProjections, openArtifacts } from "./artifacts/index.ts";
+import { artifactProjections, keepForRuns, openArtifacts } from "./artifacts/index.ts";
 import { openAudit } from "./audit/index.ts";
 import { openBackups } from "./backups/index.ts";
+import { openCapabilities } from "./capabilities/index.ts";
+import type { Provisions } from "./capabilities/port.ts";
 import { type Config, openConfig, userConfigFile } from "./config/index.ts";
 import { type Credentials, keysFinding, openCredentials, reachable, unreadableKeys } from "./credentials/index.ts";
 import { egressProjections, openEgress } from "./egress/index.ts";
@@ -156,6 +158,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ask: (place, target, signal) => permits.mayReach(place, target, signal),
     onDefect: complainingTo(parts.logger.child({ component: "egress" })),
   });
+  const onArtifactDefect = complainingTo(parts.logger.child({ component: "artifacts" }));
   const artifacts = await openArtifacts({
     log,
     store: await parts.openStore("artifacts"),
@@ -165,7 +168,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       sessionMaxBytes: config.values["artifacts.sessionMaxBytes"],
       days: config.values["artifacts.days"],
     }),
-    onDefect: complainingTo(parts.logger.child({ component: "artifacts" })),
+    onDefect: onArtifactDefect,
   });
   const room = openRoom({
     home: home.folder,
@@ -196,16 +199,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     home: home.folder,
     onDefect: complainingTo(parts.logger.child({ component: "held-back" })),
   });
+  const capabilities = openCapabilities();
   const foreman = openForeman({
     log,
     host,
     secrets,
     sessions,
-    egress,
-    artifacts,
+    capabilities,
     cutParts: cutPartsFolder(home.folder),
-    snapshotted: (session) => snapshots.settled(session),
-    judge: (session, call) => permits.judgeCall(session, call),
     limits: () => limitsFrom(config.values),
     placeLimits: () => placeLimitsFrom(config.values),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, parts.drivers),
@@ -268,6 +269,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     inTurn: (occupant, work) => workspaces.inTurn(occupant, work),
     onDefect: complainingTo(parts.logger.child({ component: "snapshots" })),
   });
+  // None is left out, or this is no `Provisions`.
+  const provisions: Provisions = {
+    ...permits.provides,
+    ...snapshots.provides,
+    ...egress.provides,
+    ...keepForRuns(artifacts, { secrets, onDefect: onArtifactDefect }),
+  };
+  capabilities.provide(provisions);
   const removal = openRemoval({
     log,
     drivers: parts.drivers,
@@ -348,7 +357,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   await shells.begin();
   await terminals.begin();
   writeDaemonInfo(home, info);
-  logger.info({ url: info.url, version }, "the daemon serves");
+  logger.info({ url: info.url, version, capabilities: capabilities.names }, "the daemon serves");
   const onConfigDefect = complainingTo(parts.logger.child({ component: "config" }));
   projects.mend().catch((error: unknown) => onConfigDefect("half-written settings stay", error));
   config.watch().catch((error: unknown) => onConfigDefect("settings cannot be watched", error));

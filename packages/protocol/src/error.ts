@@ -94,6 +94,7 @@ export const errorStatus = {
   "log.unchained": 409,
   "log.too-new": 500,
   "runner.lost": 500,
+  "capability.missing": 501,
   internal: 500,
 } as const satisfies Record<string, number>;
 

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { event, newId } from "@corral/protocol";
 import { expect, test } from "vitest";
+import { openCapabilities, RunScope } from "../capabilities/index.ts";
+import { historyOf } from "../log/index.ts";
 import { openEgress } from "./egress.ts";
 import { loopback, openStage, type Stage } from "./testing/stage.ts";
 
@@ -54,6 +56,39 @@ test("a way stays open while an environment is on record, and goes with it", asy
   await stage.log.append({ stream: stage.session, actor: "agent", events: [closed] });
   await expect.poll(() => existsSync(folder)).toBe(false);
   expect(stage.defects).toEqual([]);
+});
+
+test("a run's way out stays open until an environment is on record that needs it, or the run ends", async () => {
+  await using stage = await openStage();
+  await stage.letGo();
+  const run = new RunScope(stage.session, (error) => stage.defects.push(error));
+  const daemon = openCapabilities(stage.egress.provides).for(run);
+  const [one, two] = await Promise.all([daemon.call("egress.way-out", {}), daemon.call("egress.way-out", {})]);
+  expect([one, two]).toEqual([{ folder: stage.folder }, { folder: stage.folder }]);
+  expect(await stage.say(refusedAsk)).toContain(" 403 ");
+  const environment = opened();
+  await stage.log.append({ stream: stage.session, actor: "agent", events: [environment.event] });
+  const closed = event("environment.closed", { id: environment.id, reason: "it ended" });
+  await stage.log.append({ stream: stage.session, actor: "agent", events: [closed] });
+  await expect.poll(() => existsSync(stage.folder)).toBe(false);
+  await daemon.call("egress.way-out", {});
+  expect(await stage.say(refusedAsk)).toContain(" 403 ");
+  await run.end();
+  await expect.poll(() => existsSync(stage.folder)).toBe(false);
+  expect(stage.defects).toEqual([]);
+});
+
+test("a session whose network is not allow has no way out", async () => {
+  await using stage = await openStage();
+  const walled = newId("session");
+  const [created] = await historyOf(stage.log, stage.session);
+  if (created?.type !== "session.created") throw new Error("a session begins with its creation");
+  const environment = { ...created.data.environment, network: "off" } as const;
+  const made = event("session.created", { ...created.data, environment });
+  await stage.log.append({ stream: walled, actor: "person:test", events: [made] });
+  const daemon = openCapabilities(stage.egress.provides).for(new RunScope(walled, () => undefined));
+  await expect(daemon.call("egress.way-out", {})).rejects.toMatchObject({ code: "environment.unkept" });
+  expect(readdirSync(join(stage.home, "egress"))).toEqual([stage.session]);
 });
 
 test("agents have no more connections together than there is room for, and one that ends makes room", async () => {

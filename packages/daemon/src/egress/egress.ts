@@ -2,7 +2,15 @@ import { chmodSync, closeSync, constants, mkdirSync, openSync, rmSync } from "no
 import { readdir } from "node:fs/promises";
 import type { Server } from "node:net";
 import { basename, join } from "node:path";
-import { environmentState, networkContact, type NetworkView } from "@corral/protocol";
+import {
+  CorralError,
+  environmentState,
+  environmentWish,
+  networkContact,
+  type NetworkView,
+  type SessionId,
+} from "@corral/protocol";
+import type { CallingRun, Capability, Nothing, Provisions } from "../capabilities/port.ts";
 import { descriptorLimit, shortageIn } from "../descriptors/index.ts";
 import type { Log } from "../log/index.ts";
 import { HostQuestions } from "./host-questions.ts";
@@ -10,6 +18,17 @@ import { isShell, Ledger, type Place } from "./ledger.ts";
 import type { Target } from "./names.ts";
 import { type Deadlines, openProxy } from "./proxy.ts";
 import { openResolver, type Resolve } from "./resolve.ts";
+
+declare module "../capabilities/port.ts" {
+  interface Capabilities {
+    /**
+     * Opens the way out of a session whose network is `allow`. It stays open until the environment that is opened with it is on record, and
+     * as long as that is; without an environment until the run ends. `folder` holds its socket; without one nothing can be reached. Rejects
+     * with `descriptors.exhausted`.
+     */
+    "egress.way-out": Capability<Nothing, { readonly folder?: string }>;
+  }
+}
 
 /**
  * The ways out of environments whose network is `allow`: for each session, and each person's shell, a proxy on a unix socket in a folder of its own.
@@ -27,7 +46,8 @@ export interface Egress {
    */
   begin(): Promise<void>;
   /** The session's way out, open when this resolves. `folder` holds its socket, called `proxy`. */
-  hold(session: Place): Promise<{ readonly folder: string; readonly release: () => void }>;
+  hold(session: Place): Promise<HeldWay>;
+  readonly provides: Pick<Provisions, "egress.way-out">;
   /** What was reached, or was to be, newest last. */
   view(session?: Place): Promise<NetworkView>;
   /** Ends all connections and writes down what is left to write. */
@@ -56,6 +76,11 @@ export interface EgressParts {
   readonly pauseMs?: number;
 }
 
+interface HeldWay {
+  readonly folder: string;
+  readonly release: () => void;
+}
+
 interface Way {
   readonly folder: string;
   holders: number;
@@ -74,6 +99,8 @@ export function openEgress(parts: EgressParts): Egress {
   const { log, onDefect, resolve = openResolver() } = parts;
   const root = join(parts.home, "egress");
   const ways = new Map<Place, Way>();
+  /** Ways that runs hold, each until its session has an environment on record. */
+  const heldByRuns = new Map<Place, Promise<HeldWay>>();
   /** Closing a socket removes its file, so the next one is not made before. */
   const closings = new Map<Place, Promise<void>>();
   const lists = new Map<Place, { readonly list: Promise<readonly string[]>; readonly until: number }>();
@@ -86,6 +113,7 @@ export function openEgress(parts: EgressParts): Egress {
     for (const { type, stream } of events) {
       if (type.startsWith("config.") || type.startsWith("project.")) lists.clear();
       if (endings.has(type)) background(letGo(stream as Place));
+      if (type === "environment.opened") releaseOfRun(stream as Place);
     }
   });
 
@@ -100,21 +128,14 @@ export function openEgress(parts: EgressParts): Egress {
         if (each.status === "rejected") onDefect("a way out was not opened", each.reason);
     },
 
-    async hold(session) {
-      const way = ways.get(session) ?? open(session);
-      way.holders += 1;
-      let released = false;
-      const release = () => {
-        if (released) return;
-        released = true;
-        way.holders -= 1;
-        background(letGo(session));
-      };
-      await way.opening.catch((error: unknown) => {
-        release();
-        throw error;
-      });
-      return { folder: way.folder, release };
+    hold,
+
+    provides: {
+      async "egress.way-out"(session, _, { run }) {
+        await mustAllow(session);
+        const { folder } = await (heldByRuns.get(session) ?? holdFor(run));
+        return { folder };
+      },
     },
 
     async view(session) {
@@ -139,6 +160,46 @@ export function openEgress(parts: EgressParts): Egress {
       rootFd = undefined;
     },
   };
+
+  async function hold(session: Place): Promise<HeldWay> {
+    const way = ways.get(session) ?? open(session);
+    way.holders += 1;
+    let released = false;
+    const release = () => {
+      if (released) return;
+      released = true;
+      way.holders -= 1;
+      background(letGo(session));
+    };
+    await way.opening.catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    return { folder: way.folder, release };
+  }
+
+  function holdFor(run: CallingRun): Promise<HeldWay> {
+    const held = hold(run.session);
+    heldByRuns.set(run.session, held);
+    held.catch(() => releaseOfRun(run.session, held));
+    run.onEnd(() => releaseOfRun(run.session, held));
+    return held;
+  }
+
+  function releaseOfRun(session: Place, held = heldByRuns.get(session)): void {
+    if (heldByRuns.get(session) === held) heldByRuns.delete(session);
+    held?.then(
+      ({ release }) => release(),
+      () => undefined,
+    );
+  }
+
+  async function mustAllow(session: SessionId): Promise<void> {
+    const row = await log.row("sessions", session);
+    const wish = row === undefined ? undefined : environmentWish.parse(JSON.parse(row["environment"] as string));
+    if (wish?.network === "allow") return;
+    throw new CorralError("environment.unkept", `The network of ${session} is not "allow".`);
+  }
 
   function open(session: Place): Way {
     const folder = join(root, session);

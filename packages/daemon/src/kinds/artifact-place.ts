@@ -1,6 +1,6 @@
 import { type ArtifactId, type CallId, CorralError } from "@corral/protocol";
+import type { Caller } from "../capabilities/port.ts";
 import type { OutputPlace } from "../environments/index.ts";
-import type { Desk } from "./port.ts";
 
 export interface OutputNamed {
   /** What ran: unique in all sessions and the same after a crash, so that the same output is the same artifact. */
@@ -11,19 +11,20 @@ export interface OutputNamed {
 }
 
 /** An output's place among the session's artifacts. */
-export function artifactPlace(desk: Pick<Desk, "keep">, { of, name, stream, callId }: OutputNamed): OutputPlace {
+export function artifactPlace(daemon: Caller, { of, name, stream, callId }: OutputNamed): OutputPlace {
   const id = artifactOf(of, stream === "stdout" ? "o" : "e");
   const call = callId === undefined ? {} : { callId };
   return {
-    begin: () => desk.keep({ step: "begin", id, name: `${name}.${stream}.txt`, kind: stream, ...call }),
-    append: (bytes) => desk.keep({ step: "append", id, bytes }),
-    finish: () => desk.keep({ step: "finish", id }),
+    begin: () =>
+      daemon.call("artifacts.keep", { step: "begin", id, name: `${name}.${stream}.txt`, kind: stream, ...call }),
+    append: (bytes) => daemon.call("artifacts.keep", { step: "append", id, bytes }),
+    finish: () => daemon.call("artifacts.keep", { step: "finish", id }),
   };
 }
 
 /** Keeps an image that a call shows, whole or not at all. */
 export async function keepImage(
-  desk: Pick<Desk, "keep">,
+  daemon: Caller,
   { of, callId }: Pick<OutputNamed, "of" | "callId">,
   bytes: Buffer,
   mediaType: string,
@@ -32,10 +33,10 @@ export async function keepImage(
   const call = callId === undefined ? {} : { callId };
   const name = `${of}.${mediaType.replace(/^image\//, "")}`;
   // Begun by an attempt of the same name that broke off, it has its beginning already.
-  const { bytes: there } = await desk.keep({ step: "begin", id, name, kind: "image", ...call });
+  const { bytes: there } = await daemon.call("artifacts.keep", { step: "begin", id, name, kind: "image", ...call });
   for (let at = there; at < bytes.length; at += pieceBytes)
-    await desk.keep({ step: "append", id, bytes: bytes.subarray(at, at + pieceBytes) });
-  const { leftOut } = await desk.keep({ step: "finish", id });
+    await daemon.call("artifacts.keep", { step: "append", id, bytes: bytes.subarray(at, at + pieceBytes) });
+  const { leftOut } = await daemon.call("artifacts.keep", { step: "finish", id });
   if (leftOut === undefined) return id;
   throw new CorralError("call.refused", `There is no room to keep the image: ${leftOut.because}.`);
 }

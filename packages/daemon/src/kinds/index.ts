@@ -1,3 +1,3 @@
 export type { Surroundings } from "../tools/index.ts";
 export { artifactPlace } from "./artifact-place.ts";
-export { type AgentKind, type ArtifactStep, type Desk, RunOver } from "./port.ts";
+export { type AgentKind, type Desk, RunOver } from "./port.ts";

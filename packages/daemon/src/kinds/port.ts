@@ -1,13 +1,5 @@
-import type {
-  ArtifactId,
-  ArtifactKind,
-  ArtifactNamed,
-  CallId,
-  Delta,
-  Judgement,
-  NewEvent,
-  SessionId,
-} from "@corral/protocol";
+import type { Delta, Judgement, NewEvent, SessionId } from "@corral/protocol";
+import type { Caller } from "../capabilities/port.ts";
 import type { Call as RuleCall } from "../rules/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import type { Surroundings } from "../tools/index.ts";
@@ -33,8 +25,8 @@ export class RunOver extends Error {
   override readonly name = "RunOver";
 }
 
-/** What a turn works with: the session's past, and the only ways to add to it. */
-export interface Desk {
+/** What a turn works with: the session's past, the only ways to add to it, and what the daemon does for it (`call`). */
+export interface Desk extends Caller {
   readonly session: SessionId;
   /** Holds everything recorded, also what is still on its way to the disk. */
   readonly history: History;
@@ -52,19 +44,6 @@ export interface Desk {
   emit(delta: Delta): void;
   /** What the secrets are called that turn up in it. What is recorded and emitted holds none: it is masked, and a call that does is declined. */
   secretsIn(value: unknown): readonly string[];
-  /** What the rules say of a call at this moment. */
+  /** What the rules say of a call at this moment; the daemon is asked only when that may have changed. */
   judge(call: RuleCall): Promise<Judgement>;
-  /** Keeps a file that comes out of the work, as one of the session's artifacts. Rejects when that cannot be; the work goes on without. */
-  keep(step: ArtifactStep): Promise<ArtifactNamed>;
 }
-
-export type ArtifactStep =
-  | {
-      readonly step: "begin";
-      readonly id: ArtifactId;
-      readonly name: string;
-      readonly kind: ArtifactKind;
-      readonly callId?: CallId;
-    }
-  | { readonly step: "append"; readonly id: ArtifactId; readonly bytes: Uint8Array }
-  | { readonly step: "finish"; readonly id: ArtifactId };

@@ -11,11 +11,12 @@ import {
   type ShellId,
   usualAgent,
 } from "@corral/protocol";
+import type { Provisions } from "../capabilities/port.ts";
 import type { Config } from "../config/index.ts";
 import { workspaceIn } from "../environments/index.ts";
 import type { By, Log } from "../log/index.ts";
 import { hostQuestion, type Questions } from "../questions/index.ts";
-import { answeredAlways, type Call, judge, type Judged, type RulebookOf, type Rules } from "../rules/index.ts";
+import { answeredAlways, type Call, judge, type RulebookOf, type Rules } from "../rules/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import type { Shells } from "../shells/index.ts";
 import { workspaceFolder } from "../workspaces/index.ts";
@@ -23,7 +24,7 @@ import { workspaceFolder } from "../workspaces/index.ts";
 /** What a session may do and reach, by its mode and place, the rules, the settings, and what people answered. */
 export interface Permits {
   /** Runners judge the calls that follow by themselves, until something changes. */
-  judgeCall(session: SessionId, call: Call): Promise<Judged>;
+  readonly provides: Pick<Provisions, "rules.judge">;
   /** Hosts that the settings list, and what the place was given besides. */
   hostsFor(place: SessionId | ShellId): Promise<readonly string[]>;
   /** A host that is listed: what a rule asks or denies is stricter. Rules that cannot be read hold everything. */
@@ -53,11 +54,13 @@ interface Target {
 
 export function openPermits({ log, home, config, rules, sessions, shells, questions }: PermitParts): Permits {
   return {
-    async judgeCall(session, call) {
-      const of = await placeOfRules(session);
-      const standing = await rules.standing(of);
-      if (standing === undefined) return { judgement: judge(call, await rules.rulebook(of)) };
-      return { judgement: judge(call, standing.rulebook), standing };
+    provides: {
+      async "rules.judge"(session, call) {
+        const of = await placeOfRules(session);
+        const standing = await rules.standing(of);
+        if (standing === undefined) return { judgement: judge(call, await rules.rulebook(of)) };
+        return { judgement: judge(call, standing.rulebook), standing };
+      },
     },
 
     async hostsFor(place) {

@@ -1,6 +1,15 @@
 import type { Judgement, Rulebook } from "@corral/protocol";
 import { type BigIntStats, lstatSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
+import type { Capability } from "../capabilities/port.ts";
+import type { Call } from "./port.ts";
+
+declare module "../capabilities/port.ts" {
+  interface Capabilities {
+    /** What the rules say of a call at this moment. What comes with it to judge others by is forgotten when the run is told so. */
+    "rules.judge": Capability<Call, Judged>;
+  }
+}
 
 /** A verdict, and what the next ones can be found by, if there is that. */
 export interface Judged {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { AskOf } from "../capabilities/port.ts";
 import { type HostPlace, openStage, type Reached, type StagedRun } from "./conformance/stage.ts";
-import type { Office, RunEnd, RunnerHost } from "./port.ts";
+import type { RunEnd, RunnerHost } from "./port.ts";
 
 /**
  * What every runner host promises. It is opened so that its runs have the rehearsed agent, which does
@@ -48,6 +49,23 @@ export function describeRunnerHost(name: string, open: (place: HostPlace) => Run
         { step: "append", id, bytes: "" },
         { step: "finish", id },
       ]);
+    });
+
+    test("carries calls to the daemon, and back what they are answered or refused with", async () => {
+      await using stage = await openStage(open);
+      const session = await stage.session("judge shell\nreach-out\nsay on");
+      await session.start();
+      expect(await session.said(3)).toEqual(["allow", "capability.missing", "on"]);
+    });
+
+    test("lets a call be given up, and tells whoever works on it", async () => {
+      await using stage = await openStage(open);
+      const session = await stage.session("wait\nsay on");
+      const run = await session.start();
+      await session.said(1);
+      run.tell(await session.interrupt());
+      expect(await session.said(3)).toEqual(["waiting", "given up", "on"]);
+      expect(run.reached.filter(({ what }) => what === "given up")).toHaveLength(1);
     });
 
     test("looks into the inbox when it is woken", async () => {
@@ -200,6 +218,6 @@ async function isOver(run: StagedRun): Promise<boolean> {
   return Promise.race([run.ended.then(() => true), new Promise<false>((resolve) => setImmediate(resolve, false))]);
 }
 
-function plain(step: Parameters<Office["keep"]>[0]): object {
+function plain(step: AskOf<"artifacts.keep">): object {
   return step.step === "append" ? { ...step, bytes: Buffer.from(step.bytes).toString("hex") } : step;
 }

@@ -20,9 +20,9 @@ beforeEach(() => {
   file = join(folder, "none", "rules.json");
   asked = [];
   const session = newId("session");
-  const office = { judge: () => (asked.push(Promise.withResolvers()), asked.at(-1)!.promise) } as Partial<Office>;
+  const office = { call: () => (asked.push(Promise.withResolvers()), asked.at(-1)!.promise) } as unknown as Office;
   const assignment = { session, events: [] } as Partial<Assignment>;
-  desk = new RunDesk(assignment as Assignment, office as Office, new Secrets(), () => ({}) as Surroundings);
+  desk = new RunDesk(assignment as Assignment, office, new Secrets(), () => ({}) as Surroundings);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

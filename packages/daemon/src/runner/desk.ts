@@ -1,5 +1,6 @@
-import type { ArtifactNamed, Delta, Judgement, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
-import { type ArtifactStep, type Desk, RunOver, type Surroundings } from "../kinds/index.ts";
+import type { Delta, Judgement, NewEvent, SessionId, StoredEvent } from "@corral/protocol";
+import type { AnswerOf, AskOf, CallHow, CapabilityName } from "../capabilities/port.ts";
+import { type Desk, RunOver, type Surroundings } from "../kinds/index.ts";
 import { faultWith } from "../faults/index.ts";
 import { judge, type Call as RuleCall, type StandingRules, stillStand } from "../rules/index.ts";
 import { declinedFor, maskedEvent, type Secrets } from "../secrets/index.ts";
@@ -84,15 +85,15 @@ export class RunDesk<S extends Surroundings = Surroundings> implements Desk {
     return this.#secrets.namesIn(value);
   }
 
-  keep(step: ArtifactStep): Promise<ArtifactNamed> {
-    return this.#office.keep(step);
+  call<Name extends CapabilityName>(name: Name, ask: AskOf<Name>, how?: CallHow): Promise<AnswerOf<Name>> {
+    return this.#office.call(name, ask, how);
   }
 
   async judge(call: RuleCall): Promise<Judgement> {
     if (this.#rules !== undefined && stillStand(this.#rules)) return judge(call, this.#rules.rulebook);
     this.#rules = undefined;
     const forgotten = this.#rulesForgotten;
-    const { judgement, standing } = await this.#office.judge(call);
+    const { judgement, standing } = await this.#office.call("rules.judge", call);
     if (this.#rulesForgotten === forgotten) this.#rules = standing;
     return judgement;
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CorralError, createSession, event, newId, type NewEvent, type SessionId } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openCapabilities, type ProvidedCapabilities } from "../capabilities/index.ts";
 import { historyOf, isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
 import { openSessions, type Sessions, sessionProjections } from "../sessions/index.ts";
@@ -30,6 +31,7 @@ let log: Log;
 let sessions: Sessions;
 let session: SessionId;
 let foreman: Foreman;
+let capabilities: ProvidedCapabilities;
 let defects: string[];
 let starts: HeldRun[];
 let waiting: ((run: HeldRun) => void)[];
@@ -68,7 +70,9 @@ beforeEach(async () => {
   defects = [];
   starts = [];
   waiting = [];
-  foreman = openForeman({ log, host, pauseMs: () => 0, patience: 3, onDefect: (what) => void defects.push(what) });
+  capabilities = openCapabilities();
+  const onDefect = (what: string) => void defects.push(what);
+  foreman = openForeman({ log, host, capabilities, pauseMs: () => 0, patience: 3, onDefect });
 });
 
 afterEach(async () => {
@@ -174,13 +178,19 @@ test("a session that keeps breaking is set aside: its activity fails, its calls 
   expect((await again).assignment.company).toBe("others");
 });
 
-test("a run that asks whether what ended is kept is answered when all that it sent before is recorded", async () => {
+test("whoever answers a run can wait until all that it sent before is recorded", async () => {
+  capabilities.provide({
+    async "workspaces.snapshotted"(_session, _ask, { run }) {
+      await run.recorded;
+      return {};
+    },
+  });
   const first = nextStart();
   await say("one");
   const { office } = await first;
   const order: string[] = [];
   const appended = office.append([event("activity.opened", { id: "act_1" })]).then(() => order.push("recorded"));
-  await office.snapshotted().then(() => order.push("kept"));
+  await office.call("workspaces.snapshotted", {}).then(() => order.push("kept"));
   await appended;
   expect(order).toEqual(["recorded", "kept"]);
 });
@@ -196,6 +206,14 @@ test("getting on forgives earlier breaks", async () => {
     run = await next;
   }
   expect(starts.every((each) => each.assignment.company === "others")).toBe(true);
+});
+
+test("a foreman that was given no rules lets no call run: what is not provided is refused", async () => {
+  const started = nextStart();
+  await say("one");
+  const { office } = await started;
+  const call = { tool: "read", effect: "reads" } as const;
+  await expect(office.call("rules.judge", call)).rejects.toMatchObject({ code: "capability.missing" });
 });
 
 test("at its beginning it starts what was left unfinished, and nothing else", async () => {

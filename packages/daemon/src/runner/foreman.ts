@@ -11,11 +11,10 @@ import {
   type StoredEvent,
   type TraceId,
 } from "@corral/protocol";
-import type { Artifacts } from "../artifacts/index.ts";
+import { openCapabilities, type ProvidedCapabilities, RunScope } from "../capabilities/index.ts";
 import { defaultLimits } from "../environments/index.ts";
 import { fault, faultWith } from "../faults/index.ts";
 import { historyOf, type Lease, type Log } from "../log/index.ts";
-import type { Call as RuleCall, Judged } from "../rules/index.ts";
 import { Secrets } from "../secrets/index.ts";
 import {
   continuesWanted,
@@ -26,7 +25,6 @@ import {
   type Sessions,
 } from "../sessions/index.ts";
 import { closeCutParts } from "./cut-parts.ts";
-import { Keeping } from "./keeping.ts";
 import { type PlaceLimits, Usher } from "./places/index.ts";
 import {
   type Assignment,
@@ -37,7 +35,6 @@ import {
   type RunnerHost,
   type Running,
   type Shortage,
-  type WaysOut,
 } from "./port.ts";
 import { setAside } from "./set-aside.ts";
 
@@ -88,16 +85,10 @@ export interface ForemanOptions {
   readonly placeLimits?: () => PlaceLimits;
   /** Closes the environment of a session at rest, for another. False: it is in use after all. */
   readonly closeEnvironment?: (session: SessionId) => Promise<boolean>;
-  /** Without: what commands wrote and a result left out is not kept. */
-  readonly artifacts?: Pick<Artifacts, "begin">;
-  /** Without: sessions whose network is `allow` reach nothing. */
-  readonly egress?: WaysOut;
+  /** What runs can ask for. Without: all that they ask for is refused. */
+  readonly capabilities?: Pick<ProvidedCapabilities, "for">;
   /** Where runners leave the words that they could not tell the end of. */
   readonly cutParts?: string;
-  /** Resolves when what ended in the session's workspace is kept. Without: nothing is. */
-  readonly snapshotted?: (session: SessionId) => Promise<void>;
-  /** What the rules say of a call of the session's. Without: all may run. */
-  readonly judge?: (session: SessionId, call: RuleCall) => Promise<Judged>;
   /** Throws `descriptors.exhausted` when no new work may begin. */
   readonly mustHaveDescriptors?: () => void;
   /** What no run may record. Without: there is none. */
@@ -115,8 +106,6 @@ interface Post {
   breaks: number;
   /** Who waits for the run, to have the environment opened. */
   readonly openings: PromiseWithResolvers<Running>[];
-  /** Its way out, until it has an environment on record that needs it. */
-  way: ReturnType<WaysOut["hold"]> | undefined;
   /** Its session is no more. */
   removed: boolean;
   /** The log would not be written to in this run. */
@@ -129,11 +118,10 @@ interface Post {
   cutOff: string | undefined;
 }
 
-export function openForeman({ log, host, egress, artifacts, sessions, onDefect, ...options }: ForemanOptions): Foreman {
+export function openForeman({ log, host, sessions, onDefect, ...options }: ForemanOptions): Foreman {
   const {
     limits = () => defaultLimits,
-    snapshotted = () => Promise.resolve(),
-    judge = () => Promise.resolve({ judgement: { verdict: "allow", why: "there are no rules", parts: [] } }),
+    capabilities = openCapabilities(),
     placeLimits = () => unlimited,
     closeEnvironment = () => Promise.resolve(false),
     mustHaveDescriptors = () => undefined,
@@ -218,10 +206,6 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       case "question.expired":
       case "question.cancelled":
         return tell(stored.stream as SessionId, stored);
-      case "environment.opened": {
-        const post = posts.get(stored.stream as SessionId);
-        return post === undefined ? undefined : releaseWay(post);
-      }
       case "setup.decided":
       case "environment.closed":
       case "workspace.discarded":
@@ -275,7 +259,6 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
         wakes: 0,
         told: [],
         openings: [],
-        way: undefined,
         breaks: 0,
         removed: false,
         isStoreAtFault: false,
@@ -304,7 +287,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     // One that was removed while somebody thought of it has nothing to do.
     if ((await log.row("sessions", session)) === undefined) return { kind: "drained" };
     const lease = await log.takeLease(session, "runner");
-    const keeping = new Keeping(artifacts, secrets, session);
+    const scope = new RunScope(session, (error) => onDefect(`a run of ${session} left something behind`, error));
     try {
       const company = post.breaks > 1 ? "none" : "others";
       if (post.cutOff !== undefined) await tellRecovery(lease, post.cutOff);
@@ -316,13 +299,11 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       const running = host.start(
         assignment,
         officeOf(log, assignment, lease, {
-          keeping,
+          scope,
+          capabilities,
           secrets,
           onFailure: (error) => noteFault(post, error),
           onReplyRefused: () => (post.isReplyRefused = true),
-          snapshotted: () => snapshotted(session),
-          wayOut: async () => (wantsOut(assignment) ? wayOut(session, post) : undefined),
-          judge: (call) => judge(session, call),
           mayOpen: async () => (await usher.mayOpen(session, project)) && (await mayBegin(session, post)),
           claim: async () => (await usher.claim(session, project)) && mayGoOn(post),
           release: () => usher.release(session),
@@ -336,8 +317,7 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
       return await running.ended;
     } finally {
       post.running = undefined;
-      releaseWay(post);
-      await keeping.close((error) => onDefect(`an artifact of ${session} is kept at the next start`, error));
+      await scope.end();
       // A log that takes nothing takes them when the session goes on.
       await closeCutParts(log, lease, options.cutParts).catch(() => undefined);
       await log
@@ -361,12 +341,6 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
     mustHaveDescriptors();
     post.isShort = false;
     return true;
-  }
-
-  async function wayOut(session: SessionId, post: Post): Promise<string | undefined> {
-    const way = (post.way ??= egress?.hold(session));
-    way?.catch(() => post.way === way && (post.way = undefined));
-    return (await way)?.folder;
   }
 
   /** What is found in the middle of an activity is taken up again, where everybody can see it. */
@@ -444,15 +418,6 @@ export function openForeman({ log, host, egress, artifacts, sessions, onDefect, 
   }
 }
 
-/** What is on record by now keeps its way open itself. */
-function releaseWay(post: Post): void {
-  post.way?.then(
-    ({ release }) => release(),
-    () => undefined,
-  );
-  post.way = undefined;
-}
-
 /** What a rulebook is made of besides files: what was said "always" to, where the session works, its project's folder. Rather too much than too little. */
 function mayChangeRules({ type }: StoredEvent): boolean {
   return /^(?:rule|project|session|workspace|stream)\./.test(type);
@@ -482,10 +447,6 @@ async function assign(
   return { session, fence: lease.fence, repository, events, ...terms };
 }
 
-function wantsOut({ events: [created] }: Assignment): boolean {
-  return created?.type === "session.created" && created.data.environment.network === "allow";
-}
-
 function projectOf({ events: [created] }: Assignment): ProjectId {
   if (created?.type !== "session.created") throw new CorralError("internal", "a session begins with its creation");
   return created.data.projectId;
@@ -499,13 +460,11 @@ const unlimited: PlaceLimits = {
 };
 
 interface OfficeMeans {
-  readonly keeping: Keeping;
+  readonly scope: RunScope;
+  readonly capabilities: Pick<ProvidedCapabilities, "for">;
   readonly secrets: Secrets;
   readonly onFailure: (error: unknown) => void;
   readonly onReplyRefused: () => void;
-  readonly snapshotted: () => Promise<void>;
-  readonly wayOut: Office["wayOut"];
-  readonly judge: Office["judge"];
   readonly mayOpen: () => Promise<boolean>;
   readonly claim: () => Promise<boolean>;
   readonly release: () => void;
@@ -516,18 +475,18 @@ function officeOf(
   log: Log,
   { session, events: before }: Assignment,
   lease: Lease,
-  { keeping, secrets, onFailure, onReplyRefused, snapshotted, wayOut, judge, mayOpen, claim, release }: OfficeMeans,
+  { scope, capabilities, secrets, onFailure, onReplyRefused, mayOpen, claim, release }: OfficeMeans,
 ): Office {
-  let traceId = lastTrace(before);
+  scope.traceId = lastTrace(before);
   let refusal: CorralError | undefined;
-  let appended: Promise<unknown> = Promise.resolve();
   const noted = async <T>(work: Promise<T>): Promise<T> => {
     work.catch(onFailure);
     return work;
   };
   return {
+    ...capabilities.for(scope),
     async append(events) {
-      const by = { actor: agentOf(session), ...traced(traceId) };
+      const by = { actor: agentOf(session), ...traced(scope.traceId) };
       // Its runner had not heard of the secret. Masked here, the call would not be what runs.
       refusal ??= events.some((each) => each.type === "call.requested" && secrets.namesIn(each.data).length > 0)
         ? new CorralError("runner.lost", "A secret became known while the run was about to record it.")
@@ -535,9 +494,12 @@ function officeOf(
       if (refusal !== undefined) throw refusal;
       faultWith("office.appending", events);
       const appending = noted(log.append({ stream: session, ...by, fence: lease.fence, events }));
-      appended = appending.catch((error: unknown) => {
-        if (events.some(isOfReply) && !isPassing(error)) onReplyRefused();
-      });
+      scope.recorded = appending.then(
+        () => undefined,
+        (error: unknown) => {
+          if (events.some(isOfReply) && !isPassing(error)) onReplyRefused();
+        },
+      );
       await appending;
       faultWith("office.appended", events);
     },
@@ -545,7 +507,7 @@ function officeOf(
       const opens = place.activity === undefined;
       if (opens && !(await mayOpen())) return { events: [], inputs: [] };
       const promotion = await noted(promote(log, lease, place));
-      if (promotion.events.length > 0) traceId = lastTrace(promotion.events);
+      if (promotion.events.length > 0) scope.traceId = lastTrace(promotion.events);
       else if (opens) release();
       return promotion;
     },
@@ -554,14 +516,6 @@ function officeOf(
       fault("office.delta");
       log.live.emit(delta);
     },
-    keep: (step) => keeping.keep(step, traceId),
-    async snapshotted() {
-      // What it said to have ended before it asked is to be kept, too.
-      await appended;
-      await snapshotted();
-    },
-    wayOut,
-    judge,
   };
 }
 

@@ -1,5 +1,4 @@
 import {
-  type ArtifactNamed,
   CorralError,
   type Delta,
   type EnvironmentLimits,
@@ -7,9 +6,8 @@ import {
   type SessionId,
   type StoredEvent,
 } from "@corral/protocol";
-import type { ArtifactStep } from "../kinds/index.ts";
+import type { Caller } from "../capabilities/port.ts";
 import { shortageIn } from "../descriptors/index.ts";
-import type { Call as RuleCall, Judged } from "../rules/index.ts";
 import type { Promotion, PromotionPlace } from "../sessions/index.ts";
 
 /**
@@ -30,12 +28,6 @@ export interface RunnerHost {
   runners(): readonly { readonly pid: number; readonly sessions: number }[];
 }
 
-/** Opens sessions' ways out. */
-export interface WaysOut {
-  /** Open when this resolves, until it is released and no environment needs it. */
-  hold(session: SessionId): Promise<{ readonly folder: string; readonly release: () => void }>;
-}
-
 /** All a run needs to know at its start. */
 export interface Assignment {
   readonly session: SessionId;
@@ -50,8 +42,11 @@ export interface Assignment {
   readonly limits: EnvironmentLimits;
 }
 
-/** What the daemon does for one run, under the fence of its lease. Calls are carried out in the order made. */
-export interface Office {
+/**
+ * What the daemon does for one run, under the fence of its lease. Requests reach it in the order in which they were made. What slices do
+ * for runs is asked for by `call`.
+ */
+export interface Office extends Caller {
   /** Resolves when durable; after one refusal all later ones are refused. */
   append(events: readonly NewEvent[]): Promise<void>;
   /** Promotes what may run now; nothing that opens an activity as long as the session has no place: then it is in line, and is woken. */
@@ -59,17 +54,6 @@ export interface Office {
   /** Before an activity goes on that was opened earlier. False: the session is in line for a place, and is woken. */
   claimPlace(): Promise<boolean>;
   emit(delta: Delta): void;
-  /** Keeps a file as an artifact of the session. A refusal is of no consequence for the run. */
-  keep(step: ArtifactStep): Promise<ArtifactNamed>;
-  /**
-   * The folder with the socket of the session's proxy, where its network is `allow`. Open when this resolves, until the environment that is
-   * opened with it is on record, and as long as that is; without an environment until the run ends. Rejects with `descriptors.exhausted`.
-   */
-  wayOut(): Promise<string | undefined>;
-  /** What the rules say of a call at this moment. What comes with it to judge others by is to be forgotten when the run is told so. */
-  judge(call: RuleCall): Promise<Judged>;
-  /** Resolves when what ended in the session's workspace by now is kept in a snapshot, or could not be. */
-  snapshotted(): Promise<void>;
 }
 
 export interface Running {

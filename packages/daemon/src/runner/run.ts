@@ -49,8 +49,6 @@ export function startRun(
     ...world,
     repository,
     limits,
-    wayOut: () => office.wayOut(),
-    snapshotted: () => office.snapshotted(),
   };
   const desk = new RunDesk(assignment, office, world.secrets, (self) => new SessionSurroundings(self, place));
   return {

@@ -120,9 +120,17 @@ export class SessionSurroundings implements Surroundings {
   }
 
   /** An interrupt is not held up by it. */
-  async kept(): Promise<void> {
+  kept(): Promise<void> {
     const { signal } = this.#desk;
-    await Promise.race([this.#world.snapshotted(), abortOf(signal)]);
+    const kept = this.#desk.call("workspaces.snapshotted", {}, { signal }).then(
+      () => undefined,
+      (error: unknown) => {
+        if (!signal.aborted) throw error;
+      },
+    );
+    // Whoever waits for it may fail first.
+    kept.catch(() => undefined);
+    return kept;
   }
 
   /** Takes aside what is left in the user's own folder of names that others obey, as far as an environment is open. */
@@ -187,7 +195,8 @@ export class SessionSurroundings implements Surroundings {
   }
 
   async #wayOut(): Promise<string | undefined> {
-    return this.#desk.history.settings?.environment.network === "allow" ? this.#world.wayOut() : undefined;
+    if (this.#desk.history.settings?.environment.network !== "allow") return undefined;
+    return (await this.#desk.call("egress.way-out", {})).folder;
   }
 
   /** Another party may have ended it: with its workspace, for instance. */
@@ -228,7 +237,7 @@ export class SessionSurroundings implements Surroundings {
     await this.#letLook(workspace);
     await this.#clearing;
     // Files that are being restored are no place to lay walls around.
-    await this.#world.snapshotted();
+    await this.#desk.call("workspaces.snapshotted", {});
     const environment = await driver.open(
       planOf({
         id: newId("environment"),
@@ -334,17 +343,6 @@ export interface SurroundingsWorld {
   readonly repository: string;
   readonly limits: EnvironmentLimits;
   readonly drivers: EnvironmentDrivers;
-  /** Opens the session's way out. */
-  readonly wayOut: () => Promise<string | undefined>;
-  /** Resolves when what ended in the workspace by now is kept. */
-  readonly snapshotted: () => Promise<void>;
-}
-
-function abortOf(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener("abort", () => resolve(), { once: true });
-  return promise;
 }
 
 type Found =

@@ -1,7 +1,6 @@
 import { type AdmitInput, event } from "@corral/protocol";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { Artifacts } from "../artifacts/index.ts";
-import type { Growing } from "../artifacts/port.ts";
+import { openCapabilities, type ProvidedCapabilities } from "../capabilities/index.ts";
 import type { Log } from "../log/index.ts";
 import { by, input, openBench, type SessionBench } from "../sessions/testing/bench.ts";
 import { type Foreman, openForeman } from "./foreman.ts";
@@ -47,11 +46,11 @@ const host: RunnerHost = {
   runners: () => [],
 };
 
-function employ(log: Log = bench.log, artifacts?: Pick<Artifacts, "begin">): Foreman {
+function employ(log: Log = bench.log, capabilities?: ProvidedCapabilities): Foreman {
   const onDefect = (what: string) => void defects.push(what);
   const foreman = openForeman({
     ...{ log, host, sessions: bench.sessions, pauseMs: () => 0, patience: 3, onDefect },
-    ...(artifacts === undefined ? {} : { artifacts }),
+    ...(capabilities === undefined ? {} : { capabilities }),
   });
   onTestFinished(() => foreman.stop(0));
   return foreman;
@@ -154,21 +153,19 @@ test("a word to go on that nothing came of is taken up at start-up, and once", a
 test("a claim is held until its run is cleaned up after, and free then", async () => {
   const artifact = { id: "art_1" as const, url: "file:///out.txt", bytes: 0 };
   const seen: unknown[] = [];
-  const growing: Growing = {
-    ...{ ...artifact, path: "/out.txt", now: artifact },
-    append: () => Promise.resolve(),
-    replace: () => Promise.resolve(),
-    // The run has ended, and what it left unfinished is finished.
-    async finish() {
-      await say();
-      seen.push(await bench.log.tryLease(bench.id, "test"), starts.length);
+  const capabilities = openCapabilities({
+    async "artifacts.keep"(_session, _step, { run }) {
+      run.onEnd(async () => {
+        await say();
+        seen.push(await bench.log.tryLease(bench.id, "test"), starts.length);
+      });
       return artifact;
     },
-  };
-  employ(bench.log, { begin: () => Promise.resolve(growing) });
+  });
+  employ(bench.log, capabilities);
   await say();
   const run = await started(1);
-  await run.office.keep({ step: "begin", id: "art_1", name: "out.txt", kind: "stdout" });
+  await run.office.call("artifacts.keep", { step: "begin", id: "art_1", name: "out.txt", kind: "stdout" });
   run.end({ kind: "idle", heard: 0 });
   const next = await started(2);
   expect(seen).toEqual([{ kind: "held", by: "runner" }, 1]);

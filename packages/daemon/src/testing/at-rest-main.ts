@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { environmentWish, event, newId, type SessionId } from "@corral/protocol";
+import { openCapabilities } from "../capabilities/index.ts";
 import { mustHaveDescriptors } from "../descriptors/index.ts";
 import { openEgress } from "../egress/index.ts";
 import { driversOf, type Environment, type EnvironmentDriver } from "../environments/index.ts";
@@ -16,6 +17,7 @@ import { endEnvironmentsAtRest, openForeman } from "../runner/index.ts";
 import { rehearsalWorld } from "../runner/conformance/rehearsal.ts";
 import { openInlineHost } from "../runner/inline/index.ts";
 import { openSessions } from "../sessions/index.ts";
+import { takesNoSnapshots } from "./capabilities.ts";
 import { openDaemonLog } from "./log.ts";
 
 const [first, all] = process.argv.slice(2).map(Number) as [number, number];
@@ -69,7 +71,7 @@ const foreman = openForeman({
   log,
   host: openInlineHost({ ...rehearsalWorld(home, 300_000), drivers }),
   sessions,
-  egress,
+  capabilities: openCapabilities({ ...egress.provides, ...takesNoSnapshots }),
   placeLimits: () => ({ ...limits, "environments.atOnce": 24, "environments.atOncePerProject": 24 }),
   closeEnvironment: (session) => endEnvironmentsAtRest(session, log, drivers),
   mustHaveDescriptors,

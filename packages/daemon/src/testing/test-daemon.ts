@@ -19,7 +19,14 @@ import {
   type StoredEventOf,
   type TraceId,
 } from "@corral/protocol";
-import { artifactProjections, type Artifacts, type ArtifactTerms, openArtifacts } from "../artifacts/index.ts";
+import {
+  artifactProjections,
+  type Artifacts,
+  type ArtifactTerms,
+  keepForRuns,
+  openArtifacts,
+} from "../artifacts/index.ts";
+import { openCapabilities } from "../capabilities/index.ts";
 import { openContext, openLoop } from "../kinds/loop/index.ts";
 import { driversOf, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
@@ -46,6 +53,7 @@ import {
 import { openFolderStore } from "../storage/folder/index.ts";
 import { builtInTools, openRegistry, type Tool, type ToolRegistry } from "../tools/index.ts";
 import { removeWorkspace } from "../workspaces/index.ts";
+import { allowsEverything, judgedBy, reachesNothing, takesNoSnapshots } from "./capabilities.ts";
 import { makeRepository } from "./repository.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model/index.ts";
 
@@ -191,10 +199,14 @@ export async function startTestDaemon(
     host,
     secrets,
     sessions,
-    artifacts,
+    capabilities: openCapabilities({
+      ...(judge === undefined ? allowsEverything : judgedBy(judge)),
+      ...reachesNothing,
+      ...takesNoSnapshots,
+      ...keepForRuns(artifacts, { secrets, onDefect: (what) => void defects.push(what) }),
+    }),
     placeLimits: () => ({ ...manyPlaces, ...options.limits }),
     closeEnvironment: (session) => endEnvironmentsAtRest(session, log, drivers),
-    ...(judge === undefined ? {} : { judge: async (_, call) => ({ judgement: { parts: [], ...judge(call) } }) }),
     pauseMs: () => 0,
     onDefect: (what) => void defects.push(what),
   });

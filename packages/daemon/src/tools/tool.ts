@@ -1,5 +1,6 @@
 import type { ArtifactId, AskedQuestion, CallChange, NewEvent } from "@corral/protocol";
 import type { z } from "zod";
+import type { Caller } from "../capabilities/port.ts";
 import type { CommandResults, Environment, OutputPlace } from "../environments/index.ts";
 import type { Call as RuleCall } from "../rules/index.ts";
 import type { AttachedFile, QuestionEnd } from "../sessions/index.ts";
@@ -55,7 +56,7 @@ export type Recovered<Result> =
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "unknown"; readonly reason: string };
 
-export interface ToolContext {
+export interface ToolContext extends Caller {
   /** Names this attempt of the call, file-name safe. */
   readonly id: string;
   readonly signal: AbortSignal;

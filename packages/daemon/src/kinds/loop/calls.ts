@@ -176,6 +176,7 @@ function contextFor(
   return {
     id,
     signal: desk.signal,
+    call: (name, ask, how) => desk.call(name, ask, how),
     surroundings: desk.surroundings,
     beside,
     seen: seenIn(desk.history.entries),

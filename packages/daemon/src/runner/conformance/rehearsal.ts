@@ -1,4 +1,4 @@
-import { event, newId } from "@corral/protocol";
+import { CorralError, event, newId } from "@corral/protocol";
 import type { AgentKind, Desk } from "../../kinds/index.ts";
 import { driversOf, type EnvironmentDriver } from "../../environments/index.ts";
 import { Secrets } from "../../secrets/index.ts";
@@ -40,6 +40,18 @@ async function follow(desk: Desk, turn: Turn["id"], order: string): Promise<void
       return;
     case "keep":
       return keep(desk, turn, rest);
+    case "judge": {
+      const { verdict } = await desk.judge({ tool: rest[0] ?? "", effect: "writes" });
+      return say(desk, turn, [verdict]);
+    }
+    case "reach-out":
+      return say(desk, turn, [await codeOf(desk.call("egress.way-out", {}))]);
+    case "wait":
+      say(desk, turn, ["waiting"]);
+      return desk.call("workspaces.snapshotted", {}, desk).then(
+        () => say(desk, turn, ["answered"]),
+        () => say(desk, turn, ["given up"]),
+      );
     case "hold":
       return held(desk.signal);
     case "shout":
@@ -71,15 +83,22 @@ function say(desk: Desk, turn: Turn["id"], words: readonly string[]): void {
 /** Keeps the words as an artifact, and says what it was told of it. */
 async function keep(desk: Desk, turn: Turn["id"], words: readonly string[]): Promise<void> {
   const id = "art_kept";
-  await desk.keep({ step: "begin", id, name: "kept.txt", kind: "stdout" });
+  await desk.call("artifacts.keep", { step: "begin", id, name: "kept.txt", kind: "stdout" });
   for (const word of words) {
-    const told = desk.keep({ step: "append", id, bytes: Buffer.from(word) }).then(
+    const told = desk.call("artifacts.keep", { step: "append", id, bytes: Buffer.from(word) }).then(
       ({ bytes }) => String(bytes),
       () => "refused",
     );
     say(desk, turn, [await told]);
   }
-  await desk.keep({ step: "finish", id });
+  await desk.call("artifacts.keep", { step: "finish", id });
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "no refusal",
+    (error: unknown) => (error instanceof CorralError ? error.code : String(error)),
+  );
 }
 
 /** Until the activity is interrupted. */

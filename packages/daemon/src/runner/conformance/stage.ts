@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSession, type Delta, event, newId, type SessionId, type StoredEvent } from "@corral/protocol";
+import { openCapabilities, RunScope } from "../../capabilities/index.ts";
+import type { AskOf, Nothing } from "../../capabilities/port.ts";
 import { defaultLimits } from "../../environments/index.ts";
 import { historyOf, isGap, type Lease, type Log } from "../../log/index.ts";
 import { openSqliteLog } from "../../log/sqlite/index.ts";
 import { openSessions, promote, type Sessions, sessionProjections } from "../../sessions/index.ts";
+import { allowsEverything } from "../../testing/capabilities.ts";
 import type { Assignment, Office, RunnerHost, Running } from "../port.ts";
 
 /** Where a host under test works. */
@@ -48,7 +51,8 @@ export type Reached =
   | { readonly what: "delta"; readonly delta: Delta }
   | { readonly what: "event"; readonly event: Parameters<Office["append"]>[0][number] }
   | { readonly what: "promote" }
-  | { readonly what: "keep"; readonly step: Parameters<Office["keep"]>[0] };
+  | { readonly what: "given up" }
+  | { readonly what: "keep"; readonly step: AskOf<"artifacts.keep"> };
 
 export async function openStage(
   open: (place: HostPlace) => RunnerHost,
@@ -131,7 +135,26 @@ function stageSession(log: Log, sessions: Sessions, host: RunnerHost, id: Sessio
 }
 
 function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reached[]): Office {
+  const capabilities = openCapabilities({
+    ...allowsEverything,
+    // Nobody is answered who does not give up.
+    async "workspaces.snapshotted"(_, __, { signal }) {
+      const { promise, resolve } = Promise.withResolvers<Nothing>();
+      signal.addEventListener("abort", () => {
+        reached.push({ what: "given up" });
+        resolve({});
+      });
+      return promise;
+    },
+    async "artifacts.keep"(_, step) {
+      reached.push({ what: "keep", step });
+      if (step.step === "append" && step.bytes.byteLength === 0) throw new Error("nothing to keep");
+      const bytes = step.step === "append" ? step.bytes.byteLength : 0;
+      return { id: step.id, url: "file:///artifact", bytes };
+    },
+  });
   return {
+    ...capabilities.for(new RunScope(session, () => undefined)),
     async append(events) {
       reached.push(...events.map((each) => ({ what: "event", event: each }) as const));
       await log.append({ stream: session, actor: `agent:${session}`, fence: lease.fence, events });
@@ -142,15 +165,6 @@ function watchedOffice(log: Log, session: SessionId, lease: Lease, reached: Reac
     },
     claimPlace: () => Promise.resolve(true),
     emit: (delta) => void reached.push({ what: "delta", delta }),
-    keep(step) {
-      reached.push({ what: "keep", step });
-      if (step.step === "append" && step.bytes.byteLength === 0) return Promise.reject(new Error("nothing to keep"));
-      const bytes = step.step === "append" ? step.bytes.byteLength : 0;
-      return Promise.resolve({ id: step.id, url: "file:///artifact", bytes });
-    },
-    judge: () => Promise.resolve({ judgement: { verdict: "allow", why: "there are no rules", parts: [] } }),
-    snapshotted: () => Promise.resolve(),
-    wayOut: () => Promise.resolve(undefined),
   };
 }
 

@@ -58,9 +58,6 @@ function openUntil(isClosed: () => boolean, office: Office): Office {
     promote: (activity) => (isClosed() ? refused() : office.promote(activity)),
     claimPlace: () => (isClosed() ? refused() : office.claimPlace()),
     emit: (delta) => (isClosed() ? undefined : office.emit(delta)),
-    keep: (step) => (isClosed() ? refused() : office.keep(step)),
-    judge: (call) => (isClosed() ? refused() : office.judge(call)),
-    wayOut: () => (isClosed() ? refused() : office.wayOut()),
-    snapshotted: () => (isClosed() ? refused() : office.snapshotted()),
+    call: (name, ask, how) => (isClosed() ? refused() : office.call(name, ask, how)),
   };
 }

@@ -60,7 +60,7 @@ test("a runner goes on when nobody reads what it prints", async () => {
   for (let texts: readonly string[] = []; !texts.includes("unharmed");) {
     const { run, request, events } = await heard("append");
     texts = events.flatMap((each) => (each.type === "turn.said" ? [each.data.text] : []));
-    say({ say: "done", run, request });
+    say({ say: "done", run, request, answer: {} });
   }
 });
 
@@ -79,7 +79,7 @@ async function startWith(orders: string): Promise<void> {
   ];
   const promoted = { state: "promoted", activityId: activity, version: 1 } as const;
   const inputs: readonly InputView[] = [{ id: input, text: orders, attachments: [], delivery: "steer", ...promoted }];
-  say({ say: "done", run, request, promotion: { events, inputs } });
+  say({ say: "done", run, request, answer: { data: { events, inputs } } });
 }
 
 function stored(stream: string, it: NewEvent): StoredEvent {

@@ -1,26 +1,16 @@
-import type { ArtifactId, ArtifactNamed, Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
-import type { ArtifactStep } from "../../kinds/index.ts";
+import type { Delta, NewEvent, Problem, StoredEvent } from "@corral/protocol";
 import type { Reach } from "../../providers/index.ts";
-import type { Call as RuleCall, Judged } from "../../rules/index.ts";
 import type { Secret } from "../../secrets/index.ts";
-import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
+import type { PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, RunEnd } from "../port.ts";
+import type { Packed } from "./packed.ts";
 
 /** What the daemon says to a runner process. `run` numbers a session's run within the process. */
 export type ToRunner =
   | { readonly say: "start"; readonly run: number; readonly assignment: Assignment }
   | { readonly say: "wake"; readonly run: number }
   | { readonly say: "tell"; readonly run: number; readonly event: StoredEvent }
-  | {
-      readonly say: "done";
-      readonly run: number;
-      readonly request: number;
-      readonly promotion?: Promotion;
-      readonly hasPlace?: boolean;
-      readonly artifact?: ArtifactNamed;
-      readonly judged?: Judged;
-      readonly folder?: string;
-    }
+  | { readonly say: "done"; readonly run: number; readonly request: number; readonly answer: Packed }
   | {
       readonly say: "refused";
       readonly run: number;
@@ -55,27 +45,17 @@ export type FromRunner =
   | { readonly say: "append"; readonly run: number; readonly request: number; readonly events: readonly NewEvent[] }
   | { readonly say: "promote"; readonly run: number; readonly request: number; readonly place: PromotionPlace }
   | { readonly say: "claim"; readonly run: number; readonly request: number }
-  | { readonly say: "keep"; readonly run: number; readonly request: number; readonly step: SentStep }
-  | { readonly say: "snapshotted"; readonly run: number; readonly request: number }
-  | { readonly say: "way-out"; readonly run: number; readonly request: number }
-  | { readonly say: "judge"; readonly run: number; readonly request: number; readonly call: RuleCall }
+  /** Asks for a capability. */
+  | {
+      readonly say: "call";
+      readonly run: number;
+      readonly request: number;
+      readonly name: string;
+      readonly ask: Packed;
+    }
+  /** Nobody waits for the answer to a call any more. */
+  | { readonly say: "give-up"; readonly run: number; readonly request: number }
   | { readonly say: "deltas"; readonly run: number; readonly deltas: readonly Delta[] }
   /** The answer to `open`. */
   | { readonly say: "opened"; readonly run: number; readonly request: number; readonly problem?: Problem }
   | { readonly say: "ended"; readonly run: number; readonly end: RunEnd };
-
-/** A step with its bytes as text, for messages are JSON. */
-export type SentStep =
-  | Exclude<ArtifactStep, { readonly step: "append" }>
-  | { readonly step: "append"; readonly id: ArtifactId; readonly base64: string };
-
-export function sentStep(step: ArtifactStep): SentStep {
-  if (step.step !== "append") return step;
-  const { buffer, byteOffset, byteLength } = step.bytes;
-  return { step: "append", id: step.id, base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
-}
-
-export function heardStep(step: SentStep): ArtifactStep {
-  if (step.step !== "append") return step;
-  return { step: "append", id: step.id, bytes: Buffer.from(step.base64, "base64") };
-}

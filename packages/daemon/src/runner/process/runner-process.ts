@@ -1,11 +1,13 @@
 import { CorralError } from "@corral/protocol";
 import { type ChildProcess, fork } from "node:child_process";
+import type { CapabilityName } from "../../capabilities/port.ts";
 import type { FindReach } from "../../providers/index.ts";
 import type { Secret, Secrets } from "../../secrets/index.ts";
 import { type Assignment, notOpened, type Office, type RunEnd, type Running } from "../port.ts";
 import { Heartbeat, type Pulse } from "./heartbeat.ts";
 import { noteRunner } from "./left-runners.ts";
-import { type FromRunner, heardStep, type ToRunner } from "./messages.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+import { packed, unpacked } from "./packed.ts";
 
 export interface RunnerProcessOptions {
   /** The program a runner process runs. */
@@ -41,13 +43,13 @@ const usualPulse: Pulse = { everyMs: 1_000, missed: 20, missedAtStart: 60 };
 /** How long a killed process may take to end before nobody waits for it any more. */
 const longestEndMs = 5_000;
 
-type Answer = Pick<Extract<ToRunner, { say: "done" }>, "promotion" | "artifact" | "hasPlace" | "judged" | "folder">;
-
 interface HeldRun {
   readonly office: Office;
   readonly ended: PromiseWithResolvers<RunEnd>;
   /** Asked for and not answered yet. */
   readonly openings: Map<number, PromiseWithResolvers<void>>;
+  /** Calls under way, to be aborted when nobody waits for them any more. */
+  readonly calls: Map<number, AbortController>;
 }
 
 /**
@@ -101,7 +103,7 @@ export class RunnerProcess {
   start(assignment: Assignment, office: Office): Running {
     const run = this.#nextRun++;
     const ended = Promise.withResolvers<RunEnd>();
-    this.#runs.set(run, { office, ended, openings: new Map() });
+    this.#runs.set(run, { office, ended, openings: new Map(), calls: new Map() });
     if (this.#lost !== undefined) this.#end(run, { kind: "lost", reason: this.#lost });
     this.#send({ say: "start", run, assignment });
     return {
@@ -182,45 +184,15 @@ export class RunnerProcess {
       case "reach":
         return void this.#tellReach(message.request, message.model);
       case "append":
-        return this.#answer(message, this.#runs.get(message.run)?.office.append(message.events));
+        return this.#answer(message, (office) => office.append(message.events));
       case "promote":
-        return this.#answer(
-          message,
-          this.#runs
-            .get(message.run)
-            ?.office.promote(message.place)
-            .then((promotion) => ({ promotion })),
-        );
-      case "claim": {
-        const claimed = this.#runs.get(message.run)?.office.claimPlace();
-        return this.#answer(
-          message,
-          claimed?.then((hasPlace) => ({ hasPlace })),
-        );
-      }
-      case "keep": {
-        const kept = this.#runs.get(message.run)?.office.keep(heardStep(message.step));
-        return this.#answer(
-          message,
-          kept?.then((artifact) => ({ artifact })),
-        );
-      }
-      case "judge": {
-        const judging = this.#runs.get(message.run)?.office.judge(message.call);
-        return this.#answer(
-          message,
-          judging?.then((judged) => ({ judged })),
-        );
-      }
-      case "way-out": {
-        const opening = this.#runs.get(message.run)?.office.wayOut();
-        return this.#answer(
-          message,
-          opening?.then((folder) => (folder === undefined ? {} : { folder })),
-        );
-      }
-      case "snapshotted":
-        return this.#answer(message, this.#runs.get(message.run)?.office.snapshotted());
+        return this.#answer(message, (office) => office.promote(message.place));
+      case "claim":
+        return this.#answer(message, (office) => office.claimPlace());
+      case "call":
+        return this.#call(message);
+      case "give-up":
+        return this.#runs.get(message.run)?.calls.get(message.request)?.abort();
       case "deltas":
         for (const delta of message.deltas) this.#runs.get(message.run)?.office.emit(delta);
         return;
@@ -259,13 +231,29 @@ export class RunnerProcess {
     }
   }
 
-  #answer({ run, request }: { run: number; request: number }, work: Promise<Answer | void> | undefined): void {
+  #call(message: Extract<FromRunner, { say: "call" }>): void {
+    const calls = this.#runs.get(message.run)?.calls;
+    const waiting = new AbortController();
+    calls?.set(message.request, waiting);
+    this.#answer(message, (office) => {
+      // What is not provided under this name is refused.
+      const [name, ask] = [message.name as CapabilityName, unpacked(message.ask) as never];
+      return office.call(name, ask, waiting).finally(() => calls?.delete(message.request));
+    });
+  }
+
+  /** Not async: the office is asked in the order of the messages. */
+  #answer({ run, request }: { run: number; request: number }, ask: (office: Office) => Promise<unknown>): void {
     const refuse = (reason: unknown) => {
       const problem = reason instanceof CorralError ? { problem: reason.toProblem() } : {};
       this.#send({ say: "refused", run, request, reason: String(reason), ...problem });
     };
-    if (work === undefined) return refuse("the run is over");
-    work.then((answer) => this.#send({ say: "done", run, request, ...answer }), refuse);
+    const office = this.#runs.get(run)?.office;
+    if (office === undefined) return refuse("the run is over");
+    Promise.try(ask, office).then(
+      (answer) => this.#send({ say: "done", run, request, answer: packed(answer) }),
+      refuse,
+    );
   }
 
   #send(message: ToRunner): void {
@@ -300,6 +288,7 @@ export class RunnerProcess {
   #end(run: number, end: RunEnd): void {
     const held = this.#runs.get(run);
     for (const answer of held?.openings.values() ?? []) answer.reject(notOpened(end));
+    for (const waiting of held?.calls.values() ?? []) waiting.abort();
     held?.ended.resolve(end);
     this.#runs.delete(run);
   }

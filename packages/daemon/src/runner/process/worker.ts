@@ -1,12 +1,12 @@
-import { type ArtifactNamed, CorralError, type Delta, type NewEvent, type SessionId } from "@corral/protocol";
-import type { ArtifactStep } from "../../kinds/index.ts";
-import type { Call as RuleCall, Judged } from "../../rules/index.ts";
+import { CorralError, type Delta, type NewEvent, type SessionId } from "@corral/protocol";
+import type { AnswerOf, AskOf, CallHow, CapabilityName } from "../../capabilities/port.ts";
 import type { Promotion, PromotionPlace } from "../../sessions/index.ts";
 import type { Assignment, Office, RunEnd } from "../port.ts";
 import { cutPartsFolder, StreamedWords } from "../cut-parts.ts";
 import { type HostedRun, type RunWorld, startRun } from "../run.ts";
 import { WarmRuns } from "../warm.ts";
-import { type FromRunner, sentStep, type ToRunner } from "./messages.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+import { packed, unpacked } from "./packed.ts";
 
 /** The daemon as a runner process sees it. */
 export interface DaemonChannel {
@@ -36,7 +36,7 @@ export function serveRuns(world: RunWorld, channel: DaemonChannel, setLevel: (le
       case "open":
         return void open(message.run, message.request);
       case "done":
-        return runs.get(message.run)?.office.settle(message.request, message);
+        return runs.get(message.run)?.office.settle(message.request, unpacked(message.answer));
       case "refused":
         return runs.get(message.run)?.office.refuse(message.request, message);
       case "secrets":
@@ -87,15 +87,13 @@ function asCorralError(error: unknown): CorralError {
   return error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
 }
 
-type Answer = Extract<ToRunner, { say: "done" }>;
-
 /** The office at the other end of the channel. */
 class RemoteOffice implements Office {
   readonly #run: number;
   readonly #channel: DaemonChannel;
   readonly #session: SessionId;
   readonly #words = new StreamedWords();
-  readonly #requests = new Map<number, PromiseWithResolvers<Answer>>();
+  readonly #requests = new Map<number, PromiseWithResolvers<unknown>>();
   #request = 0;
   #deltas: Delta[] = [];
 
@@ -110,38 +108,37 @@ class RemoteOffice implements Office {
   }
 
   async append(events: readonly NewEvent[]): Promise<void> {
-    await this.#ask((request) => ({ say: "append", run: this.#run, request, events }));
+    await this.#ask((request) => ({ say: "append", run: this.#run, request, events })).answer;
     this.#words.settle(events);
   }
 
   async promote(place: PromotionPlace): Promise<Promotion> {
-    const { promotion } = await this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
-    return promotion ?? { events: [], inputs: [] };
+    const { answer } = this.#ask((request) => ({ say: "promote", run: this.#run, request, place }));
+    return (await answer) as Promotion;
   }
 
   async claimPlace(): Promise<boolean> {
-    const { hasPlace } = await this.#ask((request) => ({ say: "claim", run: this.#run, request }));
-    return hasPlace === true;
+    return (await this.#ask((request) => ({ say: "claim", run: this.#run, request })).answer) === true;
   }
 
-  async keep(step: ArtifactStep): Promise<ArtifactNamed> {
-    const { artifact } = await this.#ask((request) => ({ say: "keep", run: this.#run, request, step: sentStep(step) }));
-    if (artifact === undefined) throw new Error("the daemon kept nothing");
-    return artifact;
-  }
-
-  async snapshotted(): Promise<void> {
-    await this.#ask((request) => ({ say: "snapshotted", run: this.#run, request }));
-  }
-
-  async wayOut(): Promise<string | undefined> {
-    return (await this.#ask((request) => ({ say: "way-out", run: this.#run, request }))).folder;
-  }
-
-  async judge(call: RuleCall): Promise<Judged> {
-    const { judged } = await this.#ask((request) => ({ say: "judge", run: this.#run, request, call }));
-    if (judged === undefined) throw new Error("the daemon gave no judgement");
-    return judged;
+  async call<Name extends CapabilityName>(
+    name: Name,
+    ask: AskOf<Name>,
+    { signal }: CallHow = {},
+  ): Promise<AnswerOf<Name>> {
+    signal?.throwIfAborted();
+    const run = this.#run;
+    const { request, answer } = this.#ask((number) => ({ say: "call", run, request: number, name, ask: packed(ask) }));
+    const giveUp = () => {
+      this.#channel.send({ say: "give-up", run, request });
+      this.#take(request)?.reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", giveUp, { once: true });
+    try {
+      return (await answer) as AnswerOf<Name>;
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
+    }
   }
 
   /** Deltas of one round of the event loop travel together, and never behind an event recorded after them. */
@@ -151,24 +148,28 @@ class RemoteOffice implements Office {
     this.#words.add(delta);
   }
 
-  settle(request: number, answer: Answer): void {
-    this.#requests.get(request)?.resolve(answer);
-    this.#requests.delete(request);
+  settle(request: number, answer: unknown): void {
+    this.#take(request)?.resolve(answer);
   }
 
   refuse(request: number, { reason, problem }: Extract<ToRunner, { say: "refused" }>): void {
-    const why = problem === undefined ? new Error(reason) : CorralError.fromProblem(problem);
-    this.#requests.get(request)?.reject(why);
-    this.#requests.delete(request);
+    this.#take(request)?.reject(problem === undefined ? new Error(reason) : CorralError.fromProblem(problem));
   }
 
-  #ask(message: (request: number) => FromRunner): Promise<Answer> {
+  /** A request is settled once. */
+  #take(request: number): PromiseWithResolvers<unknown> | undefined {
+    const taken = this.#requests.get(request);
+    this.#requests.delete(request);
+    return taken;
+  }
+
+  #ask(message: (request: number) => FromRunner): { readonly request: number; readonly answer: Promise<unknown> } {
     this.#flushDeltas();
     const request = (this.#request += 1);
-    const answer = Promise.withResolvers<Answer>();
+    const answer = Promise.withResolvers<unknown>();
     this.#requests.set(request, answer);
     this.#channel.send(message(request));
-    return answer.promise;
+    return { request, answer: answer.promise };
   }
 
   #flushDeltas(): void {

@@ -48,6 +48,7 @@ export async function openBench(kind: (typeof kinds)[number]): Promise<ToolBench
   const contextFor = (intended: readonly CallChange[]): ToolContext => ({
     id: `cal_${count++}`,
     signal: new AbortController().signal,
+    call: (name) => Promise.reject(new CorralError("capability.missing", `There is no daemon to ask for ${name}.`)),
     surroundings: {
       environment: () => Promise.resolve(environment),
       place: () => Promise.resolve(environment),

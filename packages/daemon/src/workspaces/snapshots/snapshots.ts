@@ -14,6 +14,7 @@ import {
 } from "@corral/protocol";
 import { readdir, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
+import type { Capability, Nothing, Provisions } from "../../capabilities/port.ts";
 import { fault } from "../../faults/index.ts";
 import { type By, historyOf, type Log } from "../../log/index.ts";
 import type { Store } from "../../storage/index.ts";
@@ -36,6 +37,13 @@ import type { Prepared } from "../records.ts";
 import { namesOf, openShelf, type Shelf, type Why } from "./shelf.ts";
 import { takeTree, type TakenTree } from "./take.ts";
 
+declare module "../../capabilities/port.ts" {
+  interface Capabilities {
+    /** Answered when what had ended in the session's workspace by now is kept in a snapshot, or could not be. */
+    "workspaces.snapshotted": Capability<Nothing, Nothing>;
+  }
+}
+
 /**
  * What workspaces held, moment by moment.
  *
@@ -54,6 +62,7 @@ export interface Snapshots {
   begin(): Promise<void>;
   /** Resolves when what had ended by now is kept, or could not be. Never rejects. */
   settled(occupant: Occupant): Promise<void>;
+  readonly provides: Pick<Provisions, "workspaces.snapshotted">;
   /** On a person's word. Throws `workspace.none`. */
   take(occupant: Occupant, by: By): Promise<TakeSnapshotAnswer>;
   /** Throws `not-found` for a session that there is not. */
@@ -159,9 +168,14 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       }
     },
 
-    settled(occupant) {
-      if (isShell(occupant)) graces.hurry(occupant);
-      return lines.settled(occupant);
+    settled: settledNow,
+    provides: {
+      async "workspaces.snapshotted"(session, _ask, { run }) {
+        // What the run said to have ended before it asked is to be kept, too.
+        await run.recorded;
+        await settledNow(session);
+        return {};
+      },
     },
 
     take: (occupant, by) =>
@@ -279,6 +293,11 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
   /** All that have ended and are in no snapshot. */
   function drained(occupant: Occupant): readonly Ended[] {
     return [...(isShell(occupant) ? graces.drop(occupant) : []), ...ends.drain(occupant)];
+  }
+
+  function settledNow(occupant: Occupant): Promise<void> {
+    if (isShell(occupant)) graces.hurry(occupant);
+    return lines.settled(occupant);
   }
 
   function shellClosed(shell: ShellId, { kept }: EventData<"shell.closed">): void {

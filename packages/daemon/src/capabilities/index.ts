@@ -1,0 +1,2 @@
+export { openCapabilities, type ProvidedCapabilities } from "./capabilities.ts";
+export { RunScope } from "./run-scope.ts";
