@@ -1,5 +1,6 @@
 import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
+import { openKinds } from "./kinds/index.ts";
 import { openContext, openLoop, readPersonal } from "./kinds/loop/index.ts";
 import { driversOf } from "./environments/index.ts";
 import { engineFinder, openContainerDriver } from "./environments/container/index.ts";
@@ -39,10 +40,12 @@ void warmUp();
 serveRuns(
   {
     home,
-    agent: openLoop({
-      findModel: (named) => providers.find(named),
-      tools: openRegistry(builtInTools),
-      context: openContext({ personal }),
+    kinds: openKinds({
+      loop: openLoop({
+        findModel: (named) => providers.find(named),
+        tools: openRegistry(builtInTools),
+        context: openContext({ personal }),
+      }),
     }),
     drivers: driversOf(
       jails,

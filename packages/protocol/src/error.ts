@@ -95,6 +95,7 @@ export const errorStatus = {
   "log.too-new": 500,
   "runner.lost": 500,
   "capability.missing": 501,
+  "kind.unknown": 422,
   internal: 500,
 } as const satisfies Record<string, number>;
 

@@ -26,7 +26,7 @@ import { attachment, delivery } from "./input.ts";
 import { networkContact } from "./network.ts";
 import { answerGiven, askedQuestion } from "./question.ts";
 import { alwaysFor, ruleMatch } from "./rule.ts";
-import { agentName, effort, interruptAt, mode, modelName } from "./session.ts";
+import { agentKind, agentName, effort, interruptAt, mode, modelName } from "./session.ts";
 import { placeInLine } from "./place.ts";
 import { waitingOn } from "./state.ts";
 import { commandFacts, shellFacts, startedCommand } from "./shell.ts";
@@ -78,6 +78,8 @@ export const eventData = {
     title: z.string(),
     /** Without: `main`. */
     agent: agentName.optional(),
+    /** Without: `loop`. */
+    kind: agentKind.optional(),
     model: z.string(),
     effort: effort.optional(),
     mode,

@@ -355,8 +355,10 @@ export {
   sessionBegun,
   type SessionView,
   sessionView,
+  agentKind,
   agentName,
   usualAgent,
+  usualKind,
   type Effort,
   effort,
 } from "./session.ts";

@@ -21,6 +21,12 @@ export const agentName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,62}$/, "expected
 /** Of sessions that were begun without a name. */
 export const usualAgent = "main";
 
+/** Who gets the turns of a session done: Corral's own loop, or an agent program. A runner knows the kinds by these names. */
+export const agentKind = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a name of small letters, digits and -");
+
+/** Of sessions that were begun without a kind. */
+export const usualKind = "loop";
+
 /** How much a model thinks before it answers. */
 export const effort = z.enum(["low", "medium", "high"]);
 export type Effort = z.infer<typeof effort>;
@@ -35,6 +41,8 @@ export const createSession = z.object({
   worktree: z.string().max(4096).optional(),
   /** Without: `main`. */
   agent: agentName.optional(),
+  /** Without: `loop`. One that no runner knows fails the session's activities. */
+  kind: agentKind.optional(),
   /** Without: what the project's settings say. */
   model: modelName.optional(),
   /** Without: what the settings say of the model, or what is usual with its provider. */
@@ -62,6 +70,8 @@ export const sessionView = z.object({
   title: z.string(),
   /** Whose session it is. */
   agent: z.string(),
+  /** Who gets its turns done. */
+  kind: z.string(),
   model: z.string(),
   mode,
   environment: environmentWish,

@@ -241,6 +241,7 @@ export class Stage {
       projectId: "prj_a",
       title: "",
       agent: "main",
+      kind: "loop",
       model,
       mode: "auto",
       environment: { kind: "jail", network: "off" },

@@ -1,18 +1,19 @@
-import { type ActivityId, CorralError, event, type StoredEvent } from "@corral/protocol";
-import { type AgentKind, RunOver } from "../kinds/index.ts";
+import { type ActivityId, CorralError, event, type StoredEvent, usualKind } from "@corral/protocol";
+import { type AgentKinds, RunOver } from "../kinds/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import type { EnvironmentDrivers } from "../environments/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { History, OpenActivity } from "../sessions/index.ts";
 import { RunDesk } from "./desk.ts";
 import { type Assignment, lostTo, type Office, type RunEnd, type Running } from "./port.ts";
+import { cutOff } from "./set-aside.ts";
 import { SessionSurroundings } from "./surroundings.ts";
 import type { WarmRuns } from "./warm.ts";
 
 /** What every run in this process shares. */
 export interface RunWorld {
   readonly home: string;
-  readonly agent: AgentKind;
+  readonly kinds: AgentKinds;
   readonly drivers: EnvironmentDrivers;
   /** What is masked in all that runs record and say. */
   readonly secrets: Secrets;
@@ -71,7 +72,7 @@ export function startRun(
   async function run(): Promise<RunEnd> {
     try {
       for (;;) {
-        if (bell.heard()) await work(world.agent, desk, bell);
+        if (bell.heard()) await work(world.kinds, desk, bell);
         if (bell.dismissed) return { kind: "drained" };
         if (bell.draining) return await rest();
         if (await bell.next(patience(), world.warm)) continue;
@@ -106,7 +107,7 @@ export function startRun(
 
 type SessionDesk = RunDesk<SessionSurroundings>;
 
-async function work(agent: AgentKind, desk: SessionDesk, bell: Bell): Promise<void> {
+async function work(kinds: AgentKinds, desk: SessionDesk, bell: Bell): Promise<void> {
   if (needsPlace(desk.history) && !(await desk.claimPlace())) return;
   for (let look = true; ; look ||= bell.heard()) {
     if (mayPromote(desk.history) && (look || desk.history.activity === undefined)) {
@@ -117,7 +118,7 @@ async function work(agent: AgentKind, desk: SessionDesk, bell: Bell): Promise<vo
     if (activity === undefined || waitsOn(activity)) break;
     if (activity.waitingOn !== undefined && !activity.interruptRequested)
       desk.record(event("activity.resumed", { id: activity.id }));
-    if (!(await step(agent, desk, activity)) || bell.draining) break;
+    if (!(await step(kinds, desk, activity)) || bell.draining) break;
   }
   await desk.durable();
 }
@@ -147,7 +148,7 @@ function mayPromote({ activity }: History): boolean {
 }
 
 /** One step of an activity. False: it waits for a person. */
-async function step(agent: AgentKind, desk: SessionDesk, activity: OpenActivity): Promise<boolean> {
+async function step(kinds: AgentKinds, desk: SessionDesk, activity: OpenActivity): Promise<boolean> {
   const { id } = activity;
   if (activity.turn === undefined) {
     if (activity.endRequested) return settle(desk, event("activity.settled", { id, outcome: "interrupted" }));
@@ -156,6 +157,12 @@ async function step(agent: AgentKind, desk: SessionDesk, activity: OpenActivity)
       desk.record(event("activity.waiting", { id, on: "continue" }));
       return false;
     }
+  }
+  const { kind = usualKind } = desk.history.settings ?? {};
+  const agent = kinds.find(kind);
+  if (agent === undefined) {
+    desk.record(...cutOff(desk.history, unknownKind(kind, kinds.names)));
+    return true;
   }
   const opening = activity.interruptRequested ? Promise.resolve() : openingOf(desk);
   const end = await agent.turn(desk, activity);
@@ -174,6 +181,12 @@ async function step(agent: AgentKind, desk: SessionDesk, activity: OpenActivity)
     case "failed":
       return settleFailed(desk, id, end);
   }
+}
+
+function unknownKind(kind: string, known: readonly string[]): CorralError {
+  return new CorralError("kind.unknown", `There is no agent of the kind ${kind} here, only ${known.join(", ")}.`, {
+    hint: "Continue the session with a version of Corral that has it, or begin another session.",
+  });
 }
 
 /** What keeps it from being opened, if anything does. */

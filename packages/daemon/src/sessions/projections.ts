@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { activityTold, type AdmitInput, lineTold, type StoredEvent, troubleTold, usualAgent } from "@corral/protocol";
+import {
+  activityTold,
+  type AdmitInput,
+  lineTold,
+  type StoredEvent,
+  troubleTold,
+  usualAgent,
+  usualKind,
+} from "@corral/protocol";
 import type { Change, Projection } from "../log/index.ts";
 import { textChanges } from "./texts.ts";
 
@@ -9,11 +17,12 @@ import { textChanges } from "./texts.ts";
  */
 const sessions: Projection = {
   table: "sessions",
-  version: 4,
+  version: 5,
   columns: {
     project: "text",
     title: "text",
     agent: "text",
+    kind: "text",
     model: "text",
     mode: "text",
     environment: "text",
@@ -261,11 +270,13 @@ function ownColumns(stored: StoredEvent): Record<string, string | number | null>
   const since = stored.approximateCreationTime;
   switch (stored.type) {
     case "session.created": {
-      const { projectId, title, agent = usualAgent, model, mode, environment, workspace, turnLimit } = stored.data;
+      const { projectId, title, agent = usualAgent, kind = usualKind, model, mode, environment } = stored.data;
+      const { workspace, turnLimit } = stored.data;
       const row = {
         project: projectId,
         title,
         agent,
+        kind,
         model,
         mode,
         environment: JSON.stringify(environment),

@@ -1,4 +1,14 @@
-import { beginSession, CorralError, event, type NewEvent, noFacts, stateFrom, takeIntoState } from "@corral/protocol";
+import {
+  beginSession,
+  CorralError,
+  createSession,
+  event,
+  type EventData,
+  type NewEvent,
+  noFacts,
+  stateFrom,
+  takeIntoState,
+} from "@corral/protocol";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { historyOf } from "../log/index.ts";
 import { foldHistory } from "./history.ts";
@@ -37,6 +47,18 @@ describe("a title", () => {
     expect((await view()).title).toBe("Parser");
     await expect(bench.sessions.rename("ses_none", "x", by)).rejects.toMatchObject({ code: "not-found" });
   });
+});
+
+test("the kind of a session is on record and in its view, and of one recorded without it is the loop", async () => {
+  const { id } = await bench.sessions.create(createSession.parse({ projectId: "prj_1", kind: "acp" }), by);
+  const [created] = await historyOf(bench.log, id);
+  expect(created?.data).toMatchObject({ kind: "acp" });
+  expect((await bench.sessions.get(id))?.kind).toBe("acp");
+  const [usual] = await historyOf(bench.log, bench.id);
+  expect([usual?.data, (await view()).kind]).toEqual([expect.objectContaining({ kind: "loop" }), "loop"]);
+  const { kind: _, ...before } = usual!.data as EventData<"session.created">;
+  await bench.log.append({ stream: "ses_old", ...by, events: [event("session.created", before)] });
+  expect((await bench.sessions.get("ses_old"))?.kind).toBe("loop");
 });
 
 describe("a session that is begun with its first input", () => {

@@ -40,6 +40,7 @@ import {
   stateFrom,
   type StoredEvent,
   type TodoItem,
+  usualKind,
 } from "@corral/protocol";
 import { fault } from "../faults/index.ts";
 import { type By, type Guard, historyOf, type Log, type Row } from "../log/index.ts";
@@ -294,7 +295,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
 
   /** Does nothing where there is one of this id. */
   async function make(wish: CreateSession, by: By, id: SessionId, input?: AdmitInput): Promise<readonly StoredEvent[]> {
-    const { projectId, mode, workspace } = wish;
+    const { projectId, kind = usualKind, mode, workspace } = wish;
     const place = await placeIn(projectId, wish.worktree);
     if ((await log.row("sessions", id)) !== undefined) return [];
     const defaults = await terms.defaults(projectId);
@@ -307,7 +308,18 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const named = wish.agent === undefined ? {} : { agent: wish.agent };
     const thinks = wish.effort === undefined ? {} : { effort: wish.effort };
     const begins = { ...beginning(wish, defaults), ...toolTerms(wish, defaults), ...(await forked(wish, id)) };
-    const settings = { title: "", ...named, model, ...thinks, mode, environment, workspace, turnLimit, ...begins };
+    const settings = {
+      title: "",
+      ...named,
+      kind,
+      model,
+      ...thinks,
+      mode,
+      environment,
+      workspace,
+      turnLimit,
+      ...begins,
+    };
     const created = event("session.created", { projectId, ...place, ...settings });
     const first = input === undefined ? { events: [], guards: [] } : firstAdmission(input);
     const events = [created, ...first.events];
@@ -560,6 +572,7 @@ function toView(row: Row, more: More, seq: number): SessionView {
   return {
     ...madeWith(row),
     title: row["title"] as string,
+    kind: row["kind"] as string,
     model: row["model"] as string,
     state: stateIn(row, more),
     inbox: { waiting: more.waiting, isParked: isParked(row) },

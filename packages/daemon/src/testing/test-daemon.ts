@@ -27,6 +27,7 @@ import {
   openArtifacts,
 } from "../artifacts/index.ts";
 import { openCapabilities } from "../capabilities/index.ts";
+import { type AgentKind, openKinds } from "../kinds/index.ts";
 import { openContext, openLoop } from "../kinds/loop/index.ts";
 import { driversOf, type EnvironmentDrivers, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
@@ -104,6 +105,8 @@ export async function startTestDaemon(
     artifactTerms?: Partial<ArtifactTerms>;
     /** How many may be at work at once; may be changed, and is looked at anew after `look`. Without: as many as there are. */
     limits?: Partial<Record<PlaceLimit, number>>;
+    /** Of agents, besides the loop; may be changed. */
+    kinds?: Record<string, AgentKind>;
     /** Besides the built-in ones. */
     tools?: readonly Tool[];
     /** The files of its repository. */
@@ -166,17 +169,18 @@ export async function startTestDaemon(
   const drivers = driversOf(jail);
   const registry = openRegistry([...builtInTools, ...(options.tools ?? [])]);
   const secrets = options.secrets ?? new Secrets();
+  const loop = openLoop({
+    findModel: (named) => providers.find(named),
+    tools: registry,
+    context: openContext({ personal: async () => options.personal?.() }),
+    backoffMs: options.backoffMs ?? (() => 0),
+    ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
+  });
   const host = openInlineHost({
     home,
     drivers,
     secrets: options.runnerSecrets ?? secrets,
-    agent: openLoop({
-      findModel: (named) => providers.find(named),
-      tools: registry,
-      context: openContext({ personal: async () => options.personal?.() }),
-      backoffMs: options.backoffMs ?? (() => 0),
-      ...(options.attempts === undefined ? {} : { attempts: options.attempts }),
-    }),
+    kinds: openKinds(Object.assign(options.kinds ?? {}, { loop })),
     ...(options.waitingMs === undefined ? {} : { waitingMs: options.waitingMs }),
   });
   const artifacts = await openArtifacts({

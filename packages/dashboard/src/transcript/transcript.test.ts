@@ -202,6 +202,7 @@ describe("the session", () => {
     projectId: "prj_a",
     title: "",
     agent: "main",
+    kind: "loop",
     model: "rehearsal/x",
     mode: "auto",
     environment: { kind: "jail", network: "off" },

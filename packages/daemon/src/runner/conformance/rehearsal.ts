@@ -1,5 +1,5 @@
 import { CorralError, event, newId } from "@corral/protocol";
-import type { AgentKind, Desk } from "../../kinds/index.ts";
+import { type AgentKind, type Desk, openKinds } from "../../kinds/index.ts";
 import { driversOf, type EnvironmentDriver } from "../../environments/index.ts";
 import { Secrets } from "../../secrets/index.ts";
 import type { Turn } from "../../sessions/index.ts";
@@ -7,7 +7,8 @@ import type { RunWorld } from "../run.ts";
 
 /** A world for runs whose agent does what its input says, one order a line; there are no environments in it. */
 export function rehearsalWorld(home: string, idleMs: number): RunWorld {
-  return { home, agent: rehearsedAgent, drivers: driversOf(noEnvironments), secrets: new Secrets(), idleMs };
+  const kinds = openKinds({ loop: rehearsedAgent });
+  return { home, kinds, drivers: driversOf(noEnvironments), secrets: new Secrets(), idleMs };
 }
 
 const rehearsedAgent: AgentKind = {
