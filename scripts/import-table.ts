@@ -12,14 +12,21 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   client: [
     "protocol",
     "protocol/error",
-    "protocol/known",
-    "protocol/lift",
+    "protocol/event-types",
     "protocol/new-id",
     "protocol/routes",
     "protocol/trace",
   ],
   // What has no schemas comes alone: they take longer to load than a quick command takes.
-  cli: ["client", "client/client", "protocol", "protocol/error", "protocol/new-id", "protocol/trace"],
+  cli: [
+    "client",
+    "client/client",
+    "protocol",
+    "protocol/error",
+    "protocol/event-types",
+    "protocol/new-id",
+    "protocol/trace",
+  ],
   dashboard: ["client", "protocol"],
   daemon: ["protocol", "protocol/routes", "protocol/schema-of"],
 };

@@ -1,5 +1,6 @@
 import type { Client, WorkspaceDiff } from "@corral/client";
-import { isKnown, type SessionId, type WireEvent } from "@corral/protocol";
+import type { SessionId, WireEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import { counted, dollars, tokens } from "./figures.ts";
 import { spent } from "./status-line.ts";
 import { bold, coloured, dim, type Output, shownInLine } from "./terminal.ts";

@@ -1,4 +1,5 @@
-import { isKnown, type PlaceInLine, type SessionState, type WireEvent } from "@corral/protocol";
+import type { PlaceInLine, SessionState, WireEvent } from "@corral/protocol";
+import { isEndOf, isKnown } from "@corral/protocol/event-types";
 import { lineWords } from "./state-words.ts";
 
 /** Says how a session moves up in the line for a place: of that there are no events, for it is of others that something is told. */
@@ -22,8 +23,7 @@ export class InLine {
   event(event: WireEvent): void {
     if (!isKnown(event)) return;
     if (event.type === "place.awaited") this.#begin(event.data);
-    else if (event.type === "place.given" || event.type === "place.left" || event.type === "activity.opened")
-      this.over();
+    else if (isEndOf("place", event) || event.type === "activity.opened") this.over();
   }
 
   over(): void {

@@ -1,5 +1,8 @@
 import type { Client, QuestionId, QuestionView, SessionId } from "@corral/client";
-import { CorralError, isKnown, newId, type WireEvent } from "@corral/protocol";
+import type { WireEvent } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
+import { isEndOf, isKnown } from "@corral/protocol/event-types";
+import { newId } from "@corral/protocol/new-id";
 import { answerHint, answerMeant, endWords, questionLines } from "./question-words.ts";
 import { bold, dim, shown } from "./terminal.ts";
 import { widthOf } from "./width.ts";
@@ -43,17 +46,10 @@ export class InlineQuestions {
 
   event(event: WireEvent): void {
     if (event.stream !== this.#session || !isKnown(event)) return;
-    switch (event.type) {
-      case "question.asked":
-        if (this.canAsk) return void this.#take(event.data.id);
-        return questionLines(event.data).forEach((line) => this.#say(line));
-      case "question.answered":
-      case "question.defaulted":
-      case "question.expired":
-      case "question.cancelled":
-        return void this.#over(event.data.id);
-      default:
-    }
+    if (isEndOf("question", event)) return void this.#over(event.data.id);
+    if (event.type !== "question.asked") return;
+    if (this.canAsk) return void this.#take(event.data.id);
+    for (const line of questionLines(event.data)) this.#say(line);
   }
 
   close(): void {

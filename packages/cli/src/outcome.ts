@@ -1,4 +1,5 @@
-import { type ActivityId, type InputId, isKnown, type WaitingOn, type WireEvent } from "@corral/protocol";
+import type { ActivityId, InputId, WaitingOn, WireEvent } from "@corral/protocol";
+import { isEndOf, isKnown } from "@corral/protocol/event-types";
 
 export type Outcome =
   | { readonly kind: "done" | "interrupted" }
@@ -31,6 +32,7 @@ export class OutcomeOf {
   /** The outcome, when this event is the one that brings it. */
   after(event: WireEvent): Outcome | undefined {
     if (!isKnown(event)) return undefined;
+    if (isEndOf("question", event)) this.#openQuestions.delete(event.data.id);
     switch (event.type) {
       case "input.promoted":
         if (event.data.id === this.#input) this.takenUp(event.data.activityId);
@@ -48,12 +50,6 @@ export class OutcomeOf {
       case "question.asked":
         this.#openQuestions.add(event.data.id);
         return undefined;
-      case "question.answered":
-      case "question.defaulted":
-      case "question.expired":
-      case "question.cancelled":
-        this.#openQuestions.delete(event.data.id);
-        return undefined;
       case "activity.waiting":
         if (event.data.id !== this.#activity) return undefined;
         return {
@@ -65,6 +61,7 @@ export class OutcomeOf {
       case "activity.settled":
         return event.data.id === this.#activity ? settled(event.data) : undefined;
       default:
+        // Nothing becomes of the input with other events.
         return undefined;
     }
   }

@@ -7,7 +7,6 @@ import {
   type EventData,
   finishWords,
   type Gap,
-  isKnown,
   resultWords,
   type StoredEvent,
   toolWords,
@@ -15,6 +14,7 @@ import {
   type Attachment,
   inputWords,
 } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import { Markdown } from "./markdown.ts";
 import { spent, StatusLine } from "./status-line.ts";
 import { lineWords } from "./state-words.ts";

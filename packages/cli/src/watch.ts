@@ -1,5 +1,6 @@
 import type { BodyOf, Client } from "@corral/client";
-import { type Delta, type Gap, isKnown, type SessionView, type WireEvent } from "@corral/protocol";
+import type { Delta, Gap, SessionView, WireEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import { InLine } from "./in-line.ts";
 import { lostOutcome } from "./lost-outcome.ts";
 import { type Outcome, OutcomeOf } from "./outcome.ts";

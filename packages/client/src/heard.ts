@@ -1,5 +1,5 @@
-import type { Delta, StoredEvent, WireEvent } from "@corral/protocol";
-import { versionOf } from "@corral/protocol/lift";
+import type { Delta, WireEvent } from "@corral/protocol";
+import { isEndOf, isKnown } from "@corral/protocol/event-types";
 
 /** How far each growing part was heard, so that a text so far told again is cut to its rest. */
 export class Heard {
@@ -23,25 +23,11 @@ export class Heard {
 
   /** The event that repeats the whole ends the counting; a call that starts again begins anew. */
   note(event: WireEvent): void {
-    // Whether it is known at all would take the schemas to say, which this program may never need.
-    if (event.typeVersion > versionOf(event.type)) return;
-    const { type, data } = event as StoredEvent;
-    switch (type) {
-      case "turn.said":
-        this.#ends.delete(keyOf(data.kind, data.part));
-        return;
-      case "call.started":
-      case "call.settled":
-      case "call.failed":
-      case "call.declined":
-      case "call.interrupted":
-      case "call.unknown":
-        this.#ends.delete(keyOf("stdout", data.id));
-        this.#ends.delete(keyOf("stderr", data.id));
-        return;
-      default:
-        return;
-    }
+    if (!isKnown(event)) return;
+    if (event.type === "turn.said") this.#ends.delete(keyOf(event.data.kind, event.data.part));
+    if (event.type !== "call.started" && !isEndOf("call", event)) return;
+    this.#ends.delete(keyOf("stdout", event.data.id));
+    this.#ends.delete(keyOf("stderr", event.data.id));
   }
 }
 

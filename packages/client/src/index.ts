@@ -1,6 +1,6 @@
 export type * from "@corral/protocol";
 export { CorralError } from "@corral/protocol/error";
-export { isKnown } from "@corral/protocol/known";
+export { isKnown } from "@corral/protocol/event-types";
 export { newId } from "@corral/protocol/new-id";
 export type { AnswerOf, BodyOf, ParamsOf, QueryOf, RouteName } from "@corral/protocol/routes";
 export { type ByHand, type Client, type ClientOptions, createClient } from "./client.ts";

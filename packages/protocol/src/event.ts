@@ -4,7 +4,6 @@ import { callChange } from "./call.ts";
 import { configProblem, configSource } from "./config.ts";
 import { environmentState, environmentWish } from "./environment.ts";
 import { heldBackName } from "./held-back.ts";
-import type { eventTypes } from "./event-types.ts";
 import {
   activityId,
   answerId,
@@ -400,7 +399,7 @@ export const eventData = {
   erased: z.object({}),
   /** The last of an erased stream, so that whoever follows forgets what it has of it. */
   "stream.erased": z.object({}),
-} as const satisfies Readonly<Record<(typeof eventTypes)[number], unknown>>;
+} as const;
 
 export type EventType = keyof typeof eventData;
 export type EventData<T extends EventType> = z.infer<(typeof eventData)[T]>;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { eventData, type EventType } from "./event.ts";
-import { isKnown } from "./known.ts";
+import { isKnown } from "./event-types.ts";
 import { lift, lifts, versionOf } from "./lift.ts";
 
 /**

@@ -135,6 +135,7 @@ export {
   type WireEvent,
   wireEvent,
 } from "./event.ts";
+export { endTypesOf, type EndOf, type EventAbout, isAbout, isEndOf, isKnown } from "./event-types.ts";
 export {
   type ActivityId,
   activityId,
@@ -205,7 +206,6 @@ export {
 } from "./input.ts";
 export { newId, ruleIdOf, sessionOfSetup, setupIdOf } from "./new-id.ts";
 export { type Problem, problem } from "./problem.ts";
-export { isKnown } from "./known.ts";
 export { lift, type Lift, type Lifts, lifts, versionOf } from "./lift.ts";
 export { type Delta, delta } from "./live.ts";
 export {
@@ -362,19 +362,19 @@ export {
   type Effort,
   effort,
 } from "./session.ts";
+export { type SessionState, sessionState, type WaitingOn } from "./state.ts";
 export {
   type ActivityState,
   activityTold,
+  type EndedQuestion,
   lineTold,
   noFacts,
-  type SessionState,
-  sessionState,
+  questionStateAfter,
   type StateFacts,
   stateFrom,
   takeIntoState,
   troubleTold,
-  type WaitingOn,
-} from "./state.ts";
+} from "./state-fold.ts";
 export {
   type ClosedShell,
   closedShell,

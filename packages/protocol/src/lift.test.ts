@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isKnown } from "./known.ts";
+import { isKnown } from "./event-types.ts";
 import { lift, type Lifts, versionOf } from "./lift.ts";
 
 /** A landing first told where it was in one text, then in two numbers, then in whole degrees as well. */

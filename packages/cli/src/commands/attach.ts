@@ -1,5 +1,6 @@
 import type { Client } from "@corral/client";
-import { isKnown, type SessionId, inputWords } from "@corral/protocol";
+import { type SessionId, inputWords } from "@corral/protocol";
+import { isEndOf, isKnown } from "@corral/protocol/event-types";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
@@ -66,7 +67,7 @@ async function watch(
       else {
         show.event(news.event);
         asking?.event(news.event);
-        if (news.event.type === "stream.erased" || news.event.type === "session.expired") {
+        if (isKnown(news.event) && isEndOf("session", news.event)) {
           world.err.write("the session is no more\n");
           return 0;
         }

@@ -13,6 +13,7 @@ import {
   setupIdOf,
   type WireEvent,
 } from "@corral/protocol";
+import { endTypesOf } from "@corral/protocol/event-types";
 import { resolve } from "node:path";
 import { brokenAdvice, entryLines, entryTable, reportLines } from "../audit-words.ts";
 import { defineCommand } from "../command.ts";
@@ -164,16 +165,7 @@ async function watch(
   return 0;
 }
 
-const ends = [
-  "call.settled",
-  "call.failed",
-  "call.declined",
-  "call.interrupted",
-  "call.unknown",
-  "shell.command-ended",
-  "shell.command-unknown",
-  "setup.ended",
-];
+const ends = endTypesOf("call", "command", "setup");
 
 /** Of those that the event tells something of. */
 function entriesOf({ type, stream, data }: WireEvent): readonly AuditEntry["id"][] {

@@ -1,5 +1,6 @@
 import type { Client } from "@corral/client";
-import { type CallId, callId, isKnown, type SessionId, type StoredEvent } from "@corral/protocol";
+import { type CallId, callId, type SessionId, type StoredEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";

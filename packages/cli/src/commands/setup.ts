@@ -1,5 +1,6 @@
 import type { WireEvent } from "@corral/protocol";
-import { isKnown } from "@corral/protocol";
+
+import { isKnown } from "@corral/protocol/event-types";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";

@@ -1,4 +1,5 @@
-import { isKnown, type SessionId, type SessionView, todoLines, usualAgent, type WireEvent } from "@corral/protocol";
+import { type SessionId, type SessionView, todoLines, usualAgent, type WireEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import type { Client } from "@corral/client";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";

@@ -1,5 +1,6 @@
 import type { Client, SessionId } from "@corral/client";
-import { isKnown, newId, type WireEvent } from "@corral/protocol";
+import { newId, type WireEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import { answerWords } from "@corral/protocol";
 import { questionLines } from "../question-words.ts";
 import { bold, shown } from "../terminal.ts";

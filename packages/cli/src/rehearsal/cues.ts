@@ -102,6 +102,7 @@ class Listening {
       case "question.cancelled":
         return this.#answered(data.id, { cancelled: data.reason });
       default:
+      // Other events are not a person's doing.
     }
   }
 

@@ -1,9 +1,11 @@
-import type { CallId, EventData, NewEvent, QuestionId, StoredEvent, TurnId } from "@corral/protocol";
+import type { CallId, EventAbout, EventData, NewEvent, QuestionId, StoredEvent, TurnId } from "@corral/protocol";
+import { isAbout } from "@corral/protocol/event-types";
 import { IdNames, steadied } from "./varying.ts";
 
 /**
  * A session as far as another one can do the same: each fact by where it belongs, so that what ran side by side may have ended in any
- * order. Of every event that tells what was done, all is in it but what is left out here by name.
+ * order. Of every event that tells what was done, all is in it but what is left out here by name. It reads the events and not the
+ * transcript, which leaves out what people do not read.
  */
 export interface Performance {
   readonly turns: number;
@@ -44,7 +46,11 @@ class Watching {
   #before: unknown[] = [];
   readonly #trees: string[] = [];
 
-  hear({ type, data }: NewEvent): void {
+  hear(told: NewEvent): void {
+    if (isAbout("call", told)) return this.#hearCall(told);
+    if (isAbout("question", told)) return this.#hearQuestion(told);
+    if (isAbout("turn", told)) return this.#hearTurn(told);
+    const { type, data } = told;
     switch (type) {
       case "session.created": {
         // `fork` and `base` say how the files came to be what they were; the first tree says what they were.
@@ -74,17 +80,17 @@ class Watching {
         return void this.#before.push({ ends: data.outcome, error: data.error });
       case "snapshot.taken":
         return void this.#trees.push(data.tree);
+      default:
+      // Other events are of this time and this machine, or repeat what these tell.
+    }
+  }
+
+  #hearTurn({ type, data }: EventAbout<"turn", NewEvent>): void {
+    switch (type) {
       case "turn.prepared":
         this.#turns.push({ id: data.id, before: this.#before, failures: [], said: [], calls: [], end: {} });
         this.#before = [];
         return;
-      default:
-        this.#hearTurn({ type, data } as NewEvent);
-    }
-  }
-
-  #hearTurn({ type, data }: NewEvent): void {
-    switch (type) {
       case "turn.dispatched":
         // What a crash cut off was said to nobody.
         this.#turn(data.id).said = [];
@@ -97,6 +103,11 @@ class Watching {
         return void Object.assign(this.#turn(data.id).end, { finish: data.finish, usage: data.usage });
       case "turn.settled":
         return void Object.assign(this.#turn(data.id).end, { outcome: data.outcome });
+    }
+  }
+
+  #hearCall({ type, data }: EventAbout<"call", NewEvent>): void {
+    switch (type) {
       case "call.requested": {
         const { tool, arguments: given, malformed, providerCallId } = data;
         const call = {
@@ -122,12 +133,10 @@ class Watching {
         return void Object.assign(this.#call(data.id).end, { unknown: data.reason });
       case "call.decided":
         return void Object.assign(this.#call(data.id).end, { decided: data.decision });
-      default:
-        this.#hearQuestion({ type, data } as NewEvent);
     }
   }
 
-  #hearQuestion({ type, data }: NewEvent): void {
+  #hearQuestion({ type, data }: EventAbout<"question", NewEvent>): void {
     switch (type) {
       case "question.asked":
         this.#asked.set(data.id, { about: data, end: undefined });
@@ -140,7 +149,6 @@ class Watching {
         return this.#questionEnds(data.id, "expired");
       case "question.cancelled":
         return this.#questionEnds(data.id, { cancelled: data.reason });
-      default:
     }
   }
 

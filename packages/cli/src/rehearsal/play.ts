@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BodyOf, Client } from "@corral/client";
-import { isKnown, newId, type RehearsalScript, type SessionId, type StoredEvent } from "@corral/protocol";
+import { newId, type RehearsalScript, type SessionId, type StoredEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 import { UsageError } from "../flags.ts";
 import { persistently } from "../resume.ts";
 import type { World } from "../world.ts";
@@ -157,6 +158,7 @@ class Prompter {
       case "activity.settled":
         return turn >= this.#cues.turns || !(await this.#say());
       default:
+        // Nothing is said or answered at other events.
         return false;
     }
   }

@@ -1,5 +1,6 @@
 import type { Client } from "@corral/client";
-import { isKnown, type SessionId, type StoredEvent } from "@corral/protocol";
+import type { SessionId, StoredEvent } from "@corral/protocol";
+import { isKnown } from "@corral/protocol/event-types";
 
 /** What a session's stream holds. `isWhole`: nothing of it was trimmed. */
 export interface SessionEvents {

@@ -1,4 +1,12 @@
-import type { ArtifactId, ArtifactKind, ArtifactView, CallId, LeftOut, StoredEvent } from "@corral/protocol";
+import {
+  type ArtifactId,
+  type ArtifactKind,
+  type ArtifactView,
+  type CallId,
+  isAbout,
+  type LeftOut,
+  type StoredEvent,
+} from "@corral/protocol";
 import type { Change, Projection, Row } from "../log/index.ts";
 import type { Digest } from "../storage/index.ts";
 import type { ArtifactOwner } from "./port.ts";
@@ -27,6 +35,8 @@ const artifacts: Projection = {
 export const artifactProjections: readonly Projection[] = [artifacts];
 
 function changes(stored: StoredEvent): readonly Change[] {
+  if (stored.type === "session.expired") return (stored.data.artifacts ?? []).map((key) => ({ key, delete: true }));
+  if (!isAbout("artifact", stored)) return [];
   switch (stored.type) {
     case "artifact.announced": {
       const { id, name, kind, callId = null } = stored.data;
@@ -40,10 +50,6 @@ function changes(stored: StoredEvent): readonly Change[] {
     }
     case "artifact.expired":
       return [{ key: stored.data.id, set: { state: "expired", digest: null } }];
-    case "session.expired":
-      return (stored.data.artifacts ?? []).map((key) => ({ key, delete: true }));
-    default:
-      return [];
   }
 }
 

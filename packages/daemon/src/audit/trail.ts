@@ -3,6 +3,8 @@ import {
   type AuditDiff,
   type AuditEntry,
   type AuditWhere,
+  type EventAbout,
+  isAbout,
   type QuestionId,
   type SessionId,
   setupIdOf,
@@ -83,9 +85,28 @@ export class Trail {
         return this.#hear(stored.data.activityId, this.#speakers.get(stored.data.id));
       case "turn.prepared":
         return void this.#turns.set(stored.data.id, stored.data.activityId);
+      case "setup.started":
+        return this.#setUp(stored);
       case "setup.decided":
         this.#setupOnWordOf = [stored.actor];
         return;
+      case "setup.ended": {
+        const { exitCode, outcome } = stored.data;
+        this.#setup = entryIdOf(stored);
+        return this.#end(this.#setup, stored, {
+          outcome: outcome === "cancelled" ? "interrupted" : "ended",
+          ...(exitCode === undefined ? {} : { exitCode }),
+        });
+      }
+      case "question.asked":
+        if (stored.data.about.kind === "approval") this.#approvals.set(stored.data.id, stored.data.about.callId);
+        return;
+      case "question.answered": {
+        const known = this.#known.get(this.#approvals.get(stored.data.id) ?? "");
+        if (known !== undefined && !known.onWordOf.includes(stored.actor))
+          this.#note(known.id, stored, { onWordOf: [...known.onWordOf, stored.actor] });
+        return;
+      }
       case "snapshot.taken":
         return this.#picture(stored);
       case "snapshot.unchanged":
@@ -99,12 +120,14 @@ export class Trail {
       case "stream.erased":
         return this.#forget();
       default:
-        return this.#follow(stored);
+        if (isAbout("call", stored)) this.#call(stored);
+        else if (isAbout("command", stored)) this.#command(stored);
+        // Other events tell nothing of what was run, where and on whose word.
+        return;
     }
   }
 
-  /** What becomes of calls and commands. */
-  #follow(stored: StoredEvent): void {
+  #call(stored: EventAbout<"call">): void {
     const time = stored.approximateCreationTime;
     switch (stored.type) {
       case "call.requested":
@@ -126,15 +149,6 @@ export class Trail {
         return this.#end(stored.data.id, stored, { outcome: "failed", reason: stored.data.error.message });
       case "call.declined":
         return this.#end(stored.data.id, stored, { outcome: "declined", reason: stored.data.reason });
-      case "question.asked":
-        if (stored.data.about.kind === "approval") this.#approvals.set(stored.data.id, stored.data.about.callId);
-        return;
-      case "question.answered": {
-        const known = this.#known.get(this.#approvals.get(stored.data.id) ?? "");
-        if (known !== undefined && !known.onWordOf.includes(stored.actor))
-          this.#note(known.id, stored, { onWordOf: [...known.onWordOf, stored.actor] });
-        return;
-      }
       case "call.interrupted":
         return this.#end(stored.data.id, stored, { outcome: "interrupted", ...resultFacts(stored.data.result) });
       case "call.unknown":
@@ -144,16 +158,11 @@ export class Trail {
         if (known === undefined || stored.data.decision !== "retry") return;
         return this.#note(known.id, stored, { outcome: "waiting", onWordOf: [...known.onWordOf, stored.actor] });
       }
-      case "setup.started":
-        return this.#setUp(stored);
-      case "setup.ended": {
-        const { exitCode, outcome } = stored.data;
-        this.#setup = entryIdOf(stored);
-        return this.#end(this.#setup, stored, {
-          outcome: outcome === "cancelled" ? "interrupted" : "ended",
-          ...(exitCode === undefined ? {} : { exitCode }),
-        });
-      }
+    }
+  }
+
+  #command(stored: EventAbout<"command">): void {
+    switch (stored.type) {
       case "shell.command-started":
         return this.#start(stored);
       case "shell.command-ended": {
@@ -162,8 +171,6 @@ export class Trail {
       }
       case "shell.command-unknown":
         return this.#end(stored.data.id, stored, { outcome: "unknown", reason: stored.data.reason });
-      default:
-        return;
     }
   }
 
@@ -299,6 +306,7 @@ export function beginsIn(stored: StoredEvent): EntryId | undefined {
     case "shell.command-started":
       return stored.data.id;
     default:
+      // Only these begin an entry.
       return undefined;
   }
 }

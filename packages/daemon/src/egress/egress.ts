@@ -6,6 +6,8 @@ import {
   CorralError,
   environmentState,
   environmentWish,
+  isAbout,
+  isEndOf,
   networkContact,
   type NetworkView,
   type SessionId,
@@ -110,10 +112,10 @@ export function openEgress(parts: EgressParts): Egress {
   let closed = false;
   let rootFd: number | undefined;
   const unlisten = log.onCommit((events) => {
-    for (const { type, stream } of events) {
-      if (type.startsWith("config.") || type.startsWith("project.")) lists.clear();
-      if (endings.has(type)) background(letGo(stream as Place));
-      if (type === "environment.opened") releaseOfRun(stream as Place);
+    for (const each of events) {
+      if (isAbout("config", each) || isAbout("project", each)) lists.clear();
+      if (isEndOf("environment", each) || isEndOf("session", each)) background(letGo(each.stream as Place));
+      if (each.type === "environment.opened") releaseOfRun(each.stream as Place);
     }
   });
 
@@ -318,5 +320,3 @@ export function openEgress(parts: EgressParts): Egress {
 function placeOf(place: Place): Pick<NetworkView["contacts"][number], "session" | "shell"> {
   return isShell(place) ? { shell: place } : { session: place };
 }
-
-const endings: ReadonlySet<string> = new Set(["environment.closed", "session.expired", "stream.erased"]);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CorralError, event, type Id, type IdKind, newId, type StoredEvent } from "@corral/protocol";
+import { CorralError, event, type Id, type IdKind, isAbout, newId, type StoredEvent } from "@corral/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { By, Change, Log, Projection } from "../log/index.ts";
 import type { Principal } from "../routing/index.ts";
@@ -34,6 +34,7 @@ export const requestProjections: readonly Projection[] = [
 ];
 
 function changes(stored: StoredEvent): readonly Change[] {
+  if (!isAbout("request", stored)) return [];
   switch (stored.type) {
     case "request.begun": {
       const { key, body, tail, forgets } = stored.data;
@@ -42,8 +43,6 @@ function changes(stored: StoredEvent): readonly Change[] {
     }
     case "request.answered":
       return [{ key: stored.data.key, set: { status: stored.data.status, answer: stored.data.answer } }];
-    default:
-      return [];
   }
 }
 

@@ -11,7 +11,7 @@
  * 4. What waits is bounded: a flood is handed out at once instead of being gathered. The lane keeps nothing for a
  *    subscriber; one that is slow is its own to drop.
  */
-import { type Delta, isKnown, type SessionId, type StoredEvent } from "@corral/protocol";
+import { type Delta, isEndOf, isKnown, type SessionId, type StoredEvent } from "@corral/protocol";
 import { Listeners } from "./listeners.ts";
 import type { LiveLane, Log } from "./port.ts";
 
@@ -145,18 +145,14 @@ export class CommitClosedLane implements LiveLane {
 
 /** Which parts an event ends; a stream of a session is named by the session's id. */
 function endedBy(event: StoredEvent): ((delta: Delta) => boolean) | undefined {
+  if (isEndOf("call", event)) {
+    const { id } = event.data;
+    return (delta) => delta.part === id;
+  }
   switch (event.type) {
     case "turn.said": {
       const { part } = event.data;
       return (delta) => delta.part === part;
-    }
-    case "call.settled":
-    case "call.failed":
-    case "call.declined":
-    case "call.interrupted":
-    case "call.unknown": {
-      const { id } = event.data;
-      return (delta) => delta.part === id;
     }
     // A new attempt says everything anew, under new parts.
     case "turn.dispatched":
@@ -166,6 +162,7 @@ function endedBy(event: StoredEvent): ((delta: Delta) => boolean) | undefined {
     case "stream.erased":
       return (delta) => delta.session === event.stream;
     default:
+      // Other events close nothing that grows.
       return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { EventData, ModelFacts, ModelSource } from "@corral/protocol";
+import { type EventData, isAbout, type ModelFacts, type ModelSource } from "@corral/protocol";
 import type { Projection, Row } from "../log/index.ts";
 
 /** Models that are not built in, or are other than built in. */
@@ -7,14 +7,13 @@ const models: Projection = {
   columns: { facts: "text", source: "text" },
   version: 1,
   changes(event) {
+    if (!isAbout("model", event)) return [];
     switch (event.type) {
       case "model.added":
       case "model.changed":
         return [{ key: event.data.name, set: columnsOf(event.data) }];
       case "model.removed":
         return [{ key: event.data.name, delete: true }];
-      default:
-        return [];
     }
   },
 };

@@ -16,6 +16,7 @@ const projects: Projection = {
       case "project.forgotten":
         return [{ key: stored.data.id, set: { forgotten: 1 } }];
       default:
+        // Other events do not touch this table.
         return [];
     }
   },
@@ -37,6 +38,7 @@ const projectPaths: Projection = {
           { key: stored.data.path, set: { id: stored.data.id } },
         ];
       default:
+        // Other events do not touch this table.
         return [];
     }
   },

@@ -1,6 +1,8 @@
 import {
   type AskedQuestion,
+  isEndOf,
   type ProjectId,
+  questionStateAfter,
   type QuestionState,
   type QuestionView,
   type SessionId,
@@ -35,11 +37,10 @@ export const questionProjections: readonly Projection[] = [questions];
 function questionChanges(stored: StoredEvent): readonly Change[] {
   if (stored.type === "session.expired") return [{ deleteAll: true }];
   if (stored.type === "question.asked") return [asked(stored.data, stored)];
-  const ended = endOf(stored);
-  if (ended === undefined) return [];
+  if (!isEndOf("question", stored)) return [];
+  const ended = questionStateAfter(stored);
   const answerId = stored.type === "question.answered" ? (stored.data.answerId ?? null) : null;
-  const { state, id } = { ...ended, id: (stored.data as { readonly id: string }).id };
-  return [{ key: id, set: { state, ended: JSON.stringify(ended), answer_id: answerId } }];
+  return [{ key: stored.data.id, set: { state: ended.state, ended: JSON.stringify(ended), answer_id: answerId } }];
 }
 
 function asked(data: AskedQuestion, { stream, seq, approximateCreationTime }: StoredEvent): Change {
@@ -47,22 +48,6 @@ function asked(data: AskedQuestion, { stream, seq, approximateCreationTime }: St
   const deadline = data.timeLimitMs === undefined ? null : Date.parse(approximateCreationTime) + data.timeLimitMs;
   const state = { state: "open", ended: null, answer_id: null };
   return { key: data.id, set: { ...begun, asked_at: approximateCreationTime, deadline, ...state } };
-}
-
-function endOf(stored: StoredEvent): Exclude<QuestionState, { state: "open" }> | undefined {
-  const { actor: by, approximateCreationTime: at } = stored;
-  switch (stored.type) {
-    case "question.answered":
-      return { state: "answered", answer: stored.data.answer, by, at };
-    case "question.defaulted":
-      return { state: "defaulted", answer: stored.data.answer, at };
-    case "question.expired":
-      return { state: "expired", at };
-    case "question.cancelled":
-      return { state: "cancelled", reason: stored.data.reason, by, at };
-    default:
-      return undefined;
-  }
 }
 
 /** A row in words. `isOpen`: it may still be answered. */

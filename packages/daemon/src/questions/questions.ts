@@ -5,6 +5,7 @@ import {
   type AskedQuestion,
   CorralError,
   event,
+  isEndOf,
   type NewEvent,
   newId,
   type ProjectId,
@@ -140,17 +141,15 @@ export function openQuestions({ log, onDefect, onAnswer, now = Date.now }: Quest
   };
 
   function notice(stored: StoredEvent): void {
+    if (isEndOf("question", stored)) {
+      deadlines.forget(stored.data.id);
+      return waiters.get(stored.data.id)?.();
+    }
     switch (stored.type) {
       case "question.asked": {
         const { id, timeLimitMs } = stored.data;
         return watch(id, timeLimitMs === undefined ? null : Date.parse(stored.approximateCreationTime) + timeLimitMs);
       }
-      case "question.answered":
-      case "question.defaulted":
-      case "question.expired":
-      case "question.cancelled":
-        deadlines.forget(stored.data.id);
-        return waiters.get(stored.data.id)?.();
       case "activity.interrupt-requested":
         if (stored.data.at === "boundary") return;
         return background(cancelAll(stored, interrupted, () => true));
@@ -159,6 +158,7 @@ export function openQuestions({ log, onDefect, onAnswer, now = Date.now }: Quest
         return background(cancelAll(stored, activityOver, (row) => row["activity"] === id));
       }
       default:
+      // Other events neither ask nor end a question.
     }
   }
 

@@ -2,8 +2,9 @@ import {
   type ActivityState,
   CorralError,
   type DaemonStatus,
-  event,
   type EnvironmentLimits,
+  event,
+  isEndOf,
   type NewEvent,
   type PlaceInLine,
   type ProjectId,
@@ -191,6 +192,13 @@ export function openForeman({ log, host, sessions, onDefect, ...options }: Forem
   };
 
   function notice(stored: StoredEvent): void {
+    if (isEndOf("question", stored)) return tell(stored.stream as SessionId, stored);
+    if (isEndOf("session", stored)) {
+      const post = posts.get(stored.stream as SessionId);
+      if (post === undefined) return;
+      post.removed = true;
+      return tell(stored.stream as SessionId, stored);
+    }
     switch (stored.type) {
       case "input.admitted":
       case "input.flipped":
@@ -201,10 +209,6 @@ export function openForeman({ log, host, sessions, onDefect, ...options }: Forem
       case "activity.interrupt-requested":
       case "call.decided":
       case "activity.resumed":
-      case "question.answered":
-      case "question.defaulted":
-      case "question.expired":
-      case "question.cancelled":
         return tell(stored.stream as SessionId, stored);
       case "setup.decided":
       case "environment.closed":
@@ -221,13 +225,6 @@ export function openForeman({ log, host, sessions, onDefect, ...options }: Forem
         if (stored.actor !== agentOf(stored.stream) && posts.has(stored.stream as SessionId))
           tell(stored.stream as SessionId, stored);
         return;
-      case "session.expired":
-      case "stream.erased": {
-        const post = posts.get(stored.stream as SessionId);
-        if (post === undefined) return;
-        post.removed = true;
-        return tell(stored.stream as SessionId, stored);
-      }
       case "turn.settled":
       case "activity.settled": {
         const post = posts.get(stored.stream as SessionId);
@@ -235,6 +232,7 @@ export function openForeman({ log, host, sessions, onDefect, ...options }: Forem
         return;
       }
       default:
+      // A run records the other events itself, or does not need them.
     }
   }
 

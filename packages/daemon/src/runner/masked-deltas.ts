@@ -1,4 +1,4 @@
-import type { Delta, NewEvent } from "@corral/protocol";
+import { type Delta, isEndOf, type NewEvent } from "@corral/protocol";
 import type { Secrets, Stream } from "../secrets/index.ts";
 
 /**
@@ -28,21 +28,18 @@ export class MaskedDeltas {
   }
 
   /** What is left of the parts that an event ends. */
-  endedBy({ type, data }: NewEvent): readonly Delta[] {
+  endedBy(told: NewEvent): readonly Delta[] {
     if (this.#open.size === 0) return [];
-    switch (type) {
+    if (isEndOf("call", told)) return this.#close(({ part }) => part === told.data.id);
+    switch (told.type) {
       case "turn.said":
-        return this.#close(({ part }) => part === data.part);
+        return this.#close(({ part }) => part === told.data.part);
       case "turn.settled":
         return this.#close(({ kind }) => kind === "text" || kind === "reasoning");
-      case "call.settled":
-      case "call.failed":
-      case "call.interrupted":
-      case "call.unknown":
-        return this.#close(({ part }) => part === data.id);
       case "activity.settled":
         return this.#close(() => true);
       default:
+        // Other events close nothing that grows.
         return [];
     }
   }

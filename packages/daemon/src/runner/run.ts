@@ -1,4 +1,4 @@
-import { type ActivityId, CorralError, event, type StoredEvent, usualKind } from "@corral/protocol";
+import { type ActivityId, CorralError, event, isEndOf, usualKind } from "@corral/protocol";
 import { type AgentKinds, RunOver } from "../kinds/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import type { EnvironmentDrivers } from "../environments/index.ts";
@@ -55,7 +55,8 @@ export function startRun(
   return {
     wake: () => bell.ring(),
     tell: (told) => {
-      if (isRemoval(told)) return bell.dismiss();
+      // There is no session to run any more, and nothing is taken from it.
+      if (isEndOf("session", told)) return bell.dismiss();
       desk.hear(told);
       if (told.type === "setup.decided" && told.data.decision === "cancel") desk.surroundings.cancelSetup();
       bell.ring();
@@ -211,11 +212,6 @@ async function settle(desk: SessionDesk, settled: ReturnType<typeof event>): Pro
   await desk.surroundings.look().catch(() => undefined);
   desk.record(settled);
   return true;
-}
-
-/** There is no session to run any more, and nothing is taken from it. */
-function isRemoval({ type }: StoredEvent): boolean {
-  return type === "session.expired" || type === "stream.erased";
 }
 
 function lost(error: unknown): RunEnd {

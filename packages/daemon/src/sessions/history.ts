@@ -3,9 +3,12 @@ import {
   type ArtifactId,
   artifactOf,
   type EnvironmentState,
+  type EventAbout,
   type EventData,
   type InputId,
   type InputView,
+  isAbout,
+  isEndOf,
   type NewEvent,
   type TerminalId,
   type ToolOffer,
@@ -114,53 +117,78 @@ export function foldHistory(events: Iterable<NewEvent>): History {
   return history;
 }
 
-export function applyEvent(history: History, { type, data }: NewEvent): void {
-  switch (type) {
+export function applyEvent(history: History, told: NewEvent): void {
+  if (isAbout("input", told)) return applyInputEvent(history, told);
+  if (isAbout("artifact", told)) return applyArtifactEvent(history, told);
+  if (isAbout("setup", told)) return applySetupEvent(history, told);
+  if (isAbout("activity", told)) return applyActivityEvent(history, told);
+  switch (told.type) {
     case "session.created":
-      history.settings = data;
+      history.settings = told.data;
       return;
     case "workspace.prepared":
+      return prepared(history, told.data);
     case "workspace.discarded":
     case "workspace.cleared":
-    case "setup.started":
-    case "setup.ended":
-    case "setup.decided":
-      applyWorkspaceEvent(history, { type, data } as NewEvent);
+      history.workspace = undefined;
+      history.leftAt = told.type === "workspace.cleared" && told.data.commit !== "" ? told.data.commit : undefined;
       return;
     case "environment.opened":
-      history.environment = data.state;
+      history.environment = told.data.state;
       return;
     case "environment.closed":
-      if (history.environment?.id !== data.id) return;
+      if (history.environment?.id !== told.data.id) return;
       history.environment = undefined;
       for (const entry of history.entries)
         for (const call of entry.kind === "turn" ? entry.calls : []) call.environmentClosed ||= call.attempt > 0;
       return;
     case "terminal.opened":
-      history.terminals.add(data.id);
+      history.terminals.add(told.data.id);
       return;
     case "terminal.closed":
-      history.terminals.delete(data.id);
+      history.terminals.delete(told.data.id);
       return;
     case "context.set":
-      history.context = { system: data.system, topics: new Map(Object.entries(data.topics)) };
+      history.context = { system: told.data.system, topics: new Map(Object.entries(told.data.topics)) };
       return;
     case "context.told":
-      history.context?.topics.set(data.topic, data.version);
-      history.entries.push({ kind: "told", topic: data.topic, text: data.text });
+      history.context?.topics.set(told.data.topic, told.data.version);
+      history.entries.push({ kind: "told", topic: told.data.topic, text: told.data.text });
       return;
     case "tools.offered":
-      history.offers = data.tools;
+      history.offers = told.data.tools;
       return;
+    default:
+      // Calls, questions and turns are of the activity; no other event tells what comes next.
+      if (history.activity !== undefined) applyToActivity(history, history.activity, told);
+  }
+}
+
+function applyInputEvent(history: History, { type, data }: EventAbout<"input", NewEvent>): void {
+  switch (type) {
     case "input.admitted":
       history.inbox.set(data.id, data);
       return;
     case "input.edited":
       history.inbox.set(data.id, { attachments: [], ...history.inbox.get(data.id), text: data.text });
       return;
+    case "input.flipped":
+    case "input.advanced":
+      // When it is promoted is for the inbox to say.
+      return;
     case "input.cancelled":
       history.inbox.delete(data.id);
       return;
+    case "input.promoted":
+      history.entries.push(inputEntry(history.inbox.get(data.id) ?? { text: "", attachments: [] }));
+      history.inbox.delete(data.id);
+      heard(history);
+      return;
+  }
+}
+
+function applyArtifactEvent(history: History, { type, data }: EventAbout<"artifact", NewEvent>): void {
+  switch (type) {
     case "artifact.announced":
       if (data.kind === "image" || data.kind === "attachment")
         history.files.set(data.id, { url: data.url, digest: undefined });
@@ -173,13 +201,6 @@ export function applyEvent(history: History, { type, data }: NewEvent): void {
     case "artifact.expired":
       history.files.delete(data.id);
       return;
-    case "input.promoted":
-      history.entries.push(inputEntry(history.inbox.get(data.id) ?? { text: "", attachments: [] }));
-      history.inbox.delete(data.id);
-      heard(history);
-      return;
-    default:
-      applyActivityEvent(history, { type, data } as NewEvent);
   }
 }
 
@@ -191,78 +212,73 @@ function inputEntry(input: Pick<InputView, "text" | "attachments">): Entry {
   return { kind: "input", text: wordsOf(input), ...(attached.length === 0 ? {} : { attached }) };
 }
 
-function applyWorkspaceEvent(history: History, { type, data }: NewEvent): void {
-  const { setup } = history;
+function prepared(history: History, data: EventData<"workspace.prepared">): void {
+  const wanted = data.way === "in place" ? undefined : history.settings?.setup;
+  // One that is prepared, or restored, a second time under the same name is set up already.
+  if (history.workspace === undefined && wanted !== undefined)
+    history.setup = { ...wanted, state: "due", attempt: history.setup?.attempt ?? 0, cancelRequested: false };
+  history.workspace = data;
+}
+
+function applySetupEvent({ setup }: History, { type, data }: EventAbout<"setup", NewEvent>): void {
+  if (setup === undefined) return;
   switch (type) {
-    case "workspace.prepared": {
-      const wanted = data.way === "in place" ? undefined : history.settings?.setup;
-      // One that is prepared, or restored, a second time under the same name is set up already.
-      if (history.workspace === undefined && wanted !== undefined)
-        history.setup = { ...wanted, state: "due", attempt: setup?.attempt ?? 0, cancelRequested: false };
-      history.workspace = data;
-      return;
-    }
-    case "workspace.discarded":
-    case "workspace.cleared":
-      history.workspace = undefined;
-      history.leftAt = type === "workspace.cleared" && data.commit !== "" ? data.commit : undefined;
-      return;
     case "setup.started":
-      if (setup !== undefined)
-        Object.assign(setup, { state: "running", attempt: data.attempt, cancelRequested: false });
+      Object.assign(setup, { state: "running", attempt: data.attempt, cancelRequested: false });
       return;
     case "setup.ended":
-      if (setup !== undefined)
-        Object.assign(setup, { state: data.outcome === "cancelled" ? "due" : data.outcome, cancelRequested: false });
+      Object.assign(setup, { state: data.outcome === "cancelled" ? "due" : data.outcome, cancelRequested: false });
       return;
     case "setup.decided":
-      if (setup === undefined) return;
       if (data.decision === "cancel") setup.cancelRequested = setup.state === "running";
       else setup.state = data.decision === "again" ? "due" : "skipped";
       return;
-    default:
   }
 }
 
-function applyActivityEvent(history: History, { type, data }: NewEvent): void {
-  const activity = history.activity;
+function applyActivityEvent(history: History, { type, data }: EventAbout<"activity", NewEvent>): void {
+  if (type === "activity.opened") {
+    history.activity = newActivity(data.id);
+    if (data.continued === undefined) return;
+    if (!isUnanswered(history.entries)) history.entries.push({ kind: "told", topic: "continue", text: askedToGoOn });
+    history.activity.unanswered = true;
+    return;
+  }
+  const { activity } = history;
+  if (activity?.id !== data.id) return;
   switch (type) {
-    case "activity.opened":
-      history.activity = newActivity(data.id);
-      if (data.continued === undefined) return;
-      if (!isUnanswered(history.entries)) history.entries.push({ kind: "told", topic: "continue", text: askedToGoOn });
-      history.activity.unanswered = true;
-      return;
     case "activity.interrupt-requested":
-      if (activity?.id !== data.id) return;
       activity.endRequested = true;
       activity.interruptRequested ||= data.at !== "boundary";
       return;
+    case "activity.recovering":
+      // The record says by itself where to go on.
+      return;
     case "activity.waiting":
-      if (activity?.id === data.id) activity.waitingOn = data.on;
+      activity.waitingOn = data.on;
       return;
     case "activity.resumed":
-      if (activity?.id !== data.id) return;
       if (activity.waitingOn === "continue") activity.turns = 0;
       activity.waitingOn = undefined;
       return;
     case "activity.settled":
-      if (activity?.id === data.id) history.activity = undefined;
+      history.activity = undefined;
       return;
-    case "turn.prepared": {
-      if (activity === undefined) return;
-      const turn = newTurn(data, history.offers);
-      activity.turn = turn;
-      activity.turns += 1;
-      activity.unanswered = false;
-      history.entries.push(turn);
-      return;
-    }
-    default:
-      if (activity?.turn === undefined) return;
-      applyTurnEvent(activity.turn, { type, data } as NewEvent);
-      if (type === "turn.settled") settleTurn(activity, activity.turn);
   }
+}
+
+function applyToActivity(history: History, activity: OpenActivity, told: NewEvent): void {
+  if (told.type === "turn.prepared") {
+    const turn = newTurn(told.data, history.offers);
+    activity.turn = turn;
+    activity.turns += 1;
+    activity.unanswered = false;
+    history.entries.push(turn);
+    return;
+  }
+  if (activity.turn === undefined) return;
+  applyTurnEvent(activity.turn, told);
+  if (isEndOf("turn", told)) settleTurn(activity, activity.turn);
 }
 
 /** What the model reads where nothing new was said: providers take no conversation that ends with its own words. */

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import {
   activityTold,
   type AdmitInput,
+  isAbout,
+  isEndOf,
   lineTold,
   type StoredEvent,
   troubleTold,
@@ -80,6 +82,7 @@ const unknownCalls: Projection = {
       case "session.expired":
         return [{ deleteAll: true }];
       default:
+        // Other events do not touch this table.
         return [];
     }
   },
@@ -95,19 +98,16 @@ const openQuestions: Projection = {
   columns: { session: "text" },
   indexes: [["session"]],
   changes: (stored) => {
+    if (isEndOf("question", stored)) return [{ key: stored.data.id, delete: true }];
     switch (stored.type) {
       case "question.asked":
         return [{ key: stored.data.id, set: { session: stored.stream } }];
-      case "question.answered":
-      case "question.defaulted":
-      case "question.expired":
-      case "question.cancelled":
-        return [{ key: stored.data.id, delete: true }];
       case "activity.interrupt-requested":
         return stored.data.at === "boundary" ? [] : [{ deleteAll: true }];
       case "session.expired":
         return [{ deleteAll: true }];
       default:
+        // Other events do not touch this table.
         return [];
     }
   },
@@ -160,11 +160,10 @@ const environments: Projection = {
   version: 1,
   columns: { session: "text", state: "text" },
   changes: (stored) => {
-    if (stored.type === "environment.opened") {
-      const { state } = stored.data;
-      return [{ key: state.id, set: { session: stored.stream, state: JSON.stringify(state) } }];
-    }
-    return stored.type === "environment.closed" ? [{ key: stored.data.id, delete: true }] : [];
+    if (!isAbout("environment", stored)) return [];
+    if (isEndOf("environment", stored)) return [{ key: stored.data.id, delete: true }];
+    const { state } = stored.data;
+    return [{ key: state.id, set: { session: stored.stream, state: JSON.stringify(state) } }];
   },
 };
 
@@ -220,6 +219,7 @@ const wantedContinues: Projection = {
       case "session.expired":
         return [{ key, delete: true }];
       default:
+        // Other events do not touch this table.
         return [];
     }
   },
@@ -301,6 +301,7 @@ function ownColumns(stored: StoredEvent): Record<string, string | number | null>
     case "queue.resumed":
       return { parked_by_person: null, parked_by_interrupt: null };
     default:
+      // Other events do not touch these columns.
       return {};
   }
 }
@@ -309,6 +310,8 @@ function inputChanges(stored: StoredEvent): readonly Change[] {
   const change = (key: string, set: Record<string, string | number | null>): Change[] => [
     { key, set: { ...set, version: stored.seq } },
   ];
+  if (stored.type === "session.expired") return stored.data.inputs.map((key) => ({ key, delete: true }));
+  if (!isAbout("input", stored)) return [];
   switch (stored.type) {
     case "input.admitted": {
       const { id, text, attachments, delivery } = stored.data;
@@ -327,10 +330,6 @@ function inputChanges(stored: StoredEvent): readonly Change[] {
       return change(stored.data.id, { place: -stored.seq });
     case "input.promoted":
       return change(stored.data.id, { state: "promoted", activity: stored.data.activityId });
-    case "session.expired":
-      return stored.data.inputs.map((key) => ({ key, delete: true }));
-    default:
-      return [];
   }
 }
 

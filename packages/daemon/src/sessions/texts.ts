@@ -28,6 +28,7 @@ export function textChanges(stored: StoredEvent): readonly Change[] {
     case "session.expired":
       return [{ deleteAll: true }];
     default:
+      // Other events do not touch this table.
       return [];
   }
 }

@@ -1,14 +1,16 @@
-import type {
-  AnswerGiven,
-  CallChange,
-  CallId,
-  EventData,
-  NewEvent,
-  PartId,
-  QuestionAbout,
-  QuestionId,
-  ToolOffer,
-  TurnId,
+import {
+  type AnswerGiven,
+  type CallChange,
+  type CallId,
+  type EventAbout,
+  type EventData,
+  isAbout,
+  type NewEvent,
+  type PartId,
+  type QuestionAbout,
+  type QuestionId,
+  type ToolOffer,
+  type TurnId,
 } from "@corral/protocol";
 
 /** One model request as its events tell it, with its reply and the calls of that reply. */
@@ -104,8 +106,18 @@ export function newTurn(data: EventData<"turn.prepared">, offers: Turn["offers"]
   };
 }
 
-export function applyTurnEvent(turn: Turn, { type, data }: NewEvent): void {
+/** Events of other subjects do not touch a turn. */
+export function applyTurnEvent(turn: Turn, told: NewEvent): void {
+  if (isAbout("call", told)) applyCallEvent(turn, told);
+  else if (isAbout("question", told)) applyQuestionEvent(turn, told);
+  else if (isAbout("turn", told)) applyOwnEvent(turn, told);
+}
+
+function applyOwnEvent(turn: Turn, { type, data }: EventAbout<"turn", NewEvent>): void {
   switch (type) {
+    case "turn.prepared":
+      // It was made from this one.
+      return;
     case "turn.dispatched":
       turn.attempt = data.attempt;
       turn.pauseMs = 0;
@@ -131,44 +143,18 @@ export function applyTurnEvent(turn: Turn, { type, data }: NewEvent): void {
     case "turn.settled":
       turn.outcome = data.outcome;
       return;
-    case "call.requested":
-      turn.calls.push({
-        id: data.id,
-        providerCallId: data.providerCallId,
-        tool: data.tool,
-        arguments: data.arguments,
-        malformed: data.malformed,
-        providerMetadata: data.providerMetadata,
-        attempt: 0,
-        reads: false,
-        changes: [],
-        beside: undefined,
-        environmentClosed: false,
-        retryDecided: false,
-        question: undefined,
-        end: undefined,
-      });
-      return;
-    case "question.asked": {
-      const { id, about } = data;
-      const call = !("callId" in about) ? undefined : turn.calls.find((each) => each.id === about.callId);
-      if (call !== undefined) call.question = { id, about, end: undefined };
-      return;
-    }
-    case "question.answered":
-    case "question.defaulted":
-    case "question.expired":
-    case "question.cancelled":
-      applyQuestionEnd(turn, { type, data } as NewEvent);
-      return;
-    default:
-      applyCallEvent(turn, { type, data } as NewEvent);
   }
 }
 
 /** The first end counts. */
-function applyQuestionEnd(turn: Turn, { type, data }: NewEvent): void {
-  const question = "id" in data ? turn.calls.find((each) => each.question?.id === data.id)?.question : undefined;
+function applyQuestionEvent(turn: Turn, { type, data }: EventAbout<"question", NewEvent>): void {
+  if (type === "question.asked") {
+    const { id, about } = data;
+    const call = "callId" in about ? turn.calls.find((each) => each.id === about.callId) : undefined;
+    if (call !== undefined) call.question = { id, about, end: undefined };
+    return;
+  }
+  const question = turn.calls.find((each) => each.question?.id === data.id)?.question;
   if (question === undefined || question.end !== undefined) return;
   switch (type) {
     case "question.answered":
@@ -183,12 +169,15 @@ function applyQuestionEnd(turn: Turn, { type, data }: NewEvent): void {
     case "question.cancelled":
       question.end = { kind: "cancelled", reason: data.reason };
       return;
-    default:
   }
 }
 
-function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
-  const call = "id" in data ? turn.calls.find((each) => each.id === data.id) : undefined;
+function applyCallEvent(turn: Turn, { type, data }: EventAbout<"call", NewEvent>): void {
+  if (type === "call.requested") {
+    turn.calls.push(newCall(data));
+    return;
+  }
+  const call = turn.calls.find((each) => each.id === data.id);
   if (call === undefined) return;
   switch (type) {
     case "call.started":
@@ -218,8 +207,26 @@ function applyCallEvent(turn: Turn, { type, data }: NewEvent): void {
       call.end = data.decision === "abandon" ? { kind: "failed", message: abandoned } : undefined;
       call.retryDecided = data.decision === "retry";
       return;
-    default:
   }
+}
+
+function newCall(data: EventData<"call.requested">): Turn["calls"][number] {
+  return {
+    id: data.id,
+    providerCallId: data.providerCallId,
+    tool: data.tool,
+    arguments: data.arguments,
+    malformed: data.malformed,
+    providerMetadata: data.providerMetadata,
+    attempt: 0,
+    reads: false,
+    changes: [],
+    beside: undefined,
+    environmentClosed: false,
+    retryDecided: false,
+    question: undefined,
+    end: undefined,
+  };
 }
 
 const abandoned = "Nobody knows how this call ended; the operator chose not to run it again.";

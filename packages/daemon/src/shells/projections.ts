@@ -1,4 +1,4 @@
-import type { StoredEvent } from "@corral/protocol";
+import { isAbout, type StoredEvent } from "@corral/protocol";
 import type { Change, Projection } from "../log/index.ts";
 
 /** `environment_state`: of the environment that is open as far as is known; null when none is. */
@@ -46,11 +46,13 @@ function shellChanges(stored: StoredEvent): readonly Change[] {
     case "shell.closed":
       return [{ key, set: { state: "closed" } }];
     default:
+      // Other events do not touch this table.
       return [];
   }
 }
 
 function commandChanges(stored: StoredEvent): readonly Change[] {
+  if (!isAbout("command", stored)) return [];
   switch (stored.type) {
     case "shell.command-started": {
       const { id, text, timeoutMs, environment } = stored.data;
@@ -63,7 +65,5 @@ function commandChanges(stored: StoredEvent): readonly Change[] {
     }
     case "shell.command-unknown":
       return [{ key: stored.data.id, set: { state: "unknown", reason: stored.data.reason } }];
-    default:
-      return [];
   }
 }

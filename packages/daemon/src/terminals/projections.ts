@@ -1,4 +1,4 @@
-import type { StoredEvent } from "@corral/protocol";
+import { isAbout, type StoredEvent } from "@corral/protocol";
 import type { Change, Projection } from "../log/index.ts";
 
 /** `place`: the shell or session whose environment it is in. */
@@ -17,12 +17,11 @@ const terminals: Projection = {
 export const terminalProjections: readonly Projection[] = [terminals];
 
 function terminalChanges(stored: StoredEvent): readonly Change[] {
+  if (!isAbout("terminal", stored)) return [];
   switch (stored.type) {
     case "terminal.opened":
       return [{ key: stored.data.id, set: { place: stored.stream, state: "open", closed: null, seq: stored.seq } }];
     case "terminal.closed":
       return [{ key: stored.data.id, set: { state: "closed", closed: JSON.stringify(stored.data) } }];
-    default:
-      return [];
   }
 }

@@ -30,6 +30,7 @@ function changes(stored: StoredEvent): readonly Change[] {
     case "token.revoked":
       return [{ key: stored.data.id, set: { revoked: 1 } }];
     default:
+      // Other events do not touch this table.
       return [];
   }
 }

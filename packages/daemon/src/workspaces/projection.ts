@@ -53,6 +53,7 @@ function changesOf(stored: StoredEvent): readonly Change[] {
     case "workspace.cleared":
       return set({ prepared: null, pending: 0 });
     default:
+      // Other events do not touch this table.
       return [];
   }
 }

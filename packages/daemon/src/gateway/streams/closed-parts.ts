@@ -1,4 +1,4 @@
-import type { StoredEvent } from "@corral/protocol";
+import { isEndOf, type StoredEvent } from "@corral/protocol";
 
 /**
  * The parts closed lately, so that a delta still on its way when its part's closing event went out
@@ -8,22 +8,10 @@ export class ClosedParts {
   readonly #parts = new Set<string>();
 
   note(event: StoredEvent): void {
-    switch (event.type) {
-      case "turn.said":
-        return this.#close(event.data.part);
-      case "call.started":
-        // A call may start again after it was lost.
-        this.#parts.delete(event.data.id);
-        return;
-      case "call.settled":
-      case "call.failed":
-      case "call.declined":
-      case "call.interrupted":
-      case "call.unknown":
-        return this.#close(event.data.id);
-      default:
-        return;
-    }
+    if (event.type === "turn.said") this.#close(event.data.part);
+    else if (isEndOf("call", event)) this.#close(event.data.id);
+    // A call may start again after it was lost.
+    else if (event.type === "call.started") this.#parts.delete(event.data.id);
   }
 
   has(part: string): boolean {

@@ -2,6 +2,7 @@ import {
   type ActivityState,
   type DaemonStatus,
   event,
+  isEndOf,
   type NewEvent,
   type PlaceInLine,
   type ProjectId,
@@ -129,6 +130,7 @@ export class Usher {
 
   notice(stored: StoredEvent): void {
     const session = stored.stream as SessionId;
+    if (isEndOf("session", stored)) return this.#forget(session);
     switch (stored.type) {
       case "activity.settled":
       case "activity.waiting":
@@ -147,10 +149,8 @@ export class Usher {
       case "session.archived":
       case "activity.interrupt-requested":
         return void this.#leaveIfDone(session);
-      case "session.expired":
-      case "stream.erased":
-        return this.#forget(session);
       default:
+      // Other events neither need a place nor give one back.
     }
   }
 

@@ -1,4 +1,11 @@
-import type { CallId, CommandId, NewEvent, StoredEvent, TerminalId } from "@corral/protocol";
+import {
+  type CallId,
+  type CommandId,
+  isEndOf,
+  type NewEvent,
+  type StoredEvent,
+  type TerminalId,
+} from "@corral/protocol";
 import type { By } from "../../log/index.ts";
 import { isShell, type Occupant } from "./occupant.ts";
 
@@ -27,7 +34,7 @@ export class Ends {
     const resting = new Map<Occupant, By>();
     for (const stored of commit) {
       const occupant = stored.stream as Occupant;
-      if (stored.type === "session.expired" || stored.type === "stream.erased") this.forget(occupant);
+      if (isEndOf("session", stored)) this.forget(occupant);
       const { traceId } = stored;
       if (this.#note(occupant, stored))
         resting.set(occupant, { actor: "corral", ...(traceId === undefined ? {} : { traceId }) });
@@ -64,35 +71,21 @@ export class Ends {
   }
 
   /** True: one has ended, and none runs any more. */
-  #note(occupant: Occupant, { type, data }: NewEvent): boolean {
-    switch (type) {
-      case "call.started":
-      case "shell.command-started":
-        if (data.reads !== true) this.#of(occupant).running.add(data.id);
-        return false;
-      case "call.settled":
-      case "call.failed":
-      case "call.declined":
-      case "call.interrupted":
-      case "call.unknown":
-      case "shell.command-ended":
-      case "shell.command-unknown": {
-        const known = this.#occupants.get(occupant);
-        if (known?.running.delete(data.id) !== true) return false;
-        known.ended.push(data.id);
-        return known.running.size === 0;
-      }
-      case "terminal.closed": {
-        if (!isShell(occupant)) return false;
-        const { running, ended } = this.#of(occupant);
-        ended.push(data.id);
-        return running.size === 0;
-      }
-      case "environment.closed":
-        return isShell(occupant) && (this.#occupants.get(occupant)?.running.size ?? 0) === 0;
-      default:
-        return false;
+  #note(occupant: Occupant, told: NewEvent): boolean {
+    if (startsWriting(told)) this.#of(occupant).running.add(told.data.id);
+    if (isEndOf("call", told) || isEndOf("command", told)) {
+      const known = this.#occupants.get(occupant);
+      if (known?.running.delete(told.data.id) !== true) return false;
+      known.ended.push(told.data.id);
+      return known.running.size === 0;
     }
+    if (!isShell(occupant)) return false;
+    if (isEndOf("terminal", told)) {
+      const { running, ended } = this.#of(occupant);
+      ended.push(told.data.id);
+      return running.size === 0;
+    }
+    return isEndOf("environment", told) && (this.#occupants.get(occupant)?.running.size ?? 0) === 0;
   }
 
   #rest(occupant: Occupant, by: By): void {
@@ -111,6 +104,8 @@ function isLook({ type, data }: NewEvent): boolean {
   return type === "snapshot.unchanged" || (type === "snapshot.taken" && data.reason !== "start");
 }
 
-function startsWriting({ type, data }: StoredEvent): boolean {
-  return (type === "call.started" || type === "shell.command-started") && data.reads !== true;
+type Start = Extract<NewEvent, { readonly type: "call.started" | "shell.command-started" }>;
+
+function startsWriting(told: NewEvent): told is Start {
+  return (told.type === "call.started" || told.type === "shell.command-started") && told.data.reads !== true;
 }
