@@ -6,28 +6,23 @@
 /** All that anyone else ever sees of the daemon, and only from tests and benchmarks. */
 export const testKit = "daemon/testing";
 
+/** What has no schemas comes alone: they take longer to load than a quick command takes. */
+const withoutSchemas = [
+  "protocol/error",
+  "protocol/event-types",
+  "protocol/new-id",
+  "protocol/state-fold",
+  "protocol/trace",
+  "protocol/words",
+];
+
 /** Packages enter each other by name. */
 export const packages: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
-  client: [
-    "protocol",
-    "protocol/error",
-    "protocol/event-types",
-    "protocol/new-id",
-    "protocol/routes",
-    "protocol/trace",
-  ],
-  // What has no schemas comes alone: they take longer to load than a quick command takes.
-  cli: [
-    "client",
-    "client/client",
-    "protocol",
-    "protocol/error",
-    "protocol/event-types",
-    "protocol/new-id",
-    "protocol/trace",
-  ],
-  dashboard: ["client", "protocol"],
+  client: ["protocol", "protocol/routes", ...withoutSchemas],
+  cli: ["client", "client/client", "client/transcript", "protocol", ...withoutSchemas],
+  // Of the protocol as a whole it takes types alone, so that no schema is in the page.
+  dashboard: ["client", "client/transcript", "protocol", ...withoutSchemas],
   daemon: ["protocol", "protocol/routes", "protocol/schema-of"],
 };
 

@@ -160,13 +160,13 @@ describe("an edge that the table does not list is found", () => {
       "the daemon imported by the CLI",
       "packages/cli/src/serve.ts",
       'import { startDaemon } from "@corral/daemon";',
-      "packages/cli/src/serve.ts:1 imports @corral/daemon: cli may import client, client/client, protocol, protocol/error, protocol/new-id, protocol/trace, not daemon",
+      "packages/cli/src/serve.ts:1 imports @corral/daemon: cli may import client, client/client, client/transcript, protocol, protocol/error, protocol/event-types, protocol/new-id, protocol/state-fold, protocol/trace, protocol/words, not daemon",
     ],
     [
       "the daemon's test kit imported by the CLI",
       "packages/cli/src/serve.ts",
       'import { scriptModel } from "@corral/daemon/testing";',
-      "packages/cli/src/serve.ts:1 imports @corral/daemon/testing: cli may import client, client/client, protocol, protocol/error, protocol/new-id, protocol/trace, not daemon/testing",
+      "packages/cli/src/serve.ts:1 imports @corral/daemon/testing: cli may import client, client/client, client/transcript, protocol, protocol/error, protocol/event-types, protocol/new-id, protocol/state-fold, protocol/trace, protocol/words, not daemon/testing",
     ],
     [
       "a package entered by path",

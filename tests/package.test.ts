@@ -96,6 +96,13 @@ describe("the tarball, installed into an empty folder without a network", () => 
     }
   });
 
+  test("has a page without schemas: they weigh more than the page and make code from text, which its policy forbids", () => {
+    const assets = join(installed(), "dashboard", "assets");
+    const scripts = readdirSync(assets).filter((file) => file.endsWith(".js"));
+    expect(scripts).toHaveLength(1);
+    for (const file of scripts) expect(readFileSync(join(assets, file), "utf8")).not.toMatch(/zod/i);
+  });
+
   test("runs: help by npx, a task with a daemon of its own, a program that asks the daemon, and the end", async () => {
     expect(npm(project, "exec", "--no", "--", "corral", "--help")).toContain("corral run");
     await using stage = await setStage({ programs: installed(), variables: { PATH: path() } });

@@ -1,20 +1,18 @@
 import type { Client } from "@corral/client";
-import type { WireEvent } from "@corral/protocol";
+import type { TurnFacts } from "@corral/client/transcript";
 import { expect, test } from "vitest";
-import { closingWords, Tally } from "./closing.ts";
+import { closingWords, usageWords } from "./closing.ts";
 
-function replied(costUsd?: number): WireEvent {
-  const data = { id: "trn_a", finish: "stop", usage: { inputTokens: 6_000, outputTokens: 50 }, costUsd };
-  const envelope = { seq: 1, stream: "ses_a", version: 1, typeVersion: 1, actor: "x", approximateCreationTime: "" };
-  return { ...envelope, type: "turn.replied", data };
+function replied(costUsd?: number): TurnFacts {
+  const reply = { finish: "stop", usage: { inputTokens: 6_000, outputTokens: 50 }, costUsd };
+  return { id: "trn_a", isWhole: true, prompt: undefined, attempt: 1, reply };
 }
 
 const out = { write: () => undefined, colour: false, columns: 40 };
 const asked = (diff: () => Promise<unknown>) => ({ sessions: { diff } }) as unknown as Client;
 
 test("who watched is told what it took, what was changed, and what can be done with it", async () => {
-  const tally = new Tally();
-  for (const event of [replied(0.02), replied(0.01)]) tally.event(event);
+  const turns = [replied(0.02), replied(0.01), { ...replied(), reply: undefined }];
   const files = [
     { path: "a.ts", insertions: 3, deletions: 1 },
     { path: "b.png", insertions: null, deletions: null },
@@ -23,7 +21,7 @@ test("who watched is told what it took, what was changed, and what can be done w
     await closingWords(
       asked(() => Promise.resolve({ files })),
       "ses_a",
-      { tally, ms: 4_200 },
+      { turns, ms: 4_200 },
       out,
     ),
   ).toBe(
@@ -33,12 +31,9 @@ test("who watched is told what it took, what was changed, and what can be done w
 });
 
 test("prices that nobody knows are not made up, and a diff that cannot be had is left out", async () => {
-  const tally = new Tally();
-  expect(tally.words()).toBe("");
-  tally.event(replied());
-  expect(tally.words()).toBe("1 request, 6000 in, 50 out");
-  tally.event(replied(0.02));
-  expect(tally.words()).toBe("$0.02 at least, 2 requests, 12k in, 100 out");
+  expect(usageWords([])).toBe("");
+  expect(usageWords([replied()])).toBe("1 request, 6000 in, 50 out");
+  expect(usageWords([replied(), replied(0.02)])).toBe("$0.02 at least, 2 requests, 12k in, 100 out");
   const none = asked(() => Promise.reject(new Error("away")));
-  expect(await closingWords(none, "ses_a", { tally: new Tally(), ms: 500 }, out)).toBe("\n✓ done in 0.5 s\n");
+  expect(await closingWords(none, "ses_a", { turns: [], ms: 500 }, out)).toBe("\n✓ done in 0.5 s\n");
 });

@@ -1,35 +1,18 @@
 import type { Client, WorkspaceDiff } from "@corral/client";
-import type { SessionId, WireEvent } from "@corral/protocol";
-import { isKnown } from "@corral/protocol/event-types";
+import { type TurnFacts, usedIn } from "@corral/client/transcript";
+import type { SessionId } from "@corral/protocol";
 import { counted, dollars, tokens } from "./figures.ts";
 import { spent } from "./status-line.ts";
 import { bold, coloured, dim, type Output, shownInLine } from "./terminal.ts";
 import { wrap } from "./wrap.ts";
 
-/** Sums up what a session's requests took, as its events tell. */
-export class Tally {
-  #requests = 0;
-  #input = 0;
-  #output = 0;
-  #cost = 0;
-  #unpriced = 0;
-
-  event(event: WireEvent): void {
-    if (!isKnown(event) || event.type !== "turn.replied") return;
-    const { usage, costUsd } = event.data;
-    this.#requests += 1;
-    this.#input += usage.inputTokens;
-    this.#output += usage.outputTokens;
-    this.#cost += costUsd ?? 0;
-    if (costUsd === undefined) this.#unpriced += 1;
-  }
-
-  words(): string {
-    if (this.#requests === 0) return "";
-    const counts = `${counted(this.#requests, "request")}, ${tokens(this.#input)} in, ${tokens(this.#output)} out`;
-    if (this.#unpriced === this.#requests) return counts;
-    return `${dollars(this.#cost)}${this.#unpriced > 0 ? " at least" : ""}, ${counts}`;
-  }
+/** What requests took, in words; empty where there were none. */
+export function usageWords(turns: readonly TurnFacts[]): string {
+  const { requests, inputTokens, outputTokens, costUsd, unpriced } = usedIn(turns);
+  if (requests === 0) return "";
+  const counts = `${counted(requests, "request")}, ${tokens(inputTokens)} in, ${tokens(outputTokens)} out`;
+  if (unpriced === requests) return counts;
+  return `${dollars(costUsd)}${unpriced > 0 ? " at least" : ""}, ${counts}`;
 }
 
 const mostFiles = 8;
@@ -39,12 +22,12 @@ const next = "look: `corral diff`, take it over: `corral merge`, away with it: `
 export async function closingWords(
   client: Client,
   session: SessionId,
-  { tally, ms }: { readonly tally: Tally; readonly ms: number },
+  { turns, ms }: { readonly turns: readonly TurnFacts[]; readonly ms: number },
   out: Output,
 ): Promise<string> {
   // What is told here is told by other commands too: it is left out rather than made an error.
   const diff = await client.sessions.diff(session).catch(() => undefined);
-  const took = [spent(ms), tally.words()].filter((each) => each !== "").join(", ");
+  const took = [spent(ms), usageWords(turns)].filter((each) => each !== "").join(", ");
   return `\n${coloured("✓", "green", out)} ${bold("done", out)} ${dim(`in ${took}`, out)}\n${diff === undefined ? "" : changes(diff, out)}`;
 }
 

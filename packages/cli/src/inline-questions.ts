@@ -3,7 +3,8 @@ import type { WireEvent } from "@corral/protocol";
 import { CorralError } from "@corral/protocol/error";
 import { isEndOf, isKnown } from "@corral/protocol/event-types";
 import { newId } from "@corral/protocol/new-id";
-import { answerHint, answerMeant, endWords, questionLines } from "./question-words.ts";
+import { questionEndWords } from "@corral/protocol/words";
+import { answerHint, answerMeant, questionLines } from "./question-words.ts";
 import { bold, dim, shown } from "./terminal.ts";
 import { widthOf } from "./width.ts";
 import { wrap } from "./wrap.ts";
@@ -75,7 +76,7 @@ export class InlineQuestions {
     if (isShown) this.#stop();
     if (!this.#own.delete(id)) {
       const question = await this.#client.questions.get(id).catch(() => undefined);
-      if (question !== undefined) this.#say(dim(`(${endWords(question, question.state)})`, this.#world.err));
+      if (question !== undefined) this.#say(dim(`(${questionEndWords(question, question.state)})`, this.#world.err));
     }
     if (isShown) this.#show();
   }

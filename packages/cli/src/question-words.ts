@@ -1,11 +1,5 @@
-import {
-  type AnswerGiven,
-  answerWords,
-  type AskedQuestion,
-  type HeldBackName,
-  type QuestionState,
-  reasonOf,
-} from "@corral/protocol";
+import type { AnswerGiven, AskedQuestion, HeldBackName } from "@corral/protocol";
+import { answerWords, reasonOf } from "@corral/protocol/words";
 import { UsageError } from "./flags.ts";
 import { shownInLine } from "./terminal.ts";
 import { callHeading } from "./transcript.ts";
@@ -87,22 +81,6 @@ function choiceCalled({ choices }: Question, word: string): string | undefined {
     choices.find(({ id, label }) => id === word || label.toLowerCase() === small) ??
     (/^[1-9]\d?$/.test(word) ? choices[Number(word) - 1] : undefined);
   return found?.id;
-}
-
-/** How a question came to its end, in a sentence. */
-export function endWords(question: Pick<AskedQuestion, "choices">, state: QuestionState): string {
-  switch (state.state) {
-    case "open":
-      return "it waits for an answer";
-    case "answered":
-      return `${state.by} answered: ${answerWords(question, state.answer)}`;
-    case "defaulted":
-      return `nobody answered in time; taken for the answer: ${answerWords(question, state.answer)}`;
-    case "expired":
-      return "nobody answered in time";
-    case "cancelled":
-      return `cancelled: ${state.reason}`;
-  }
 }
 
 function remaining(ms: number): string {

@@ -60,7 +60,7 @@ describe("corral questions and answer", () => {
     const second = ask("ses_1");
     expect(await dispatch(["answer", second.id, "deny", "use", "pnpm"], stand.world)).toBe(0);
     expect(second.state).toMatchObject({ answer: { choice: "deny", text: "use pnpm" } });
-    expect(stand.written.err).toBe("person:ann answered: Allow once\nperson:ann answered: Deny: use pnpm\n");
+    expect(stand.written.err).toBe("ann answered: Allow once\nann answered: Deny: use pnpm\n");
   });
 
   test("what is to be allowed is named, for another may have come in its place", async () => {
@@ -76,7 +76,7 @@ describe("corral questions and answer", () => {
     expect(stand.written.err).toMatch("error: several questions wait: ");
     stage.answer(one, { choice: "deny" }, "person:bob");
     expect(await dispatch(["answer", one.id, "once"], stand.world)).toBe(1);
-    expect(stand.written.err).toMatch("error: person:bob answered: Deny\n");
+    expect(stand.written.err).toMatch("error: bob answered: Deny\n");
   });
 
   test("without an answer it is shown and asked for", async () => {
@@ -243,7 +243,7 @@ describe("whoever watches", () => {
     await expect.poll(keys.isTaken).toBe(true);
     stage.answer(question, { choice: "deny" }, "person:bob");
     await expect.poll(keys.isTaken).toBe(false);
-    await expect.poll(() => stand.written.err).toContain("(person:bob answered: Deny)");
+    await expect.poll(() => stand.written.err).toContain("(bob answered: Deny)");
     settle(question);
     expect(await running).toBe(0);
   });

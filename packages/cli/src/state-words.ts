@@ -1,4 +1,5 @@
-import { ordinal, type PlaceInLine, type SessionState } from "@corral/protocol";
+import type { PlaceInLine, SessionState } from "@corral/protocol";
+import { ordinal } from "@corral/protocol/words";
 import { counted } from "./figures.ts";
 
 /** What a session is doing, in two words. */

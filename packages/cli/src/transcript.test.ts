@@ -1,13 +1,15 @@
 import { type EventData, type EventType, type PartId } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { Transcript } from "./transcript.ts";
+import { Transcript, type Watching } from "./transcript.ts";
 
-function stage(more: { colour?: boolean; isTerminal?: boolean } = {}) {
+function stage(more: { colour?: boolean; isTerminal?: boolean } = {}, watching?: Watching) {
   let text = "";
-  const transcript = new Transcript({ write: (piece) => void (text += piece), colour: false, columns: 80, ...more });
+  const out = { write: (piece: string) => void (text += piece), colour: false, columns: 80, ...more };
+  const transcript = new Transcript(out, watching);
+  let seq = 100;
   const event = <T extends EventType>(type: T, data: EventData<T>) =>
     transcript.event({
-      seq: 1,
+      seq: ++seq,
       stream: "ses_a",
       version: 1,
       typeVersion: 1,
@@ -115,8 +117,8 @@ test("types not known here are skipped", () => {
 test("events that are no longer kept are told of on a line of their own", () => {
   const { say, transcript, text } = stage();
   say("prt_a", 0, "Hel");
-  transcript.gap({ kind: "gap", from: 2, to: 3 });
-  expect(text()).toBe("Hel\n(events 2 to 3 are no longer kept)\n");
+  transcript.gap({ kind: "gap", from: 102, to: 103 });
+  expect(text()).toBe("Hel\n(events 102 to 103 are no longer kept)\n");
 });
 
 test("what people are to look at is told when something protected was replaced, and no other end of an environment is", () => {
@@ -181,4 +183,41 @@ test("what a call printed stands below that call, also when a short one ended in
   event("call.settled", { id: "cal_b", result: { text: ["x"], of: 1 } });
   event("call.settled", { id: "cal_a", result: { ...result, stdout: "out\n" } });
   expect(text()).toBe("$ ls\nread a  1 of 1 lines\n$ ls\n  out\n");
+});
+
+test("an input from before is shown when it is taken up, as it was edited and with what came along", () => {
+  const shot = { name: "shot.png", mediaType: "image/png", reference: "artifact:art_1" };
+  const wire = { stream: "ses_a", version: 1, typeVersion: 1, actor: "x", approximateCreationTime: "" };
+  const admitted = { id: "inp_a", text: "look", attachments: [shot], delivery: "queue" };
+  const before = [
+    { ...wire, seq: 1, type: "input.admitted", data: admitted },
+    { ...wire, seq: 2, type: "input.edited", data: { id: "inp_a", text: "look here" } },
+  ];
+  const { event, text } = stage({}, { before });
+  event("input.promoted", { id: "inp_a", activityId: "act_a" });
+  expect(text()).toBe("> look here\n> [attached: shot.png]\n");
+});
+
+test("a call that was requested before the watching began is shown by its id", () => {
+  const { event, text } = stage();
+  event("call.settled", { id: "cal_a", result: { ...result, stdout: "out\n" } });
+  expect(text()).toBe("cal_a\n  out\n");
+});
+
+test("a piece that comes after the whole is not said again", () => {
+  const { say, said, text } = stage();
+  said("prt_a", "Hello");
+  say("prt_a", 0, "Hello");
+  expect(text()).toBe("Hello\n");
+});
+
+test("what is to be known of an end is told below the output: exit code, time, shell, and that nobody watched", () => {
+  const { call, event, text } = stage();
+  call("cal_a", "shell", { command: "make" });
+  const late = { ...result, exitCode: 124, timedOut: true, shellRespawned: true };
+  event("call.settled", { id: "cal_a", result: late, recovered: true });
+  expect(text()).toBe(
+    "$ make\n  (exit 124)\n  (ran out of time)\n  (the shell was started anew)\n" +
+      "  (ended while nobody watched; its result was kept)\n",
+  );
 });

@@ -1,20 +1,24 @@
-import { Countdown } from "./countdown.ts";
 import {
-  heldBackWords,
-  type CommandResult,
-  commandResult,
-  type Delta,
-  type EventData,
-  finishWords,
-  type Gap,
-  resultWords,
-  type StoredEvent,
-  toolWords,
-  type WireEvent,
-  type Attachment,
-  inputWords,
-} from "@corral/protocol";
-import { isKnown } from "@corral/protocol/event-types";
+  callArtifacts,
+  type CallEntry,
+  callNotes,
+  callWords,
+  type Change,
+  dropDone,
+  emptyTranscript,
+  exitCodeOf,
+  type Note,
+  noteWords,
+  requestText,
+  sentence,
+  takeDelta,
+  takeEvent,
+  takeGap,
+  type TurnFacts,
+} from "@corral/client/transcript";
+import type { Delta, Gap, WireEvent } from "@corral/protocol";
+import { inputWords } from "@corral/protocol/words";
+import { Countdown } from "./countdown.ts";
 import { Markdown } from "./markdown.ts";
 import { spent, StatusLine } from "./status-line.ts";
 import { lineWords } from "./state-words.ts";
@@ -22,31 +26,24 @@ import { bold, bounded, dim, type Output, shown, shownInLine } from "./terminal.
 import { cutTo } from "./width.ts";
 import { listed as inWidth } from "./wrap.ts";
 
-/** For those who watch a session, and not only what becomes of their own words. */
+/** For those who watch a session, and not only what becomes of their own words: inputs and what becomes of activities are told, too. */
 export interface Watching {
-  /** Words of inputs admitted before, by their id: inputs are shown when they are taken up, and what becomes of the activity is told. */
-  readonly inputs: ReadonlyMap<string, string>;
+  /** Events of inputs from before, which are not shown themselves. */
+  readonly before: readonly WireEvent[];
   /** Also of commands that went well. */
   readonly exitCodes?: "all";
 }
 
-/**
- * A session's events as a person reads them. Text comes piece by piece; the event that closes a part adds only what
- * its pieces did not bring.
- */
+/** Prints a session's transcript as it comes: each time what the news has changed in it, and nothing twice. */
 export class Transcript {
+  readonly #transcript = emptyTranscript();
   readonly #out: Output;
   readonly #isWatching: boolean;
   readonly #exitCodes: "all" | "bad";
-  readonly #inputs: Map<string, string>;
-  readonly #attached = new Map<string, readonly Attachment[]>();
-  /** How much of each open part is on the screen already. */
-  readonly #shown = new Map<string, number>();
-  readonly #headings = new Map<string, string>();
-  readonly #tools = new Map<string, string>();
   readonly #status: StatusLine;
   /** Undefined where text stays as it was said: for programs, and where nothing can be set off. */
   readonly #markdown: Markdown | undefined;
+  #session = "";
   #lastHeading = "";
   #countdown: Countdown | undefined;
   #atLineStart = true;
@@ -58,10 +55,15 @@ export class Transcript {
     this.#out = out;
     this.#isWatching = watching !== undefined;
     this.#exitCodes = watching?.exitCodes ?? "bad";
-    this.#inputs = new Map(watching?.inputs);
     const isLive = out.isTerminal === true;
     this.#status = new StatusLine(out, { isAlive: isLive && this.#exitCodes === "bad" });
     this.#markdown = isLive && out.colour ? new Markdown(() => out.columns) : undefined;
+    for (const each of watching?.before ?? []) takeEvent(this.#transcript, each);
+  }
+
+  /** The turns that were shown. */
+  get turns(): readonly TurnFacts[] {
+    return this.#transcript.turns;
   }
 
   /** Somebody else is about to write. */
@@ -78,190 +80,154 @@ export class Transcript {
   }
 
   delta(delta: Delta): void {
-    if (delta.kind === "text") this.#say(delta.part, delta.offset, delta.text);
+    if (delta.kind === "text") this.#tell(takeDelta(this.#transcript, delta));
   }
 
   event(event: WireEvent): void {
-    if (!isKnown(event)) return;
-    this.#tellStatus(event);
-    this.#tell(event);
-    if (this.#isWatching) this.#tellMore(event);
+    const { isAsking, state } = this.#transcript;
+    this.#session = event.stream;
+    const change = takeEvent(this.#transcript, event);
+    if (this.#transcript.isAsking !== isAsking) this.#tellAsking();
+    this.#tell(change);
+    if (this.#transcript.state !== state && !isAtWork(this.#transcript)) this.#rest();
   }
 
-  gap({ from, to }: Gap): void {
-    this.#line(dim(`(events ${from} to ${to} are no longer kept)`, this.#out));
+  gap(gap: Gap): void {
+    this.#tell(takeGap(this.#transcript, gap));
   }
 
-  #tell(event: StoredEvent): void {
-    switch (event.type) {
-      case "turn.said":
-        if (event.data.kind === "text") this.#finish(event.data.part, event.data.text, event.data.cut === true);
+  #tell(change: Change | undefined): void {
+    if (change === undefined) return;
+    const { entry } = change;
+    switch (entry.kind) {
+      case "input":
+        return change.what === "promoted" ? this.#heard(inputWords(entry)) : undefined;
+      case "text":
+        if ("fresh" in change) this.#say(entry.id, change.fresh);
+        return change.what === "closed" ? this.#finish(entry.isCut) : undefined;
+      case "reasoning":
         return;
-      case "turn.attempt-failed":
-        this.#line(dim(`request failed: ${shown(event.data.error.message)}${againIn(event.data)}`, this.#out));
-        return this.#countDown(event.data.againInMs);
-      case "place.awaited": {
-        const words = this.#exitCodes === "all" ? "waited for a free place" : lineWords(event.data);
-        return this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));
-      }
-      case "workspace.prepared":
-        for (const note of lackings(event.data)) this.#line(dim(shown(note), this.#out));
-        return;
-      case "environment.closed":
-        if (event.data.breach === true) this.#line(shown(`The environment was ended: ${event.data.reason}.`));
-        return;
-      case "turn.replied": {
-        const words = finishWords(event.data);
-        return words === undefined ? undefined : this.#line(dim(inWidth(`(${words})`, this.#out), this.#out));
-      }
-      case "call.requested":
-        this.#tools.set(event.data.id, event.data.tool);
-        this.#headings.set(event.data.id, callHeading(event.data.tool, event.data.arguments));
-        return isToldAtItsEnd(event.data.tool) ? undefined : this.#heading(event.data.id);
-      case "call.settled":
-        return this.#result(
-          event.data.id,
-          resultText(event.data.result, this.#exitCodes, this.#tools.get(event.data.id)),
-        );
-      case "call.failed":
-        return this.#result(event.data.id, `failed: ${event.data.error.message}`);
-      case "call.declined":
-        return this.#result(event.data.id, `declined: ${event.data.reason}`);
-      case "call.interrupted":
-        return this.#result(event.data.id, interruptedText(event.data.result));
-      case "call.unknown":
-        return this.#result(event.data.id, `nobody can tell how it ended: ${event.data.reason}`);
-      default:
-        return;
+      case "call":
+        return this.#tellCall(entry, change.what);
+      case "question":
+        // Whoever asks shows it, and has the terminal meanwhile.
+        return change.what === "added" ? this.#status.hide() : this.#status.show();
+      case "note":
+        return this.#tellNote(entry.note);
     }
   }
 
-  /** What is under way: the model's reply, calls that run; nothing while the operator is asked. */
-  #tellStatus(event: StoredEvent): void {
-    switch (event.type) {
-      case "turn.dispatched":
-        this.#endCountdown();
-        return this.#status.begin("reply", "thinking");
-      case "turn.attempt-failed":
-      case "turn.replied":
-      case "turn.settled":
-        return void this.#status.end("reply");
-      case "call.started": {
-        const { id } = event.data;
-        return this.#status.begin(id, this.#lastHeading === id ? "running" : (this.#headings.get(id) ?? id));
+  #tellCall(call: CallEntry, what: Change["what"]): void {
+    if (what === "ended") return this.#result(call);
+    if (what === "started")
+      return this.#status.begin(call.id, this.#lastHeading === call.id ? "running" : headingOf(call));
+    if (!isToldAtItsEnd(call.tool)) this.#heading(call);
+  }
+
+  #tellNote(note: Note): void {
+    const words = noteWords(note);
+    switch (note.about) {
+      case "gap":
+        return this.#quiet(`(${words})`);
+      case "lacking":
+        return words.split("\n").forEach((line) => this.#quiet(line));
+      case "line":
+        return this.#quietInWidth(`(${this.#exitCodes === "all" ? words : lineWords(note.place)})`);
+      case "breach":
+        return this.#line(shown(`${sentence(words)}.`));
+      case "attempt-failed":
+        this.#quiet(words);
+        return this.#countDown(note.againInMs);
+      case "finish":
+        return this.#quietInWidth(`(${words})`);
+      case "asked-again":
+        // The failed request before it was told, with when it is asked again.
+        return;
+      case "waiting": {
+        const what = note.on === "continue" ? "continue" : "recover";
+        return this.#isWatching ? this.#quiet(`(${words}: \`corral ${what} ${this.#session}\`)`) : undefined;
       }
-      case "question.asked":
-        return this.#status.hide();
-      case "question.answered":
-      case "question.defaulted":
-      case "question.expired":
-      case "question.cancelled":
-        return this.#status.show();
-      case "activity.settled":
-      case "activity.waiting":
-        return this.#status.close();
-      default:
+      case "continued":
+      case "recovering":
+      case "interrupted":
+      case "failed":
+      case "queue":
+        return this.#isWatching ? this.#quiet(`(${words})`) : undefined;
     }
   }
 
-  #tellMore(event: StoredEvent): void {
-    const note = (text: string) => this.#line(dim(shown(text), this.#out));
-    switch (event.type) {
-      case "input.admitted":
-        this.#attached.set(event.data.id, event.data.attachments);
-        this.#inputs.set(event.data.id, inputWords(event.data));
-        return;
-      case "input.edited": {
-        const attachments = this.#attached.get(event.data.id) ?? [];
-        this.#inputs.set(event.data.id, inputWords({ text: event.data.text, attachments }));
-        return;
-      }
-      case "input.promoted": {
-        const text = this.#inputs.get(event.data.id);
-        this.#inputs.delete(event.data.id);
-        if (text !== undefined) this.#line(bold(`> ${shown(text).trimEnd().replaceAll("\n", "\n> ")}`, this.#out));
-        return;
-      }
-      case "activity.opened":
-        if (event.data.continued !== undefined) note("(asked to go on)");
-        return;
-      case "activity.recovering":
-        return note(`(taken up again: ${event.data.reason})`);
-      case "activity.waiting":
-        if (event.data.on === "question") return;
-        return note(
-          event.data.on === "continue"
-            ? `(it did as many turns as it may: \`corral continue ${event.stream}\`)`
-            : `(a person has to decide: \`corral recover ${event.stream}\`)`,
-        );
-      case "activity.settled": {
-        const { outcome, error } = event.data;
-        if (outcome === "interrupted") note("(interrupted)");
-        if (outcome === "failed") note(`(failed: ${error?.message ?? "no reason is known"})`);
-        return;
-      }
-      case "queue.parked":
-      case "queue.resumed":
-        return note(`(the queue is ${event.type.slice("queue.".length)})`);
-      default:
-        return;
-    }
+  /** What is under way: the model's reply. Calls that run tell so themselves. */
+  #tellAsking(): void {
+    if (!this.#transcript.isAsking) return void this.#status.end("reply");
+    this.#endCountdown();
+    this.#status.begin("reply", "thinking");
   }
 
-  #say(part: string, offset: number, text: string): void {
-    const end = this.#shown.get(part) ?? 0;
-    const fresh = offset >= end ? text : text.slice(end - offset);
+  /** Nothing is under way, and what was shown is done with. */
+  #rest(): void {
+    this.#status.close();
+    dropDone(this.#transcript);
+  }
+
+  #heard(text: string): void {
+    if (this.#isWatching) this.#line(bold(`> ${shown(text).trimEnd().replaceAll("\n", "\n> ")}`, this.#out));
+  }
+
+  #say(part: string, fresh: string): void {
     if (fresh === "") return;
     if (this.#speaking !== part) this.#freshLine();
     if (this.#isBelowCall && this.#out.isTerminal === true) this.#print("\n");
     this.#isBelowCall = false;
     this.#status.end("reply");
     this.#speaking = part;
-    this.#shown.set(part, Math.max(end, offset + text.length));
     this.#print(this.#markdown === undefined ? shown(fresh) : this.#markdown.push(fresh));
   }
 
-  #finish(part: string, text: string, cut: boolean): void {
-    this.#say(part, 0, text);
-    this.#shown.delete(part);
+  #finish(isCut: boolean): void {
     this.#freshLine();
-    if (cut) this.#line(dim("(the reply was cut here)", this.#out));
+    if (isCut) this.#quiet("(the reply was cut here)");
   }
 
-  #heading(id: string): void {
-    this.#line(bold(shown(this.#headings.get(id) ?? id), this.#out));
-    this.#lastHeading = id;
+  #heading(call: CallEntry): void {
+    this.#line(bold(shown(headingOf(call)), this.#out));
+    this.#lastHeading = call.id;
   }
 
   /** In one line: it stands above as a whole, unless it is told at its end. */
-  #headingAgain(id: string): void {
-    const heading = this.#headings.get(id) ?? id;
-    if (isToldAtItsEnd(this.#tools.get(id) ?? "") || this.#out.isTerminal !== true) return this.#heading(id);
-    this.#line(bold(cutTo(shownInLine(heading), this.#out.columns), this.#out));
-    this.#lastHeading = id;
+  #headingAgain(call: CallEntry): void {
+    if (isToldAtItsEnd(call.tool) || this.#out.isTerminal !== true) return this.#heading(call);
+    this.#line(bold(cutTo(shownInLine(headingOf(call)), this.#out.columns), this.#out));
+    this.#lastHeading = call.id;
   }
 
   /** Beside its call where both are short, else below it; the call is repeated when another came in between. */
-  #result(id: string, text: string): void {
+  #result(call: CallEntry): void {
     this.#isBelowCall = true;
-    const took = this.#status.end(id) ?? 0;
+    const took = this.#status.end(call.id) ?? 0;
     const time = took < worthTelling ? "" : `(${spent(took)})`;
+    const text = resultLines(call, this.#exitCodes).join("\n");
     const body = bounded([text, time].filter((each) => each !== "").join("\n"), { lines: 20, characters: 4_000 });
-    const heading = this.#headings.get(id) ?? id;
+    const heading = headingOf(call);
     const isShort = !`${heading}${body}`.includes("\n") && heading.length + body.length + 2 <= this.#out.columns;
-    const isBeside = isShort && isToldAtItsEnd(this.#tools.get(id) ?? "");
+    const isBeside = isShort && isToldAtItsEnd(call.tool);
     // The question itself stands above, where it was asked.
-    const isAnswer = this.#tools.get(id) === "ask" && this.#exitCodes === "bad";
-    if (this.#lastHeading !== id && !isBeside && !isAnswer) this.#headingAgain(id);
-    this.#headings.delete(id);
-    this.#tools.delete(id);
-    if (isAnswer) return this.#line(dim(inWidth(`→ ${shown(body)}`, this.#out), this.#out));
+    const isAnswer = call.tool === "ask" && this.#exitCodes === "bad";
+    if (this.#lastHeading !== call.id && !isBeside && !isAnswer) this.#headingAgain(call);
+    if (isAnswer) return this.#quietInWidth(`→ ${shown(body)}`);
     if (isBeside) {
       // What another call printed does not belong below this.
       this.#lastHeading = "";
       return this.#line(`${bold(shown(heading), this.#out)}  ${dim(shown(body), this.#out)}`.trimEnd());
     }
-    if (body !== "") for (const line of body.split("\n")) this.#line(dim(`  ${shown(line)}`, this.#out));
+    if (body !== "") for (const line of body.split("\n")) this.#quiet(`  ${line}`);
+  }
+
+  #quiet(text: string): void {
+    this.#line(dim(shown(text), this.#out));
+  }
+
+  #quietInWidth(text: string): void {
+    this.#line(dim(inWidth(text, this.#out), this.#out));
   }
 
   #line(text: string): void {
@@ -297,27 +263,21 @@ export class Transcript {
 /** Whoever watched knows about shorter times. */
 const worthTelling = 2_000;
 
-/** What the user has and the agent does not: better known before the work than after it. */
-function lackings({ lacks, skipped = [] }: EventData<"workspace.prepared">): string[] {
-  const { submodules = [], lfs = false } = lacks ?? {};
-  const left = skipped.map(({ path, why }) => `${path} (${why})`);
-  return [
-    ...(submodules.length > 0 ? [`submodules are not in the copy: ${listed(submodules)}`] : []),
-    ...(lfs ? ["files kept by Git LFS are in the copy as pointers, without their content"] : []),
-    ...(left.length > 0 ? [`uncommitted files that did not come along: ${listed(left)}`] : []),
-  ];
-}
-
-function listed(all: readonly string[]): string {
-  return all.length > 5 ? `${all.slice(0, 5).join(", ")} and ${all.length - 5} more` : all.join(", ");
+function isAtWork({ state: { state } }: { readonly state: { readonly state: string } }): boolean {
+  return state === "thinking" || state === "recovering";
 }
 
 /** What a call asks for, in a line or a few. */
 export function callHeading(tool: string, args: Readonly<Record<string, unknown>>, longest = 200): string {
-  const command = args["command"];
-  if (tool === "shell" && typeof command === "string") return `$ ${command.trimEnd().replaceAll("\n", "\n> ")}`;
-  const words = shownInLine(toolWords(tool, args) ?? JSON.stringify(args));
+  const request = requestText(tool, args, { isLine: true });
+  if (tool === "shell" && "command" in args) return `$ ${request.replaceAll("\n", "\n> ")}`;
+  const words = shownInLine(request);
   return `${shownInLine(tool)} ${words.length > longest ? `${words.slice(0, longest)}…` : words}`.trimEnd();
+}
+
+/** Of one that was requested before the watching began only the id is known. */
+function headingOf({ id, tool, arguments: given }: CallEntry): string {
+  return tool === "" ? id : callHeading(tool, given);
 }
 
 /** Those are quick, and their results are short: one line tells both. What the operator is asked is shown by whoever asks. */
@@ -325,40 +285,24 @@ function isToldAtItsEnd(tool: string): boolean {
   return ["read", "write", "edit", "list", "search", "ask"].includes(tool);
 }
 
-/** With what a command had printed by then. */
-function interruptedText(result: unknown): string {
-  const command = commandResult.safeParse(result);
-  return [...(command.success ? printed(command.data) : []), "interrupted"].join("\n");
-}
-
-function resultText(result: unknown, exitCodes: "all" | "bad", tool: string | undefined): string {
-  const command = commandResult.safeParse(result);
-  if (command.success) return commandText(command.data, exitCodes);
-  const words = tool === undefined ? undefined : resultWords(tool, result);
-  return words ?? (typeof result === "string" ? result : (JSON.stringify(result) ?? ""));
-}
-
-function commandText(
-  { stdout, stderr, exitCode, timedOut, shellRespawned, artifacts = {}, heldBack }: CommandResult,
-  exitCodes: "all" | "bad",
-): string {
+/** What a call printed, and how it ended as far as that does not go without saying. */
+function resultLines(call: CallEntry, exitCodes: "all" | "bad"): readonly string[] {
+  const { end, stdout, stderr } = call;
+  const { word, why } = callWords(call);
+  const outputs = [stdout.text, stderr.text];
+  if (end?.kind !== "settled") return [...outputs.flatMap(share), why === undefined ? word : `${word}: ${why}`];
+  const exitCode = exitCodeOf(end);
+  const isTold = exitCode !== undefined && (exitCode !== 0 || exitCodes === "all");
   const notes = [
-    ...(timedOut ? ["(ran out of time)"] : []),
-    ...(exitCode === 0 && exitCodes === "bad" ? [] : [`(exit ${exitCode})`]),
-    ...(shellRespawned ? ["(the shell was started anew)"] : []),
-    ...(heldBack === undefined ? [] : [`(${heldBackWords(heldBack)})`]),
-    ...Object.entries(artifacts).flatMap(([stream, kept]) =>
-      kept === undefined ? [] : [`(the whole of ${stream} is in ${kept.url})`],
-    ),
+    ...(isTold ? [word] : []),
+    ...callNotes(end),
+    ...callArtifacts(end).map(({ stream, url }) => `the whole of ${stream} is in ${url}`),
   ];
-  return [...printed({ stdout, stderr }), ...notes].join("\n");
+  const printed = exitCode === undefined ? outputs.filter((text) => text !== "") : outputs.flatMap(share);
+  return [...printed, ...notes.map((note) => `(${note})`)];
 }
 
 /** Both outputs get their share. */
-function printed({ stdout, stderr }: Pick<CommandResult, "stdout" | "stderr">): string[] {
-  return [stdout, stderr].map((text) => bounded(text, { lines: 8, characters: 1_800 })).filter((text) => text !== "");
-}
-
-function againIn({ againInMs }: { readonly againInMs?: number | undefined }): string {
-  return againInMs === undefined ? "" : ` (asked again in ${Math.max(1, Math.round(againInMs / 1000))} s)`;
+function share(text: string): readonly string[] {
+  return text === "" ? [] : [bounded(text, { lines: 8, characters: 1_800 })];
 }

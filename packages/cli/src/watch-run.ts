@@ -1,6 +1,6 @@
 import type { BodyOf, Client } from "@corral/client";
 import type { SessionView } from "@corral/protocol";
-import { closingWords, Tally } from "./closing.ts";
+import { closingWords } from "./closing.ts";
 import { InlineQuestions } from "./inline-questions.ts";
 import { jsonLines } from "./json-lines.ts";
 import type { Outcome } from "./outcome.ts";
@@ -26,7 +26,8 @@ export async function watchRun(
   { as, pressed }: Watching,
 ): Promise<number> {
   const isJson = as !== "words";
-  const show = isJson ? jsonLines(world.out, { deltas: as === "json with deltas" }) : new Transcript(world.out);
+  const transcript = isJson ? undefined : new Transcript(world.out);
+  const show = transcript ?? jsonLines(world.out, { deltas: as === "json with deltas" });
   const { err } = world;
   err.write(`session ${session.id}\n`);
   const leaving = new AbortController();
@@ -34,17 +35,17 @@ export async function watchRun(
   const forget = world.onInterrupt(() => interrupt.press());
   for (let press = 0; press < pressed; press++) interrupt.press();
   const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
-  const tally = new Tally();
   const begun = world.now();
   try {
     const { outcome, workspace } = await watchInput(client, session, input, world, {
-      show: isJson ? show : counting(show, tally),
+      show,
       asking,
       signal: leaving.signal,
       onOpened: () => interrupt.repeat(),
     });
-    if (outcome?.kind === "done" && !isJson && err.isTerminal === true) {
-      err.write(await closingWords(client, session.id, { tally, ms: world.now() - begun }, err));
+    if (outcome?.kind === "done" && transcript !== undefined && err.isTerminal === true) {
+      const { turns } = transcript;
+      err.write(await closingWords(client, session.id, { turns, ms: world.now() - begun }, err));
       return 0;
     }
     if (outcome !== undefined) return conclude(outcome, session, workspace, world);
@@ -53,18 +54,6 @@ export async function watchRun(
   } finally {
     forget();
   }
-}
-
-function counting(show: Show, tally: Tally): Show {
-  return {
-    event(event) {
-      tally.event(event);
-      show.event(event);
-    },
-    delta: (delta) => show.delta(delta),
-    gap: (gap) => show.gap(gap),
-    close: () => show.close?.(),
-  };
 }
 
 /**

@@ -1,4 +1,3 @@
-import "./no-eval.ts";
 import { render } from "solid-js/web";
 import { App } from "./app.tsx";
 

@@ -1,11 +1,11 @@
-import { type SessionId, sessionId } from "@corral/protocol";
+import { isId, type SessionId } from "@corral/protocol/new-id";
 
 /** What the address says is to be seen. It is all in the fragment, which stays in the browser. */
 export type Place = { readonly kind: "sessions" } | { readonly kind: "session"; readonly id: SessionId };
 
 export function placeOf(fragment: string): Place {
-  const parsed = sessionId.safeParse(/^#\/sessions\/([^/]+)$/.exec(fragment)?.[1]);
-  return parsed.success ? { kind: "session", id: parsed.data } : { kind: "sessions" };
+  const id = /^#\/sessions\/([^/]+)$/.exec(fragment)?.[1];
+  return isId("session", id) ? { kind: "session", id } : { kind: "sessions" };
 }
 
 export function linkTo(place: Place): string {

@@ -20,21 +20,3 @@ export const heldBackNote = z.object({
   folder: z.string().optional(),
 });
 export type HeldBackNote = z.infer<typeof heldBackNote>;
-
-/** The same in words; undefined where there is nothing to say. In an agent's session the operator is asked, in a person's own shell nobody is. */
-export function heldBackWords(
-  notes: readonly HeldBackNote[] = [],
-  whose: "agent" | "person" = "agent",
-): string | undefined {
-  const named = (state: HeldBackNote["state"]) => notes.filter((each) => each.state === state).map(({ path }) => path);
-  const [aside, there] = [named("aside"), named("there")];
-  const folders = [...new Set(notes.flatMap(({ folder }) => folder ?? []))];
-  const then = whose === "agent" ? "and the operator is asked about them" : `into ${folders.join(", ")}`;
-  const sentences = [
-    ...(aside.length === 0
-      ? []
-      : [`held back: ${aside.join(", ")}. Others obey these names, so they were taken out of the folder, ${then}`]),
-    ...(there.length === 0 ? [] : [`could not be taken out of the folder: ${there.join(", ")}. Remove them`]),
-  ];
-  return sentences.length === 0 ? undefined : sentences.join("; ");
-}

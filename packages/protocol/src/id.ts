@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Id, type IdKind, prefixes } from "./new-id.ts";
+import { type Id, type IdKind, idShape, isId, prefixes } from "./new-id.ts";
 
 export type {
   IdKind,
@@ -25,14 +25,12 @@ export type {
   RuleId,
 } from "./new-id.ts";
 
-/** Ids come from clients and become file names, so their shape is strict. */
 function idSchema<K extends IdKind>(kind: K) {
-  const shape = new RegExp(`^${prefixes[kind]}_[0-9a-z]{1,40}$`);
   return z
-    .custom<Id<K>>((value) => typeof value === "string" && shape.test(value), {
+    .custom<Id<K>>((value) => isId(kind, value), {
       error: `expected an id like ${prefixes[kind]}_01k…`,
     })
-    .meta({ type: "string", pattern: shape.source });
+    .meta({ type: "string", pattern: idShape(kind).source });
 }
 
 export const projectId = idSchema("project");

@@ -1,4 +1,4 @@
-export { type HeldBackName, heldBackName, type HeldBackNote, heldBackNote, heldBackWords } from "./held-back.ts";
+export { type HeldBackName, heldBackName, type HeldBackNote, heldBackNote } from "./held-back.ts";
 export {
   type ArtifactKind,
   artifactKind,
@@ -200,7 +200,6 @@ export {
   type QueueAnswer,
   queueAnswer,
   artifactOf,
-  inputWords,
   type AttachFile,
   attachFile,
 } from "./input.ts";
@@ -229,7 +228,7 @@ export {
   type NetworkView,
   networkView,
 } from "./network.ts";
-export { ordinal, type PlaceInLine, placeInLine, type PlaceLimit, placeLimit } from "./place.ts";
+export { type PlaceInLine, placeInLine, type PlaceLimit, placeLimit } from "./place.ts";
 export {
   type ForgetAnswer,
   forgetAnswer,
@@ -248,14 +247,12 @@ export {
   type TrustView,
   trustView,
 } from "./project.ts";
-export { finishWords } from "./finish-words.ts";
 export {
   type AnswerGiven,
   answerGiven,
   type AnswerQuestion,
   answerQuestion,
   alwaysChoices,
-  answerWords,
   type AskedQuestion,
   askedQuestion,
   type CancelQuestion,
@@ -272,7 +269,6 @@ export {
   type QuestionState,
   type QuestionView,
   questionView,
-  reasonOf,
 } from "./question.ts";
 export {
   holdName,
@@ -357,7 +353,6 @@ export {
   sessionView,
   agentKind,
   agentName,
-  usualAgent,
   usualKind,
   type Effort,
   effort,
@@ -461,9 +456,9 @@ export {
   type TokenView,
   tokenView,
 } from "./token.ts";
-export { type TodoItem, todoItem, todoLines } from "./todo.ts";
+export { answerWords, heldBackWords, todoLines, usualAgent } from "./words.ts";
+export { type TodoItem, todoItem } from "./todo.ts";
 export { type ToolChoice, toolChoice, type ToolOffer, toolOffer, toolPatterns } from "./tool.ts";
-export { resultWords, toolWords } from "./tool-words.ts";
 export { newTraceId, type TraceId, traceOf, traceparent } from "./trace.ts";
 export {
   type Usage,

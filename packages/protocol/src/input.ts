@@ -40,17 +40,6 @@ export function artifactOf({ reference }: Attachment): ArtifactId | undefined {
   return id as ArtifactId | undefined;
 }
 
-/** What was said, with the names of what came along. */
-export function inputWords({
-  text,
-  attachments,
-}: {
-  readonly text: string;
-  readonly attachments: readonly Attachment[];
-}): string {
-  return attachments.length === 0 ? text : `${text}\n[attached: ${attachments.map(({ name }) => name).join(", ")}]`;
-}
-
 const inputText = z.string().min(1).max(1_000_000);
 
 /** What a client sends. The id is the client's, so that sending it again is harmless. */

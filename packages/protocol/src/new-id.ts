@@ -67,6 +67,15 @@ export function newId<K extends IdKind>(
   return `${prefixes[kind]}_${stamp}${tail}` as Id<K>;
 }
 
+/** Ids come from clients and become file names, so their shape is strict. */
+export function idShape(kind: IdKind): RegExp {
+  return new RegExp(`^${prefixes[kind]}_[0-9a-z]{1,40}$`);
+}
+
+export function isId<K extends IdKind>(kind: K, value: unknown): value is Id<K> {
+  return typeof value === "string" && idShape(kind).test(value);
+}
+
 /** One run of what makes a session's copy ready. It has no id on record: session and attempt name it. */
 export function setupIdOf(session: SessionId, attempt: number): SetupId {
   return `stp_${session.slice("ses_".length)}u${attempt}`;

@@ -18,9 +18,3 @@ export const placeInLine = z.object({
   position: z.int().positive(),
 });
 export type PlaceInLine = z.infer<typeof placeInLine>;
-
-/** 1st, 2nd, 3rd, 4th… */
-export function ordinal(position: number): string {
-  const last = Math.floor(position / 10) % 10 === 1 ? 0 : position % 10;
-  return `${position}${["th", "st", "nd", "rd"][last] ?? "th"}`;
-}

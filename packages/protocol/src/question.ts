@@ -122,18 +122,5 @@ export function alwaysChoices(agent: string, note: string): Choice[] {
   ] satisfies (Choice & { readonly id: AlwaysFor })[];
 }
 
-/** Why a call is asked about, without the call itself: that stands beside it. */
-export function reasonOf({ because, arguments: given }: Extract<QuestionAbout, { kind: "approval" }>): string {
-  const { command, path } = given;
-  const whole = [command, path].find((each) => typeof each === "string" && because.startsWith(`${each}: `));
-  return typeof whole === "string" ? because.slice(whole.length + 2) : because;
-}
-
-/** The answer in words. */
-export function answerWords({ choices }: Pick<AskedQuestion, "choices">, { choice: id, text }: AnswerGiven): string {
-  const label = choices.find((each) => each.id === id)?.label ?? id;
-  return [label, text].filter((each) => each !== undefined && each !== "").join(": ");
-}
-
 /** Which questions are listed. */
 export const listQuestions = z.object({ session: sessionId.optional(), closed: flag.default("0") });

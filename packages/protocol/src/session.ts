@@ -18,9 +18,6 @@ export type Mode = z.infer<typeof mode>;
 /** Sessions of one name in a project are one agent's: what is allowed "always" to it, and the rules that name it, count in all of them. */
 export const agentName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,62}$/, "expected a name of letters, digits, . _ and -");
 
-/** Of sessions that were begun without a name. */
-export const usualAgent = "main";
-
 /** Who gets the turns of a session done: Corral's own loop, or an agent program. A runner knows the kinds by these names. */
 export const agentKind = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, "expected a name of small letters, digits and -");
 

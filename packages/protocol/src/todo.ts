@@ -6,10 +6,3 @@ export const todoItem = z.object({
   state: z.enum(["open", "doing", "done"]),
 });
 export type TodoItem = z.infer<typeof todoItem>;
-
-/** A list as a person reads it. */
-export function todoLines(items: readonly TodoItem[]): readonly string[] {
-  return items.map(({ text, state }) => `${marks[state]} ${text}`);
-}
-
-const marks = { open: "[ ]", doing: "[>]", done: "[x]" } as const;

@@ -1,11 +1,13 @@
 import type { Client, QuestionView } from "@corral/client";
-import { CorralError, newId } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
+import { newId } from "@corral/protocol/new-id";
+import { questionEndWords } from "@corral/protocol/words";
 import { createInterface } from "node:readline";
 import { defineCommand } from "../command.ts";
 import { canAsk } from "../confirm.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
-import { answerHint, answerMeant, endWords, questionLines } from "../question-words.ts";
+import { answerHint, answerMeant, questionLines } from "../question-words.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import type { World } from "../world.ts";
 
@@ -38,7 +40,7 @@ asked. The first answer counts; a later one is told whose that was. Words at an 
     const given = answerMeant(question, said === "" ? await askedFor(question, world) : said);
     const answered = await client.questions.answer(question.id, { id: newId("answer"), ...given });
     if (json === true) world.out.write(jsonLine(answered));
-    else world.err.write(shown(`${endWords(answered.question, answered.question.state)}\n`));
+    else world.err.write(shown(`${questionEndWords(answered.question, answered.question.state)}\n`));
     return 0;
   },
 });
@@ -67,7 +69,7 @@ async function meant(client: Client, [name = "", ...rest]: readonly string[]) {
 async function closedOne(client: Client, name: string): Promise<QuestionView> {
   const question = await client.questions.get(name as QuestionView["id"]);
   if (question.state.state === "open") return question;
-  throw new CorralError("question.closed", endWords(question, question.state), {
+  throw new CorralError("question.closed", questionEndWords(question, question.state), {
     hint: "`corral questions` lists what waits for an answer",
   });
 }

@@ -1,5 +1,5 @@
 import type { Client } from "@corral/client";
-import { type SessionId, inputWords } from "@corral/protocol";
+import type { SessionId, WireEvent } from "@corral/protocol";
 import { isEndOf, isKnown } from "@corral/protocol/event-types";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
@@ -85,24 +85,22 @@ async function watch(
 /** Activities of the past that are shown. */
 const recentActivities = 2;
 
-/** Where the last activities begin, and the words of inputs from before. */
+/** Where the last activities begin, and what was told of inputs before. */
 async function recentOf(
   client: Client,
   session: SessionId,
-): Promise<{ readonly after: number; readonly inputs: ReadonlyMap<string, string> }> {
-  const inputs = new Map<string, string>();
+): Promise<{ readonly after: number; readonly before: readonly WireEvent[] }> {
+  const inputs: WireEvent[] = [];
   const opened: number[] = [];
   for (let after = 0; ;) {
     const page = await client.sessions.events(session, { after, types: ["input.*", "activity.opened"] });
-    for (const each of page.events) {
-      if (!isKnown(each)) continue;
+    for (const each of page.events)
       if (each.type === "activity.opened") opened.push(each.seq);
-      if (each.type === "input.admitted") inputs.set(each.data.id, inputWords(each.data));
-      if (each.type === "input.edited") inputs.set(each.data.id, each.data.text);
-    }
+      else inputs.push(each);
     if (page.next <= after) break;
     after = page.next;
   }
   const [first] = opened.slice(-recentActivities);
-  return { after: first === undefined || opened.length < recentActivities ? 0 : first - 1, inputs };
+  const after = first === undefined || opened.length < recentActivities ? 0 : first - 1;
+  return { after, before: inputs.filter(({ seq }) => seq <= after) };
 }

@@ -1,6 +1,7 @@
+import { questionEndWords } from "@corral/protocol/words";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
-import { endWords, questionLines } from "../question-words.ts";
+import { questionLines } from "../question-words.ts";
 import { bold, dim, jsonLine, shown } from "../terminal.ts";
 import { sessionWords, whichSession } from "../which-session.ts";
 
@@ -31,7 +32,8 @@ export const questions = defineCommand({
       const [heading = "", ...lines] = questionLines(each, each.remainingMs);
       world.out.write(`${bold(each.id, world.out)}  ${dim(each.session, world.out)}\n`);
       for (const line of [heading, ...lines]) world.out.write(shown(`  ${line.replaceAll("\n", "\n  ")}\n`));
-      if (each.state.state !== "open") world.out.write(dim(shown(`  (${endWords(each, each.state)})\n`), world.out));
+      if (each.state.state !== "open")
+        world.out.write(dim(shown(`  (${questionEndWords(each, each.state)})\n`), world.out));
     }
     if (json === true) return 0;
     if (found.length === 0) world.err.write("nobody asks anything\n");

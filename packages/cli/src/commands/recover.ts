@@ -1,6 +1,6 @@
 import type { Client } from "@corral/client";
-import { type CallId, callId, type SessionId, type StoredEvent } from "@corral/protocol";
-import { isKnown } from "@corral/protocol/event-types";
+import { emptyTranscript, takeEvent } from "@corral/client/transcript";
+import { type CallId, callId, type SessionId } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { UsageError } from "../flags.ts";
@@ -61,24 +61,20 @@ interface UnknownCall {
 
 /** Also while another of them runs again already. */
 async function unknownCalls(client: Client, session: SessionId): Promise<readonly UnknownCall[]> {
-  const requests = new Map<string, string>();
-  const waiting = new Map<CallId, UnknownCall>();
+  const transcript = emptyTranscript();
   const types = ["call.requested", "call.unknown", "call.decided", "activity.settled"];
   for (let after = 0; ;) {
     const { events, next } = await client.sessions.events(session, { after, types });
-    for (const each of events) if (isKnown(each)) take(each);
+    for (const each of events) takeEvent(transcript, each);
     if (next <= after) break;
     after = next;
   }
-  return [...waiting.values()];
-
-  function take({ type, data }: StoredEvent): void {
-    if (type === "call.requested") requests.set(data.id, callHeading(data.tool, data.arguments));
-    if (type === "call.unknown")
-      waiting.set(data.id, { id: data.id, request: requests.get(data.id) ?? "", reason: data.reason });
-    if (type === "call.decided") waiting.delete(data.id);
-    if (type === "activity.settled") waiting.clear();
-  }
+  const waiting = new Set<string>(transcript.facts.unknownCalls);
+  return transcript.entries.flatMap((entry) => {
+    if (entry.kind !== "call" || entry.end?.kind !== "unknown" || !waiting.has(entry.id)) return [];
+    const { id, tool, arguments: given, end } = entry;
+    return [{ id, request: tool === "" ? "" : callHeading(tool, given), reason: end.reason }];
+  });
 }
 
 function chosen(waiting: readonly UnknownCall[], word: string | undefined): CallId {

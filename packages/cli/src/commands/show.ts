@@ -1,6 +1,7 @@
-import { type SessionId, type SessionView, todoLines, usualAgent, type WireEvent } from "@corral/protocol";
-import { isKnown } from "@corral/protocol/event-types";
+import { type SessionId, type SessionView, usualAgent, type WireEvent } from "@corral/protocol";
+import { todoLines } from "@corral/protocol/words";
 import type { Client } from "@corral/client";
+import { type TurnFacts, usedIn } from "@corral/client/transcript";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { counted } from "../figures.ts";
@@ -33,20 +34,12 @@ export const show = defineCommand({
       return 0;
     }
     world.out.write(heading(view, world));
-    const transcript = new Transcript(world.out, { inputs: new Map(), exitCodes: "all" });
-    const used = { input: 0, output: 0, turns: 0 };
+    const transcript = new Transcript(world.out, { before: [], exitCodes: "all" });
     for await (const each of eventsOf(client, session)) {
-      if ("kind" in each) {
-        transcript.gap(each);
-        continue;
-      }
-      transcript.event(each);
-      if (!isKnown(each) || each.type !== "turn.replied") continue;
-      used.turns += 1;
-      used.input += each.data.usage.inputTokens;
-      used.output += each.data.usage.outputTokens;
+      if ("kind" in each) transcript.gap(each);
+      else transcript.event(each);
     }
-    world.out.write(footing(view, used, world));
+    world.out.write(footing(view, transcript.turns, world));
     return 0;
   },
 });
@@ -77,15 +70,16 @@ function heading({ id, title, agent, model, environment, workspace, isArchived }
 
 function footing(
   { id, state, inbox, todo = [] }: SessionView,
-  used: { readonly input: number; readonly output: number; readonly turns: number },
+  turns: readonly TurnFacts[],
   { out, now }: World,
 ): string {
   const hint = stateHint(state, id);
+  const { requests, inputTokens, outputTokens } = usedIn(turns);
   const lines = [
     ...todoLines(todo),
     `${stateWords(state)} for ${age(state.since, now())}${hint === "" ? "" : `: ${hint}`}`,
     ...(inbox.waiting === 0 ? [] : [`${counted(inbox.waiting, "input")} waiting (\`corral queue ${id}\`)`]),
-    `${counted(used.turns, "turn")}, ${used.input} tokens in, ${used.output} out`,
+    `${counted(requests, "turn")}, ${inputTokens} tokens in, ${outputTokens} out`,
   ];
   return `\n${dim(lines.map((line) => listed(shown(line), out)).join("\n"), out)}\n`;
 }

@@ -1,7 +1,8 @@
 import type { Client, SessionId } from "@corral/client";
-import { newId, type WireEvent } from "@corral/protocol";
+import type { WireEvent } from "@corral/protocol";
 import { isKnown } from "@corral/protocol/event-types";
-import { answerWords } from "@corral/protocol";
+import { newId } from "@corral/protocol/new-id";
+import { answerWords } from "@corral/protocol/words";
 import { questionLines } from "../question-words.ts";
 import { bold, shown } from "../terminal.ts";
 import type { Asking } from "../watch.ts";

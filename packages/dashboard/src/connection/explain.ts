@@ -1,4 +1,4 @@
-import { CorralError } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
 
 /** An error in words for the page: what happened, and what to do. */
 export function explain(error: unknown): string {

@@ -1,4 +1,4 @@
-import { type InputId, newId } from "@corral/protocol";
+import { type InputId, newId } from "@corral/protocol/new-id";
 
 /** An input before it is admitted. */
 export interface Draft {

@@ -1,6 +1,7 @@
-import { alwaysFor, type AnswerGiven, answerWords, reasonOf } from "@corral/protocol";
+import { type QuestionEntry, requestText, sentence } from "@corral/client/transcript";
+import type { AlwaysFor, AnswerGiven } from "@corral/protocol";
+import { answerWords, questionEndWords, reasonOf } from "@corral/protocol/words";
 import { createSignal, For, onCleanup, Show } from "solid-js";
-import { type QuestionEntry, requestText } from "../transcript/transcript.ts";
 import { visible } from "../transcript/visible.ts";
 import { timeLeft } from "./time-left.ts";
 
@@ -33,7 +34,10 @@ export function QuestionView(props: { readonly question: QuestionEntry; onAnswer
       <Show when={"diff" in props.question.about && props.question.about.diff}>
         {(diff) => <pre>{visible(diff())}</pre>}
       </Show>
-      <Show when={isOpen()} fallback={<p class="quiet">{visible(props.question.end ?? "")}</p>}>
+      <Show when={props.question.end}>
+        {(end) => <p class="quiet">{visible(sentence(questionEndWords(props.question, end())))}</p>}
+      </Show>
+      <Show when={isOpen()}>
         <div class="decision">
           <For each={props.question.choices}>
             {(choice) => (
@@ -70,8 +74,10 @@ export function QuestionView(props: { readonly question: QuestionEntry; onAnswer
 
 /** Which calls "always" is for; the same with each of its choices. */
 function noteOf({ choices }: QuestionEntry): string | undefined {
-  return choices.find(({ id, note }) => alwaysFor.options.some((scope) => scope === id) && note !== undefined)?.note;
+  return choices.find(({ id, note }) => Object.hasOwn(scopes, id) && note !== undefined)?.note;
 }
+
+const scopes: Readonly<Record<AlwaysFor, true>> = { session: true, agent: true, project: true };
 
 function Remaining(props: { readonly deadline: number }) {
   const [now, setNow] = createSignal(Date.now());

@@ -1,5 +1,6 @@
 import type { Client, Followed } from "@corral/client";
-import { type ProjectView, type SessionView, usualAgent } from "@corral/protocol";
+import type { ProjectView, SessionView } from "@corral/protocol";
+import { usualAgent } from "@corral/protocol/words";
 import { createSignal, For, Show } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
 import { explain } from "../connection/explain.ts";

@@ -1,5 +1,8 @@
 import type { Client, Gap } from "@corral/client";
-import { type AnswerGiven, CorralError, type CallId, newId, type QuestionId, type SessionId } from "@corral/protocol";
+import { emptyTranscript, takeDelta, takeEvent, takeGap, takeView } from "@corral/client/transcript";
+import type { AnswerGiven, CallId, QuestionId, SessionId } from "@corral/protocol";
+import { CorralError } from "@corral/protocol/error";
+import { newId } from "@corral/protocol/new-id";
 import { createEffect, createResource, createSignal, For, Show } from "solid-js";
 import { createStore, produce } from "solid-js/store";
 import { explain } from "../connection/explain.ts";
@@ -7,7 +10,6 @@ import { createFollowing } from "../connection/following.ts";
 import { Trouble } from "../connection/trouble.tsx";
 import { PromptBox } from "../inputs/prompt-box.tsx";
 import { createSticky } from "../transcript/sticky.ts";
-import { emptyTranscript, takeDelta, takeEvent, takeGap, takeView } from "../transcript/transcript.ts";
 import { TranscriptView } from "../transcript/transcript-view.tsx";
 import { visible } from "../transcript/visible.ts";
 import { shortId } from "./short-id.ts";

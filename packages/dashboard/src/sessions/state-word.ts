@@ -1,4 +1,5 @@
-import { ordinal, type SessionState } from "@corral/protocol";
+import type { SessionState } from "@corral/protocol";
+import { ordinal } from "@corral/protocol/words";
 
 export function wordFor(state: SessionState): string {
   switch (state.state) {

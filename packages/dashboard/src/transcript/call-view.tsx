@@ -1,24 +1,32 @@
+import {
+  callArtifacts,
+  type CallEnd,
+  type CallEntry,
+  callNotes,
+  callWords,
+  exitCodeOf,
+  requestText,
+} from "@corral/client/transcript";
 import { createEffect, For, on, Show } from "solid-js";
 import { createSticky } from "./sticky.ts";
-import type { CallEnd, CallEntry } from "./transcript.ts";
 import { visible } from "./visible.ts";
 
 export function CallView(props: { readonly call: CallEntry; onDecide(decision: "retry" | "abandon"): void }) {
   const isShell = () => props.call.tool === "shell";
   const undecided = () => (isUndecided(props.call.end) ? props.call.end : undefined);
   return (
-    <article class="call" classList={{ bad: isBad(props.call.end) }} aria-label={`${props.call.tool} call`}>
+    <article class="call" classList={{ bad: isBad(props.call) }} aria-label={`${props.call.tool} call`}>
       <div class="request">
         <Show when={!isShell()}>
           <span class="tool">{visible(props.call.tool)}</span>
         </Show>
-        <pre classList={{ shell: isShell() }}>{visible(props.call.request)}</pre>
-        <span class="outcome">{outcomeOf(props.call)}</span>
+        <pre classList={{ shell: isShell() }}>{visible(requestOf(props.call))}</pre>
+        <span class="outcome">{callWords(props.call).word}</span>
       </div>
       <OutputView text={props.call.stdout.text} label="Output" />
       <OutputView text={props.call.stderr.text} label="Error output" class="stderr" />
-      <Show when={detailsOf(props.call.end)}>{(details) => <p class="details">{visible(details())}</p>}</Show>
-      <For each={artifactsOf(props.call.end)}>
+      <Show when={detailsOf(props.call)}>{(details) => <p class="details">{visible(details())}</p>}</Show>
+      <For each={callArtifacts(props.call.end)}>
         {({ stream, id, bytes }) => (
           <p class="details">
             <a href={`/api/artifacts/${encodeURIComponent(id)}/content`} download="">
@@ -66,46 +74,21 @@ function Scrolled(props: { readonly text: string; readonly label: string; readon
   return pre;
 }
 
-function outcomeOf({ end, isRunning }: CallEntry): string {
-  if (end === undefined) return isRunning ? "running" : "waiting";
-  switch (end.kind) {
-    case "settled":
-      return end.exitCode === undefined ? "done" : `exit ${end.exitCode}`;
-    case "unknown":
-      return end.decision === undefined ? "end unknown" : end.decision === "retry" ? "to be retried" : "abandoned";
-    case "failed":
-    case "declined":
-    case "interrupted":
-      return end.kind;
-  }
+/** Of one whose request is no longer kept only the id is known. */
+function requestOf({ id, tool, arguments: given }: CallEntry): string {
+  return tool === "" ? id : requestText(tool, given);
 }
 
-function detailsOf(end: CallEnd | undefined): string | undefined {
-  switch (end?.kind) {
-    case "settled":
-      return end.notes.join(" · ") || undefined;
-    case "failed":
-      return end.message;
-    case "declined":
-      return end.reason;
-    case "unknown":
-      return isUndecided(end)
-        ? `${end.reason} Nobody can tell what it has done. Run it again, or give it up?`
-        : end.reason;
-    default:
-      return undefined;
-  }
-}
-
-function artifactsOf(end: CallEnd | undefined) {
-  return end?.kind === "settled" ? (end.artifacts ?? []) : [];
+function detailsOf(call: CallEntry): string | undefined {
+  const { why } = callWords(call);
+  if (why === undefined) return callNotes(call.end).join(" · ") || undefined;
+  return isUndecided(call.end) ? `${why} Nobody can tell what it has done. Run it again, or give it up?` : why;
 }
 
 function isUndecided(end: CallEnd | undefined): boolean {
   return end?.kind === "unknown" && end.decision === undefined;
 }
 
-function isBad(end: CallEnd | undefined): boolean {
-  if (end?.kind === "settled") return end.exitCode !== undefined && end.exitCode !== 0;
-  return end?.kind === "failed" || isUndecided(end);
+function isBad({ end }: CallEntry): boolean {
+  return end?.kind === "failed" || isUndecided(end) || (exitCodeOf(end) ?? 0) !== 0;
 }

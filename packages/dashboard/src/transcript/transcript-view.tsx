@@ -1,8 +1,10 @@
+import type { Entry, InputEntry, NoteEntry, PartEntry, Transcript } from "@corral/client/transcript";
 import type { AnswerGiven, CallId, QuestionId } from "@corral/protocol";
+import { inputWords } from "@corral/protocol/words";
 import { For, Match, Show, Switch } from "solid-js";
 import { QuestionView } from "../questions/question-view.tsx";
 import { CallView } from "./call-view.tsx";
-import type { Entry, InputEntry, NoteEntry, PartEntry, Transcript } from "./transcript.ts";
+import { noteOf } from "./note-of.ts";
 import { visible } from "./visible.ts";
 
 /** Everything that agents and commands say is put in as text, never as markup. */
@@ -19,8 +21,8 @@ export function TranscriptView(props: {
         {(entry) => (
           <Switch>
             <Match when={entry.kind === "input" && entry}>{(input) => <InputView input={input()} />}</Match>
-            <Match when={entry.kind === "text" && entry}>{(part) => <TextView part={part()} />}</Match>
-            <Match when={entry.kind === "reasoning" && entry}>{(part) => <ReasoningView part={part()} />}</Match>
+            <Match when={isShown(entry, "text")}>{(part) => <TextView part={part()} />}</Match>
+            <Match when={isShown(entry, "reasoning")}>{(part) => <ReasoningView part={part()} />}</Match>
             <Match when={entry.kind === "call" && entry}>
               {(call) => <CallView call={call()} onDecide={(decision) => props.onDecide(call().id, decision)} />}
             </Match>
@@ -29,7 +31,7 @@ export function TranscriptView(props: {
                 <QuestionView question={question()} onAnswer={(answer) => props.onAnswer(question().id, answer)} />
               )}
             </Match>
-            <Match when={entry.kind === "note" && entry}>{(note) => <NoteView note={note()} />}</Match>
+            <Match when={entry.kind === "note" && entry}>{(note) => <NoteView entry={note()} />}</Match>
           </Switch>
         )}
       </For>
@@ -38,6 +40,13 @@ export function TranscriptView(props: {
       </Show>
     </div>
   );
+}
+
+/** What the model said without words is not shown. */
+function isShown(entry: Entry, kind: PartEntry["kind"]): PartEntry | undefined {
+  return (entry.kind === "text" || entry.kind === "reasoning") && entry.kind === kind && entry.output.text !== ""
+    ? entry
+    : undefined;
 }
 
 /** Whether the entry itself shows that something goes on. */
@@ -49,7 +58,7 @@ function isLive(entry: Entry): boolean {
 function InputView(props: { readonly input: InputEntry }) {
   return (
     <article class="input" classList={{ waiting: props.input.isWaiting }} aria-label="You">
-      <p class="said">{visible(props.input.text)}</p>
+      <p class="said">{visible(inputWords(props.input))}</p>
       <Show when={props.input.isWaiting}>
         <p class="quiet">waiting to be taken up</p>
       </Show>
@@ -77,11 +86,15 @@ function ReasoningView(props: { readonly part: PartEntry }) {
   );
 }
 
-function NoteView(props: { readonly note: NoteEntry }) {
+function NoteView(props: { readonly entry: NoteEntry }) {
   return (
-    <p class={`note ${props.note.tone}`}>
-      {visible(props.note.text)}
-      <Show when={props.note.hint}>{(hint) => <span class="hint">{visible(hint())}</span>}</Show>
-    </p>
+    <Show when={noteOf(props.entry.note)}>
+      {(note) => (
+        <p class={`note ${note().tone}`}>
+          {visible(note().text)}
+          <Show when={note().hint}>{(hint) => <span class="hint">{visible(hint())}</span>}</Show>
+        </p>
+      )}
+    </Show>
   );
 }

@@ -17,3 +17,7 @@ export function grow({ text, end }: Output, piece: { readonly offset: number; re
   const fresh = piece.text.slice(Math.max(0, end - piece.offset));
   return { text: (text + fresh).slice(-keptLive), end: newEnd };
 }
+
+export function wholeOutput(text: string): Output {
+  return { text, end: text.length };
+}

@@ -7,7 +7,18 @@ import {
   type WireEvent,
 } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { type Entry, emptyTranscript, takeDelta, takeEvent, takeGap, takeView, type Transcript } from "./transcript.ts";
+import type { Entry } from "./entry.ts";
+import {
+  type Change,
+  dropDone,
+  emptyTranscript,
+  takeDelta,
+  takeEvent,
+  takeGap,
+  takeView,
+  type Transcript,
+} from "./transcript.ts";
+import { callArtifacts, callNotes, callWords, noteWords, requestText } from "./words.ts";
 
 const since = "2026-01-01T00:00:00.000Z";
 
@@ -25,15 +36,21 @@ const stored = ({ type, data }: NewEvent): WireEvent => ({
 
 type News = NewEvent | Delta;
 
+const take = (transcript: Transcript, each: News): Change | undefined =>
+  "type" in each ? takeEvent(transcript, stored(each)) : takeDelta(transcript, each);
+
 function fold(news: readonly News[], transcript: Transcript = emptyTranscript()): Transcript {
-  for (const each of news) {
-    if ("type" in each) takeEvent(transcript, stored(each));
-    else takeDelta(transcript, each);
-  }
+  for (const each of news) take(transcript, each);
   return transcript;
 }
 
 const entriesOf = (...news: News[]): readonly Entry[] => fold(news).entries;
+const notesOf = (...news: News[]): readonly string[] =>
+  entriesOf(...news).flatMap((entry) => (entry.kind === "note" ? [noteWords(entry.note)] : []));
+const changesOf = (...news: News[]) => {
+  const transcript = emptyTranscript();
+  return news.map((each) => take(transcript, each));
+};
 
 const text = (offset: number, piece: string): Delta => ({
   kind: "text",
@@ -54,6 +71,7 @@ const said = (whole: string, more: { kind?: "text" | "reasoning"; cut?: boolean 
 const part = (whole: string, more: object = {}) => ({
   kind: "text",
   id: "prt_a",
+  saidIn: { turn: undefined, attempt: 0 },
   output: { text: whole, end: whole.length },
   isGrowing: false,
   isCut: false,
@@ -76,8 +94,11 @@ const result = {
 const call = (more: object = {}) => ({
   kind: "call",
   id: "cal_a",
+  saidIn: { turn: "trn_a", attempt: 0 },
   tool: "shell",
-  request: "ls",
+  arguments: { command: "ls\n" },
+  malformed: undefined,
+  providerCallId: "p",
   isRunning: false,
   stdout: { text: "", end: 0 },
   stderr: { text: "", end: 0 },
@@ -106,14 +127,12 @@ describe("what is said", () => {
 
   test("goes when its attempt is given up without closing it", () => {
     const again = event("turn.dispatched", { id: "trn_a", attempt: 2 });
-    expect(entriesOf(text(0, "Hel"), again)).toMatchObject([
-      { kind: "note", text: "Asked the model again (attempt 2)" },
-    ]);
+    expect(entriesOf(text(0, "Hel"), again)).toMatchObject([{ note: { about: "asked-again", attempt: 2 } }]);
     expect(entriesOf(text(0, "Hel"), event("turn.settled", { id: "trn_a", outcome: "failed" }))).toEqual([]);
   });
 
-  test("is nothing when it is empty", () => {
-    expect(entriesOf(said(""))).toEqual([]);
+  test("is there also when it is empty, for it was part of the reply", () => {
+    expect(entriesOf(said(""))).toEqual([part("")]);
   });
 });
 
@@ -124,28 +143,25 @@ describe("a call", () => {
       call({ isRunning: true, stdout: { text: "a", end: 1 }, stderr: { text: "oh", end: 2 } }),
     ]);
     expect(entriesOf(...running, event("call.settled", { id: "cal_a", result }))).toEqual([
-      call({ stdout: { text: "a\n", end: 2 }, end: { kind: "settled", exitCode: 0, notes: [] } }),
+      call({ stdout: { text: "a\n", end: 2 }, end: { kind: "settled", result, recovered: false } }),
     ]);
   });
 
   test("tells of its exit code, its time limit, a lost shell and a result kept over a crash", () => {
     const bad = { ...result, stdout: "", exitCode: 137, timedOut: true, shellRespawned: true };
-    expect(entriesOf(shell, started(), event("call.settled", { id: "cal_a", result: bad, recovered: true }))).toEqual([
-      call({
-        end: {
-          kind: "settled",
-          exitCode: 137,
-          notes: ["ran out of time", "the shell was started anew", "ended while nobody watched; its result was kept"],
-        },
-      }),
+    const [ended] = entriesOf(shell, started(), event("call.settled", { id: "cal_a", result: bad, recovered: true }));
+    if (ended?.kind !== "call") throw new Error("no call");
+    expect([callWords(ended), callNotes(ended.end)]).toEqual([
+      { word: "exit 137" },
+      ["ran out of time", "the shell was started anew", "ended while nobody watched; its result was kept"],
     ]);
   });
 
   test("names the whole of an output that was cut", () => {
     const stdout = { id: "art_a", url: "file:///art_a", bytes: 100_000 };
     const cut = { ...result, artifacts: { stdout } };
-    expect(entriesOf(shell, started(), event("call.settled", { id: "cal_a", result: cut }))).toMatchObject([
-      { end: { kind: "settled", artifacts: [{ stream: "stdout", id: "art_a", bytes: 100_000 }] } },
+    expect(callArtifacts({ kind: "settled", result: cut, recovered: false })).toEqual([
+      { stream: "stdout", id: "art_a", url: "file:///art_a", bytes: 100_000 },
     ]);
   });
 
@@ -153,11 +169,15 @@ describe("a call", () => {
     expect(entriesOf(requested("look", { at: 1 }), event("call.settled", { id: "cal_a", result: "seen" }))).toEqual([
       call({
         tool: "look",
-        request: '{\n  "at": 1\n}',
+        arguments: { at: 1 },
         stdout: { text: "seen", end: 4 },
-        end: { kind: "settled", exitCode: undefined, notes: [] },
+        end: { kind: "settled", result: "seen", recovered: false },
       }),
     ]);
+    expect(requestText("look", { at: 1 })).toBe('{\n  "at": 1\n}');
+    expect(callWords({ end: { kind: "settled", result: "seen", recovered: false }, isRunning: false })).toEqual({
+      word: "done",
+    });
   });
 
   test("that failed or was interrupted says so and keeps what it printed", () => {
@@ -189,6 +209,14 @@ describe("a call", () => {
       call({ isRunning: true, stdout: { text: "new", end: 3 } }),
     ]);
   });
+});
+
+test("a call whose request is no longer kept is known by its id", () => {
+  const before = { tool: "", arguments: {}, providerCallId: "", saidIn: { turn: undefined, attempt: 0 } };
+  expect(entriesOf(event("call.failed", { id: "cal_a", error: { code: "x", message: "no" } }))).toEqual([
+    call({ ...before, end: { kind: "failed", message: "no" } }),
+  ]);
+  expect(entriesOf(event("call.decided", { id: "cal_a", decision: "retry" }))).toEqual([]);
 });
 
 describe("the session", () => {
@@ -252,8 +280,7 @@ describe("the session", () => {
     const shot = { name: "shot.png", mediaType: "image/png", reference: "artifact:art_1" };
     const shown = event("input.admitted", { id: "inp_a", text: "look", attachments: [shot], delivery: "steer" });
     const edited = event("input.edited", { id: "inp_a", text: "look here" });
-    expect(entriesOf(shown)).toMatchObject([{ text: "look\n[attached: shot.png]" }]);
-    expect(entriesOf(shown, edited)).toMatchObject([{ text: "look here\n[attached: shot.png]" }]);
+    expect(entriesOf(shown, edited)).toMatchObject([{ text: "look here", attachments: [shot] }]);
   });
 
   test("forgets what was cancelled, and shows what was made of what waits", () => {
@@ -269,21 +296,34 @@ describe("the session", () => {
     const { isInterrupting, entries } = fold([promoted, wish, settled("interrupted")]);
     expect({ isInterrupting, entries }).toMatchObject({
       isInterrupting: false,
-      entries: [{ kind: "note", tone: "quiet", text: "Interrupted" }],
+      entries: [{ kind: "note", note: { about: "interrupted" } }],
     });
   });
 
   test("tells why it failed and what to do", () => {
     const error = { code: "provider.refused", message: "no key", hint: "set one" };
     expect(entriesOf(event("activity.settled", { id: "act_a", outcome: "failed", error }))).toMatchObject([
-      { kind: "note", tone: "bad", text: "no key", hint: "set one" },
+      { kind: "note", note: { about: "failed", message: "no key", hint: "set one" } },
     ]);
   });
 
   test("tells what to look at when something protected was replaced, and of no other end of an environment", () => {
     const closed = (reason: string, more = {}) => event("environment.closed", { id: "env_a", reason, ...more });
-    expect(entriesOf(closed("it ended"), closed(".envrc was replaced", { breach: true }))).toMatchObject([
-      { kind: "note", tone: "bad", text: "The environment was ended: .envrc was replaced." },
+    expect(notesOf(closed("it ended"), closed(".envrc was replaced", { breach: true }))).toEqual([
+      "the environment was ended: .envrc was replaced",
+    ]);
+  });
+
+  test("tells what its copy lacks, and nothing of a copy that lacks nothing", () => {
+    const prepared = (more: object) =>
+      event("workspace.prepared", { path: "/w", branch: "b", base: "c", readable: [], variables: {}, ...more });
+    const lacks = { submodules: ["lib"], lfs: true };
+    const skipped = [{ path: "big.bin", why: "too large" }];
+    expect(notesOf(prepared({}), prepared({ lacks: { submodules: [], lfs: false }, skipped: [] }))).toEqual([]);
+    expect(notesOf(prepared({ lacks, skipped }))).toEqual([
+      "submodules are not in the copy: lib\n" +
+        "files kept by Git LFS are in the copy as pointers, without their content\n" +
+        "uncommitted files that did not come along: big.bin (too large)",
     ]);
   });
 
@@ -297,11 +337,7 @@ describe("the session", () => {
     expect(transcript).toMatchObject({
       cursor: to,
       state: { state: "thinking" },
-      entries: [
-        { kind: "input", isWaiting: false },
-        call({}),
-        { kind: "note", tone: "quiet", text: `Events ${from} to ${to} are no longer kept` },
-      ],
+      entries: [{ kind: "input", isWaiting: false }, call({}), { kind: "note", note: { about: "gap", from, to } }],
     });
     takeView(transcript, view, gap);
     expect(transcript).toMatchObject({ state: { state: "idle" }, projectId: "prj_a", model: "rehearsal/x" });
@@ -327,10 +363,112 @@ describe("the session", () => {
 
 test("a reply that ends before it is whole says so", () => {
   const usage = { inputTokens: 1, outputTokens: 1 };
-  const notes = entriesOf(said("I will"), event("turn.replied", { id: "trn_a", finish: "length", usage }));
-  expect(notes.at(-1)).toMatchObject({
-    kind: "note",
-    tone: "quiet",
-    text: expect.stringMatching(/^The reply is cut here/),
+  const replied = (finish: string) => event("turn.replied", { id: "trn_a", finish, usage });
+  expect(notesOf(said("I will"), replied("stop"), replied("length"))).toEqual([
+    expect.stringMatching(/^the reply is cut here/),
+  ]);
+});
+
+describe("whoever prints as it comes", () => {
+  test("hears of each piece of text once, however it comes", () => {
+    const changes = changesOf(text(0, "Hel"), text(0, "Hell"), said("Hello!"), text(5, "!"));
+    expect(changes.map((change) => change && "fresh" in change && [change.what, change.fresh])).toEqual([
+      ["grown", "Hel"],
+      ["grown", "l"],
+      ["closed", "o!"],
+      undefined,
+    ]);
   });
+
+  test("hears of what was added, promoted, started and ended, and of nothing else", () => {
+    const admitted = event("input.admitted", { id: "inp_a", text: "do it", attachments: [], delivery: "steer" });
+    const asked = event("question.asked", {
+      id: "que_a",
+      about: { kind: "host", host: "a.org", port: 443 },
+      text: "?",
+      choices: [],
+      takesText: false,
+    });
+    const changes = changesOf(
+      admitted,
+      event("input.edited", { id: "inp_a", text: "do that" }),
+      event("input.promoted", { id: "inp_a", activityId: "act_a" }),
+      shell,
+      started(),
+      asked,
+      event("question.expired", { id: "que_a" }),
+      event("call.declined", { id: "cal_a", by: "rules", reason: "no" }),
+      event("activity.settled", { id: "act_a", outcome: "done" }),
+    );
+    expect(changes.map((change) => change && `${change.entry.kind} ${change.what}`)).toEqual([
+      "input added",
+      undefined,
+      "input promoted",
+      "call added",
+      "call started",
+      "question added",
+      "question ended",
+      "call ended",
+      undefined,
+    ]);
+  });
+
+  test("lets go of what is done and still hears of what is not", () => {
+    const transcript = fold([
+      event("input.admitted", { id: "inp_b", text: "later", attachments: [], delivery: "queue" }),
+      said("Hello"),
+      shell,
+      started(),
+      event("call.settled", { id: "cal_a", result }),
+    ]);
+    dropDone(transcript);
+    expect(transcript.entries).toMatchObject([{ id: "inp_b" }]);
+    expect(take(transcript, event("input.promoted", { id: "inp_b", activityId: "act_b" }))).toMatchObject({
+      what: "promoted",
+      entry: { text: "later" },
+    });
+  });
+});
+
+test("what the model said is known by turn and attempt, with what was said before it and what it took", () => {
+  const usage = { inputTokens: 7, outputTokens: 1 };
+  const { turns, entries } = fold([
+    event("input.admitted", { id: "inp_a", text: "do it", attachments: [], delivery: "steer" }),
+    event("input.promoted", { id: "inp_a", activityId: "act_a" }),
+    event("turn.prepared", { id: "trn_a", activityId: "act_a", model: "m", requestHash: "h" }),
+    event("turn.dispatched", { id: "trn_a", attempt: 1 }),
+    event("turn.attempt-failed", { id: "trn_a", attempt: 1, error: { code: "x", message: "no" } }),
+    event("turn.dispatched", { id: "trn_a", attempt: 2 }),
+    said("Hello"),
+    event("turn.replied", { id: "trn_a", finish: "stop", usage }),
+  ]);
+  expect(turns).toEqual([
+    { id: "trn_a", isWhole: true, prompt: "do it", attempt: 2, reply: { finish: "stop", usage } },
+  ]);
+  expect(entries.at(-1)).toEqual(part("Hello", { saidIn: { turn: "trn_a", attempt: 2 } }));
+});
+
+test("a long session is folded in time that grows with it and not faster", () => {
+  const round = (at: number): News[] => [
+    event("turn.prepared", { id: `trn_${at}`, activityId: "act_a", model: "m", requestHash: "h" }),
+    event("turn.dispatched", { id: `trn_${at}`, attempt: 1 }),
+    { kind: "text", session: "ses_a", part: `prt_${at}`, offset: 0, text: "Hel" },
+    event("turn.said", { id: `trn_${at}`, part: `prt_${at}`, kind: "text", text: "Hello" }),
+    event("turn.settled", { id: `trn_${at}`, outcome: "replied" }),
+  ];
+  const looks = (rounds: number): number => {
+    let count = 0;
+    const counted = (list: Entry[]) =>
+      new Proxy(list, { get: (entries, key, self) => (count++, Reflect.get(entries, key, self) as unknown) });
+    let entries = counted([]);
+    const transcript = Object.defineProperty(emptyTranscript(), "entries", {
+      get: () => entries,
+      set: (list: Entry[]) => {
+        entries = counted(list);
+      },
+    });
+    fold(Array.from({ length: rounds }, (_, at) => round(at)).flat(), transcript);
+    return count / rounds;
+  };
+  expect(looks(400)).toBeLessThan(looks(40) * 1.5);
 });
