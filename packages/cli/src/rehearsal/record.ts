@@ -1,3 +1,4 @@
+import { type CallEntry, emptyTranscript, type Entry, takeEvent, type TurnFacts } from "@corral/client/transcript";
 import type { RehearsalScript, RehearsedFailure, RehearsedPart, RehearsedTurn, StoredEvent } from "@corral/protocol";
 
 export interface RecordWish {
@@ -7,86 +8,57 @@ export interface RecordWish {
 
 /** What the model said in a session, from the session's events, as a script that says it again. */
 export function recordScript(events: Iterable<StoredEvent>, { expects }: RecordWish): RehearsalScript {
-  const take = new Take();
-  for (const each of events) take.hear(each);
+  const transcript = emptyTranscript();
+  for (const each of events) takeEvent(transcript, each);
+  const entries = Map.groupBy(transcript.entries, (entry) => saidIn(entry)?.turn);
   return {
-    turns: take.turns.flatMap((turn) => {
-      const { expect, ...rest } = turn.recorded();
-      if (rest.reply === undefined && rest.failures === undefined) return [];
-      return [expects && expect !== undefined ? { expect, ...rest } : rest];
+    turns: transcript.turns.flatMap((turn) => {
+      const { failures, reply } = recorded(turn, entries.get(turn.id) ?? []);
+      if (!turn.isWhole || (failures === undefined && reply === undefined)) return [];
+      const expected = expects && turn.prompt !== undefined ? { expect: turn.prompt } : {};
+      return [{ ...expected, ...(failures && { failures }), ...reply }];
     }),
   };
 }
 
-/** Follows a session, turn by turn. */
-class Take {
-  readonly turns: TakenTurn[] = [];
-  readonly #inputs = new Map<string, string>();
-  #said: string[] = [];
-
-  hear(stored: StoredEvent): void {
-    switch (stored.type) {
-      case "input.admitted":
-        return void this.#inputs.set(stored.data.id, stored.data.text);
-      case "input.promoted":
-        return void this.#said.push(this.#inputs.get(stored.data.id) ?? "");
-      case "turn.prepared":
-        this.turns.push(new TakenTurn(this.#said.at(-1)));
-        this.#said = [];
-        return;
-      default:
-        this.turns.at(-1)?.hear(stored);
-    }
-  }
+/** What was said in an attempt that a crash cut off was said to nobody. */
+function recorded({ attempt, reply }: TurnFacts, entries: readonly Entry[]) {
+  const partsOf = (of: number) => entries.flatMap((entry) => (saidIn(entry)?.attempt === of ? partIn(entry) : []));
+  const failed = entries.flatMap((entry) => {
+    const note = entry.kind === "note" ? entry.note : undefined;
+    return note?.about === "attempt-failed" ? [{ of: note.saidIn.attempt, error: note.error }] : [];
+  });
+  const failures = failed.map(({ of, error }) => failureOf(error, partsOf(of)));
+  const parts = failed.some(({ of }) => of === attempt) ? [] : partsOf(attempt);
+  const finish = reply && { finish: finishOf(reply.finish), usage: reply.usage };
+  return {
+    failures: failures.length === 0 ? undefined : failures,
+    reply: parts.length > 0 || finish !== undefined ? { reply: parts, ...finish } : undefined,
+  };
 }
 
-class TakenTurn {
-  readonly #expect: string | undefined;
-  readonly #failures: RehearsedFailure[] = [];
-  #parts: RehearsedPart[] = [];
-  #finish: Pick<RehearsedTurn, "finish" | "usage"> = {};
-
-  constructor(expect: string | undefined) {
-    this.#expect = expect;
-  }
-
-  hear(stored: StoredEvent): void {
-    switch (stored.type) {
-      case "turn.dispatched":
-        // What a crash cut off was said to nobody.
-        this.#parts = [];
-        return;
-      case "turn.said": {
-        const { kind, text } = stored.data;
-        return void this.#parts.push(kind === "text" ? { say: text } : { think: text });
-      }
-      case "call.requested":
-        return void this.#parts.push(callOf(stored.data));
-      case "turn.attempt-failed":
-        this.#failures.push(failureOf(stored.data.error, this.#parts));
-        this.#parts = [];
-        return;
-      case "turn.replied":
-        this.#finish = { finish: finishOf(stored.data.finish), usage: stored.data.usage };
-        return;
-      default:
-    }
-  }
-
-  recorded(): RehearsedTurn {
-    const replied = this.#parts.length > 0 || this.#finish.finish !== undefined;
-    return {
-      ...(this.#expect === undefined ? {} : { expect: this.#expect }),
-      ...(this.#failures.length === 0 ? {} : { failures: this.#failures }),
-      ...(replied ? { reply: this.#parts, ...this.#finish } : {}),
-    };
-  }
+function saidIn(entry: Entry) {
+  if (entry.kind === "note") return entry.note.about === "attempt-failed" ? entry.note.saidIn : undefined;
+  return "saidIn" in entry ? entry.saidIn : undefined;
 }
 
-type Requested = Extract<StoredEvent, { type: "call.requested" }>["data"];
+function partIn(entry: Entry): RehearsedPart[] {
+  switch (entry.kind) {
+    case "text":
+      return [{ say: entry.output.text }];
+    case "reasoning":
+      return [{ think: entry.output.text }];
+    case "call":
+      return [callOf(entry)];
+    case "input":
+    case "question":
+    case "note":
+      return [];
+  }
+}
 
 /** Of arguments that were no JSON the log has the beginning, in the words for the model; of those that were no object, only that. */
-function callOf({ tool, providerCallId, arguments: given, malformed }: Requested): RehearsedPart {
+function callOf({ tool, providerCallId, arguments: given, malformed }: CallEntry): RehearsedPart {
   const isNoObject = malformed === "The arguments must be a JSON object.";
   const [, json = isNoObject ? "null" : undefined] =
     /^The arguments were not valid JSON: (.*)$/s.exec(malformed ?? "") ?? [];

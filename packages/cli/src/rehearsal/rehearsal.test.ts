@@ -23,8 +23,10 @@ const turn = (n: number): [NewEvent, NewEvent] => [
   event("turn.prepared", { id: `trn_${n}`, activityId: "act_a", model: "x/y", requestHash: "" }),
   event("turn.dispatched", { id: `trn_${n}`, attempt: 1 }),
 ];
+let parts = 0;
 const say = (n: number, text: string, kind: "text" | "reasoning" = "text") =>
-  event("turn.said", { id: `trn_${n}`, part: `prt_${n}`, kind, text });
+  event("turn.said", { id: `trn_${n}`, part: `prt_${++parts}`, kind, text });
+const replied = (n: number) => event("turn.replied", { id: `trn_${n}`, finish: "stop", usage });
 
 async function played(...events: NewEvent[]): Promise<string> {
   stage.onInput = (session, input) =>
@@ -104,8 +106,24 @@ test("attempts that failed are recorded as failures; what a crash cut off was sa
   });
 });
 
+test("what was edited before it was taken up is expected as it was then", async () => {
+  stage.onInput = ({ id: session }, { id }) =>
+    stage.tell(
+      session,
+      event("input.edited", { id, text: "fix that" }),
+      event("input.promoted", { id, activityId: "act_a" }),
+      ...turn(1),
+      say(1, "Done."),
+    );
+  await corral("run", "--detach", "fix it");
+  stand.written.out = "";
+  expect(await recorded(stage.sessions[0]!.id, "--expect")).toEqual({
+    turns: [{ expect: "fix that", reply: [{ say: "Done." }] }],
+  });
+});
+
 test("what is no longer kept is told of, and the rest recorded", async () => {
-  const session = await played(...turn(1), say(1, "trimmed"), ...turn(2), say(2, "kept"));
+  const session = await played(...turn(1), say(1, "trimmed"), replied(1), ...turn(2), say(2, "kept"));
   stage.trimmed = stage.log.findIndex(({ type, data }) => type === "turn.said" && "text" in (data as object)) + 1;
   expect(await recorded(session)).toEqual({ turns: [{ reply: [{ say: "kept" }] }] });
   expect(stand.written.err).toContain("are no longer kept");
