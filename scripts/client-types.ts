@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 
 /** What the SDK is made of, but for schemas: declarations of these are taken over as they are. */
 const sources = [
-  ...["new-id", "error", "lift", "known"].map((name) => `packages/protocol/src/${name}.ts`),
+  ...["new-id", "error", "lift", "event-types"].map((name) => `packages/protocol/src/${name}.ts`),
   ...["transport", "socket", "follow", "command", "content", "terminal", "methods", "client"].map(
     (name) => `packages/client/src/${name}.ts`,
   ),
@@ -36,7 +36,7 @@ export async function clientTypes(): Promise<string> {
 }
 
 /** Types that are made for others to be made of them; what they come to is written out. */
-const isGeneric: ReadonlySet<string> = new Set(["EventData", "StoredEventOf"]);
+const isGeneric: ReadonlySet<string> = new Set(["EventData", "StoredEventOf", "EndOf", "EventAbout"]);
 
 interface Exports {
   readonly values: readonly string[];
