@@ -26,7 +26,7 @@ const mostCharacters = 60_000;
 function linesOf({ path, entries, before, moved }: HeldContent): readonly Shown[] {
   const none = Buffer.alloc(0);
   if (moved !== undefined)
-    return [{ heading: `+++ ${path}`, lines: ["(too large to be shown or put back)"], bytes: none }];
+    return [{ heading: `+++ ${path}`, lines: ["(too large to be shown or put back, or closed to you)"], bytes: none }];
   return entries.flatMap((entry): readonly Shown[] => {
     const { kind, content, isExecutable } = entry;
     const isEmptyFolder = kind === "folder" && !entries.some((each) => each.path.startsWith(`${entry.path}/`));
