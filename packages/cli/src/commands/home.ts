@@ -6,6 +6,7 @@ import { configComplaints } from "../complaints.ts";
 import { defineCommand } from "../command.ts";
 import { canAsk, confirm, typedLine } from "../confirm.ts";
 import { connectDaemon } from "../daemon.ts";
+import { counted } from "../figures.ts";
 import { choicesIn, choose } from "../menu.ts";
 import { providerHints } from "../provider-hints.ts";
 import { jsonLine, shown } from "../terminal.ts";
@@ -27,6 +28,9 @@ export const home = defineCommand({
     world.out.write(json === true ? jsonLine(project) : shown(summary(project, client)));
     world.err.write(configComplaints(config));
     if (json === true) return 0;
+    // At a terminal the menu has them.
+    const asked = world.screen === undefined ? await client.questions.list() : [];
+    if (asked.length > 0) world.out.write(`questions  ${counted(asked.length, "question")}: \`corral questions\`\n`);
     const hints = await providerHints(client, world);
     if (hints !== "") world.err.write(`\n${shown(hints)}`);
     return world.screen === undefined ? 0 : menu(client, project.id, world.screen, world);

@@ -3,8 +3,9 @@ import { type SessionView, usualAgent } from "@corral/protocol";
 import { defineCommand } from "../command.ts";
 import { canAsk, confirm } from "../confirm.ts";
 import { connectDaemon } from "../daemon.ts";
+import { counted } from "../figures.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
-import { age, stateWords } from "../state-words.ts";
+import { age, asksInState, stateWords } from "../state-words.ts";
 import { bold, jsonLine, shown } from "../terminal.ts";
 import { firstNamed, sessionWords } from "../which-session.ts";
 import { listed } from "../wrap.ts";
@@ -57,7 +58,11 @@ const usage = "One of: corral sessions, corral sessions search WORDS, corral ses
 async function list(world: World, { all, json }: { readonly all: boolean; readonly json: boolean }): Promise<number> {
   const client = await connectDaemon(world);
   const views = await client.sessions.list({ archived: all });
-  for (const view of views) world.out.write(json ? jsonLine(view) : line(view, world));
+  const asked = json || views.length === 0 ? [] : await client.questions.list();
+  for (const view of views) {
+    const questions = asked.filter(({ session }) => session === view.id).length;
+    world.out.write(json ? jsonLine(view) : line(view, world, questions));
+  }
   if (views.length === 0 && !json) world.err.write('There are none yet; `corral run "…"` begins one.\n');
   return 0;
 }
@@ -114,12 +119,14 @@ async function remove(name: string | undefined, { world, yes, json }: Deletion):
 function line(
   { id, state, agent, model, title, environment, isArchived, inbox }: SessionView,
   { now, out }: World,
+  questions = 0,
 ): string {
   const doing = `${stateWords(state)} ${age(state.since, now())}`;
   const notes = [
     ...(environment.kind === "local" ? ["UNSAFE"] : []),
     ...(agent === usualAgent ? [] : [`agent ${agent}`]),
     ...(isArchived ? ["archived"] : []),
+    ...(questions > 0 && !asksInState(state) ? [counted(questions, "question")] : []),
     ...(inbox.waiting > 0 && state.state !== "parked" ? [`+${inbox.waiting}`] : []),
   ];
   return `${listed(oneLine([id, doing.padEnd(18), ...notes, model, title].join("  ")).trimEnd(), out)}\n`;

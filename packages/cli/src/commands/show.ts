@@ -5,7 +5,7 @@ import { type TurnFacts, usedIn } from "@corral/client/transcript";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
 import { counted } from "../figures.ts";
-import { age, stateHint, stateWords } from "../state-words.ts";
+import { age, asksInState, stateHint, stateWords } from "../state-words.ts";
 import { bold, dim, jsonLine, shown } from "../terminal.ts";
 import { Transcript } from "../transcript.ts";
 import { sessionWords, whichSession } from "../which-session.ts";
@@ -39,7 +39,8 @@ export const show = defineCommand({
       if ("kind" in each) transcript.gap(each);
       else transcript.event(each);
     }
-    world.out.write(footing(view, transcript.turns, world));
+    const [asked] = asksInState(view.state) ? [] : await client.questions.list({ session });
+    world.out.write(footing(view, transcript.turns, world, asked?.id));
     return 0;
   },
 });
@@ -72,12 +73,14 @@ function footing(
   { id, state, inbox, todo = [] }: SessionView,
   turns: readonly TurnFacts[],
   { out, now }: World,
+  question?: string,
 ): string {
   const hint = stateHint(state, id);
   const { requests, inputTokens, outputTokens } = usedIn(turns);
   const lines = [
     ...todoLines(todo),
     `${stateWords(state)} for ${age(state.since, now())}${hint === "" ? "" : `: ${hint}`}`,
+    ...(question === undefined ? [] : [`it asks you something: \`corral answer ${question}\``]),
     ...(inbox.waiting === 0 ? [] : [`${counted(inbox.waiting, "input")} waiting (\`corral queue ${id}\`)`]),
     `${counted(requests, "turn")}, ${inputTokens} tokens in, ${outputTokens} out`,
   ];
