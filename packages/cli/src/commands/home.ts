@@ -8,6 +8,7 @@ import { canAsk, confirm, typedLine } from "../confirm.ts";
 import { connectDaemon } from "../daemon.ts";
 import { counted } from "../figures.ts";
 import { choicesIn, choose } from "../menu.ts";
+import { projectHere } from "../project-here.ts";
 import { providerHints } from "../provider-hints.ts";
 import { jsonLine, shown } from "../terminal.ts";
 import type { Screen, World } from "../world.ts";
@@ -51,7 +52,7 @@ async function newTask(world: World): Promise<readonly string[] | undefined> {
 }
 
 async function registerHere(client: Client, world: World): Promise<RegisteredProject> {
-  const register = () => client.projects.register({ path: world.cwd });
+  const register = () => projectHere(client, world);
   try {
     return await register();
   } catch (error) {

@@ -4,6 +4,7 @@ import { newId } from "@corral/protocol/new-id";
 import { admitSurely, beginSurely } from "../admit.ts";
 import { defineCommand } from "../command.ts";
 import { connectDaemon } from "../daemon.ts";
+import { projectHere } from "../project-here.ts";
 import { readPrompt } from "../prompt.ts";
 import { randomBytes } from "../random.ts";
 import { modelNamed } from "../rehearsal/model.ts";
@@ -91,7 +92,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
     const files = await filesNamed(valuesOf(rawArgs, "attach"), world);
     const prompt = await readPrompt(args._, world);
     const client = await connectDaemon(world);
-    const project = await client.projects.register({ path: world.cwd });
+    const project = await projectHere(client, world);
     if (wish.environment.kind === "local") world.err.write((await import("../environment.ts")).unsafe);
     const asked = {
       projectId: project.id,
