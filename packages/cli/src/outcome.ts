@@ -69,7 +69,8 @@ export class OutcomeOf {
           kind: "waiting",
           on: event.data.on,
           calls: [...this.#unknownCalls],
-          questions: [...this.#openQuestions],
+          // The activity does not wait for what was held back, and what it waits for comes first.
+          questions: [...this.#openQuestions].filter((id) => !this.#heldBack.has(id)),
         };
       case "activity.settled":
         return event.data.id === this.#activity ? settled(event.data) : undefined;

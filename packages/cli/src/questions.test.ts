@@ -248,6 +248,24 @@ describe("whoever watches", () => {
     expect(await running).toBe(0);
   });
 
+  test("is told first of the question that the agent waits for", async () => {
+    stage.onInput = ({ id }, input) => {
+      const activityId = newId("activity");
+      stage.tell(
+        id,
+        event("activity.opened", { id: activityId }),
+        event("input.promoted", { id: input.id, activityId }),
+      );
+      ask(id, { about: { kind: "held-back", names: [], diff: "", folder: "/aside" } });
+      ask(id);
+      stage.tell(id, event("activity.waiting", { id: activityId, on: "question" }));
+    };
+    expect(await dispatch(["run", "go"], stand.world)).toBe(3);
+    const [heldBack, approval] = stage.questions.map(({ id }) => id);
+    expect(stand.written.err).toContain(`it asks you something; \`corral answer ${approval}\`\n`);
+    expect(stand.written.err).toContain(`you are asked about them: \`corral answer ${heldBack}\`\n`);
+  });
+
   /** A run that is done while a question about what was held back is open. */
   function runThatLeaves(world: World): { running: Promise<number>; asked: Promise<QuestionView> } {
     const asked = Promise.withResolvers<QuestionView>();
