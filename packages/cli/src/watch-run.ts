@@ -47,7 +47,7 @@ export async function watchRun(
     });
     if (outcome?.kind === "done" && transcript !== undefined && err.isTerminal === true) {
       const { turns } = transcript;
-      err.write(await closingWords(client, session.id, { turns, ms: world.now() - begun }, err));
+      err.write(await closingWords(client, session, { turns, ms: world.now() - begun }, err));
       return leftOpen(heldBack, world) ? 3 : 0;
     }
     if (outcome !== undefined) {
