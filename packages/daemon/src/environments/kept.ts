@@ -1,13 +1,13 @@
 import { CorralError } from "@corral/protocol";
 import { openFiles } from "./files/index.ts";
 import { keeperWords, mainShell, shellPrefix } from "./keeper/index.ts";
-import { type Keeper, KeeperLine } from "./keeper-line.ts";
+import { type Keeper, KeeperLine } from "./keeper/keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
-import { spawnProgram } from "./programs.ts";
+import { spawnProgram } from "./processes/spawn.ts";
 import type { Environment, Program } from "./port.ts";
-import { SpoolShell } from "./shell.ts";
-import { Spool } from "./spool.ts";
-import { SpoolUnreadable } from "./spool-file.ts";
+import { SpoolShell } from "./shell/shell.ts";
+import { Spool } from "./spool/spool.ts";
+import { SpoolUnreadable } from "./spool/spool-file.ts";
 import { openTerminals } from "./terminals/index.ts";
 
 export interface KeptSite {

@@ -11,7 +11,7 @@ import type {
 } from "@corral/protocol";
 import type { Readable, Writable } from "node:stream";
 import type { Files } from "./files/port.ts";
-import type { HeldBack } from "./walled/held-back.ts";
+import type { HeldBack } from "./walled/held-back/held-back.ts";
 import type { Terminal, TerminalSize } from "./terminals/port.ts";
 
 /**

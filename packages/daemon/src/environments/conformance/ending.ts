@@ -2,8 +2,8 @@ import { newId } from "@corral/protocol";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { planOf } from "../plan.ts";
-import { isAlive } from "../process-identity.ts";
+import { planOf } from "../plan/plan.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { type Bench, command } from "./fixture.ts";
 import { descriptorsIn, mountsIn, processesIn } from "./remains.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
-import { defaultLimits, planOf } from "../plan.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
 import { letTimePass } from "../../testing/time.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Shell } from "../port.ts";
 

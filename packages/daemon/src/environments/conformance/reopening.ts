@@ -1,9 +1,9 @@
 import { type EnvironmentState, newId } from "@corral/protocol";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { planOf } from "../plan.ts";
+import { planOf } from "../plan/plan.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { isAlive } from "../process-identity.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { type Bench, command, result, runner, tellFifo } from "./fixture.ts";
 import { killAtFirstLine } from "./killed-process.ts";
 

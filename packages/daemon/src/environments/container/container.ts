@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shortageIn } from "../../descriptors/index.ts";
 import { findSystemProgram } from "../../programs/index.ts";
-import { engineFix } from "../engines.ts";
+import { engineFix } from "../drivers/engines.ts";
 import {
   beginLine,
   keeperScript,
@@ -16,12 +16,12 @@ import {
   workerScript,
   workspaceInside,
 } from "../keeper/index.ts";
-import { bridgeScript } from "../bridge.ts";
+import { bridgeScript } from "../bridge/bridge.ts";
 import { cgroupsOf, freeAt, keptLimits, measure, Warden } from "../limits/index.ts";
-import { resultsIn } from "../output.ts";
-import { defaultLimits, planOf } from "../plan.ts";
+import { resultsIn } from "../shell/output.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
-import { bootId } from "../process-identity.ts";
+import { bootId } from "../system/process-identity.ts";
 import {
   checkReadable,
   checkWorkspace,

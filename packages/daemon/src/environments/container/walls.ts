@@ -1,5 +1,5 @@
 import type { EnvironmentId } from "@corral/protocol";
-import { bridgeVariables } from "../bridge.ts";
+import { bridgeVariables } from "../bridge/bridge.ts";
 import { scriptsInside, type ShellCommand, spoolInside } from "../keeper/index.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import type { JailUser } from "../walled/index.ts";

@@ -1,2 +1,2 @@
 export { openFiles, versionOf } from "./files.ts";
-export { runProgram } from "./program.ts";
+export { runProgram } from "./hands/program.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { findMeans } from "../limits/index.ts";
-import { bootId, commandOf, endProcess, isAlive, leftInSession } from "../process-identity.ts";
-import { removeFolder } from "../remove-folder.ts";
+import { bootId, commandOf, endProcess, isAlive, leftInSession } from "../system/process-identity.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
 import { sweepJails } from "./sweep.ts";
 import {

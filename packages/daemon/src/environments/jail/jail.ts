@@ -29,10 +29,10 @@ import {
   Warden,
   watchShare,
 } from "../limits/index.ts";
-import { defaultLimits, planOf } from "../plan.ts";
-import { resultsIn } from "../output.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
+import { resultsIn } from "../shell/output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
-import { bootId } from "../process-identity.ts";
+import { bootId } from "../system/process-identity.ts";
 import {
   canOwn,
   checkReadable,
@@ -49,12 +49,12 @@ import {
   WalledFolder,
   type WorkspaceOwner,
 } from "../walled/index.ts";
-import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
-import { ownBuilders } from "./builders.ts";
-import { type JailFiles, jailFiles, makeAccounts, makeJailFiles } from "./made.ts";
-import { raiseJail } from "./raise.ts";
+import { findBubblewrap, installFix, unavailable } from "./start/bubblewrap.ts";
+import { ownBuilders } from "./start/builders.ts";
+import { type JailFiles, jailFiles, makeAccounts, makeJailFiles } from "./start/made.ts";
+import { raiseJail } from "./start/raise.ts";
 import { sweepJails } from "./sweep.ts";
-import { scratchInside, type SystemFolder } from "./walls.ts";
+import { scratchInside, type SystemFolder } from "./walls/walls.ts";
 
 export interface JailOptions {
   /** The folder of all of Corral's state. */

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { defaultLimits } from "../plan.ts";
+import { defaultLimits } from "../plan/plan.ts";
 import { cgroupDoors, cgroupFolders, limitCgroups, makeCgroups, removeCgroups } from "./cgroup.ts";
 import { hierarchies } from "./hierarchy.ts";
 import { findPlaces, type Place } from "./place.ts";

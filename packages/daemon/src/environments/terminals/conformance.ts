@@ -2,7 +2,7 @@ import { type EnvironmentState, newId } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
 import { type DriverUnderTest, type Place, prepareGround } from "../conformance/fixture.ts";
 import { killAtFirstLine } from "../conformance/killed-process.ts";
-import { planOf } from "../plan.ts";
+import { planOf } from "../plan/plan.ts";
 import type { Environment } from "../port.ts";
 import type { Terminal } from "./port.ts";
 

@@ -1,7 +1,7 @@
 import type { CommandResult } from "@corral/protocol";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Program, Shell, Spawned } from "../port.ts";
-import { quoted } from "../quoting.ts";
+import { quoted } from "../system/quoting.ts";
 import { ControlMode } from "./control.ts";
 import { EscapeFilter } from "./escapes.ts";
 import type { Terminal, TerminalEnd, TerminalSize, Viewer } from "./port.ts";

@@ -5,14 +5,14 @@ import { type Kept, keptEnvironment } from "../kept.ts";
 import { workspaceInside } from "../keeper/index.ts";
 import { type Gauge, openGauge, Ward, type Warden, type WatchedMemory } from "../limits/index.ts";
 import type { Environment, Shell } from "../port.ts";
-import { endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
-import { SpoolUnreadable } from "../spool-file.ts";
+import { endProcess, isAlive, isEnding, signal } from "../system/process-identity.ts";
+import { SpoolUnreadable } from "../spool/spool-file.ts";
 import { toBytes } from "./byte-paths.ts";
 import type { WalledFolder } from "./folder.ts";
-import { HoldBack } from "./hold-back.ts";
-import type { Lookout, Lookouts } from "./lookout.ts";
-import { versionOf } from "./obeyed-records.ts";
-import type { WorkspaceOwner } from "./shield.ts";
+import { HoldBack } from "./held-back/hold-back.ts";
+import type { Lookout, Lookouts } from "./shield/lookout.ts";
+import { versionOf } from "./held-back/obeyed-records.ts";
+import type { WorkspaceOwner } from "./shield/shield.ts";
 import { WatchedShell } from "./watched-shell.ts";
 
 /** An environment whose first process stands behind walls, as long as this process holds it. Throws when it cannot be talked to or has a breach. */

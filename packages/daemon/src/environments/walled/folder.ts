@@ -2,12 +2,12 @@ import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, proces
 import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as z from "zod";
-import { isJustMade, removeSoon } from "../environment-folder.ts";
+import { isJustMade, removeSoon } from "../ending/environment-folder.ts";
 import { removeCgroups } from "../limits/index.ts";
-import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../process-identity.ts";
-import { HoldBack } from "./hold-back.ts";
-import type { Shielded } from "./lookout.ts";
-import { removeStubs } from "./stubs.ts";
+import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../system/process-identity.ts";
+import { HoldBack } from "./held-back/hold-back.ts";
+import type { Shielded } from "./shield/lookout.ts";
+import { removeStubs } from "./shield/stubs.ts";
 
 /**
  * The folder of one jail. An agent can write in the spool and nowhere else in it.

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { isAbsolute, normalize, relative } from "node:path";
 import { placesInside } from "../keeper/index.ts";
 import type { Owner } from "./folder.ts";
-import { siblingsInside } from "./siblings.ts";
+import { siblingsInside } from "./shield/siblings.ts";
 
 /**
  * `mapped`: the operator's own user seen as another one, in a user namespace. `switched`: the daemon

@@ -1,8 +1,8 @@
 import { CorralError } from "@corral/protocol";
 import { afterEach } from "vitest";
 import { openFiles, type OpenFiles } from "../files.ts";
-import type { Spawn } from "../hand.ts";
-import { runProgram } from "../program.ts";
+import type { Spawn } from "../hands/hand.ts";
+import { runProgram } from "../hands/program.ts";
 
 /** Somewhere to try files in. */
 export interface FilesUnderTest {
