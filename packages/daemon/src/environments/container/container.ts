@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shortageIn } from "../../descriptors/index.ts";
-import { findSystemProgram } from "../../programs/index.ts";
+import { findSystemExecutable } from "../../executables/index.ts";
 import { engineFix } from "../drivers/engines.ts";
 import {
   beginLine,
@@ -313,6 +313,6 @@ function nameOf(home: string): string {
 }
 
 function measureHeld(folders: readonly string[]): Promise<number | undefined> {
-  const bubblewrap = findSystemProgram("bwrap");
+  const bubblewrap = findSystemExecutable("bwrap");
   return bubblewrap === undefined ? Promise.resolve(undefined) : measure(bubblewrap, folders);
 }

@@ -9,7 +9,7 @@ import {
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { shortageIn } from "../../descriptors/index.ts";
-import { findSystemProgram } from "../../programs/index.ts";
+import { findSystemExecutable } from "../../executables/index.ts";
 import { keeperWords, scriptsInside, type ShellCommand } from "../keeper/index.ts";
 import {
   cgroupDoors,
@@ -265,7 +265,7 @@ function checkRoom(environments: string): void {
 
 function keeperCommand(user: JailUser, keeper: string[]): string[] {
   if (user.kind === "mapped") return keeper;
-  const setpriv = findSystemProgram("setpriv");
+  const setpriv = findSystemExecutable("setpriv");
   if (setpriv === undefined)
     throw unavailable("setpriv is not installed.", "Install util-linux, or run Corral as an ordinary user.");
   const become = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];

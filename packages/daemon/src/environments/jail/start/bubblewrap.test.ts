@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findSystemProgram } from "../../../programs/index.ts";
+import { findSystemExecutable } from "../../../executables/index.ts";
 import { findBubblewrap } from "./bubblewrap.ts";
 import { TestPlace } from "../testing/place.ts";
 
@@ -27,10 +27,10 @@ afterEach(() => place.remove());
 
 describe("a program of the system", () => {
   test("is found where it really is", () => {
-    expect(findSystemProgram("sh", ["/nowhere", "/bin"])).toBe(
+    expect(findSystemExecutable("sh", ["/nowhere", "/bin"])).toBe(
       execFileSync("readlink", ["-f", "/bin/sh"], { encoding: "utf8" }).trim(),
     );
-    expect(findSystemProgram("no-such-program")).toBeUndefined();
+    expect(findSystemExecutable("no-such-program")).toBeUndefined();
   });
 
   test("is not one that somebody else could have put there or could change", () => {
@@ -47,7 +47,7 @@ describe("a program of the system", () => {
     const found = ["plain/tool", "open/tool", "theirs/tool", "links/linked", "sticky/tool", "links/none"].filter(
       (path) => {
         const [place, name] = path.split("/") as [string, string];
-        return findSystemProgram(name, [within(place)]) !== undefined;
+        return findSystemExecutable(name, [within(place)]) !== undefined;
       },
     );
     rmSync(folder, { recursive: true });

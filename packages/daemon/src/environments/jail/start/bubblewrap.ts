@@ -1,10 +1,10 @@
 import { CorralError } from "@corral/protocol";
 import { existsSync } from "node:fs";
-import { findSystemProgram, systemPlaces } from "../../../programs/index.ts";
+import { findSystemExecutable, systemFolders } from "../../../executables/index.ts";
 
 /** Throws `jail.unavailable` when there is none to be trusted. */
-export function findBubblewrap(among = systemPlaces): string {
-  const found = findSystemProgram("bwrap", among);
+export function findBubblewrap(among = systemFolders): string {
+  const found = findSystemExecutable("bwrap", among);
   if (found !== undefined) return found;
   const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));
   if (distrusted === undefined) throw unavailable("bubblewrap is not installed.", installFix);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../../system/process-identity.ts";
-import { findSystemProgram } from "../../../programs/index.ts";
+import { findSystemExecutable } from "../../../executables/index.ts";
 import type { Bind } from "../../walled/index.ts";
 import { unavailable } from "./bubblewrap.ts";
 
@@ -90,7 +90,7 @@ async function endOf(child: ChildProcess): Promise<void> {
 }
 
 function programOfSystem(name: string): string {
-  const path = findSystemProgram(name);
+  const path = findSystemExecutable(name);
   if (path === undefined) throw unavailable(`${name} is not installed.`, "Install util-linux.");
   return path;
 }

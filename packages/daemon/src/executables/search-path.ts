@@ -2,15 +2,15 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
 /**
- * Where programs are looked for, without what lies in a repository: agents write there, and what they call `git` is not to be
- * run outside of their walls. Names that begin in whatever folder one is in are left out, too.
+ * Removes the folders from a search path that lie in a repository. Agents write there, and an executable that an agent
+ * named `git` must not run outside its walls. Relative folders are removed, too.
  */
 export function outsideOfRepositories(path: string, installers = [homebrew]): string {
   const places = path.split(":").filter((place) => isAbsolute(place) && !isInRepository(place, installers));
   return places.length === 0 ? "/usr/bin:/bin" : places.join(":");
 }
 
-/** On a Mac what is installed lies in the repository of what installs it, and nobody works on that. */
+/** Homebrew installs into its own repository, in which nobody works. */
 const homebrew = "/opt/homebrew";
 
 function isInRepository(place: string, installers: readonly string[]): boolean {
