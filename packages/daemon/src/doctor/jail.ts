@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Finding } from "@corral/protocol";
 import { cgroups, limits } from "./limits.ts";
 import type { EnvironmentDriver } from "../environments/index.ts";
-import { findSystemExecutable, systemFolders } from "../executables/index.ts";
+import { findSystemExecutable, executableFolders } from "../executables/index.ts";
 import { kernelSetting } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
 
@@ -38,7 +38,7 @@ const openNetwork: Finding = {
 };
 
 /** The one that jails are built with; others are not even asked. `works`: a jail was opened with it. */
-export async function bubblewrap({ among = systemFolders, works = false } = {}): Promise<Finding> {
+export async function bubblewrap({ among = executableFolders, works = false } = {}): Promise<Finding> {
   const about = { name: "bubblewrap", why: "builds the walls of a jail; without it none is opened" };
   const program = findSystemExecutable("bwrap", among);
   const version = program === undefined ? undefined : await versionOf(program);

@@ -2,7 +2,7 @@ export { BridgeKeeping } from "./bridge/bridge.ts";
 export { closingOf } from "./ending/closing.ts";
 export { driversOf, type EnvironmentDrivers } from "./drivers/drivers.ts";
 export { engineSockets } from "./drivers/engines.ts";
-export { runProgram, versionOf } from "./files/index.ts";
+export { runProcess, versionOf } from "./files/index.ts";
 export type { FileEntry, Files, FileVersion } from "./files/port.ts";
 export { measure } from "./limits/index.ts";
 export { pathInside, placesInside } from "./keeper/index.ts";

@@ -1,2 +1,2 @@
 export { outsideOfRepositories } from "./search-path.ts";
-export { findSystemExecutable, systemFolders } from "./system-executable.ts";
+export { findSystemExecutable, executableFolders } from "./system-executable.ts";

@@ -2,10 +2,10 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Where systems install executables. PATH is not used: whoever can change it could put a fake one first. */
-export const systemFolders = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"];
+export const executableFolders = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"];
 
 /** Finds an executable that only root can have changed. Returns its real path, with links resolved. */
-export function findSystemExecutable(name: string, among = systemFolders): string | undefined {
+export function findSystemExecutable(name: string, among = executableFolders): string | undefined {
   for (const folder of among) {
     const path = rootOwned(`${folder}/${name}`);
     if (path !== undefined) return path;

@@ -3,11 +3,10 @@ import type { Environment } from "../port.ts";
 import { egressInside, runtimeInside, scriptsInside } from "../keeper/index.ts";
 
 /**
- * The bridge in an environment whose network is `allow`. Programs know proxies by a port, and Corral's is a socket in a folder:
- * the bridge listens at the one and speaks to the other. Whatever it is made to do, it can reach nothing but that socket.
+ * The bridge in an environment whose network is `allow`. Programs expect a proxy at a port, and Corral's proxy is a unix socket in a
+ * folder. The bridge listens at the port and connects to the socket. It needs no trust: it can reach nothing but that socket.
  *
- * Where the system has a program that waits at a port for another one, that one waits, and the bridge begins with the first
- * connection; elsewhere it begins with the environment.
+ * If the system has `systemd-socket-activate`, the bridge starts with the first connection; otherwise it starts with the environment.
  */
 
 const port = 47_128;

@@ -172,7 +172,7 @@ class ContainerDriver implements EnvironmentDriver {
     return isWithin(workspace, this.#home) ? "corral" : "user";
   }
 
-  async #start({ engine, facts }: FoundEngine, { plan, folder, image }: Ground): Promise<Started> {
+  async #start({ engine, facts }: FoundEngine, { plan, folder, image }: ContainerBase): Promise<Started> {
     const token = randomUUID();
     const scripts = this.#makeScripts(folder, plan);
     writeRecord(folder.path, { socket: engine.socket, token });
@@ -243,7 +243,7 @@ class ContainerDriver implements EnvironmentDriver {
 }
 
 /** What a container is built on. */
-interface Ground {
+interface ContainerBase {
   readonly plan: EnvironmentPlan;
   readonly folder: WalledFolder;
   readonly image: string;

@@ -14,11 +14,11 @@ export interface Trials {
 }
 
 /**
- * Whether environments can be opened here, found out by trying, before anything is begun that needs one.
+ * Finds out by trying whether environments can be opened here, before anything starts that needs one.
  *
- * 1. A jail that could be opened once is taken for one that can be opened, and tried again behind who asks when that was a while ago: the
- *    trial takes as long as all the rest of beginning a session, and opening one refuses by itself where it has become impossible.
- * 2. What failed is tried again each time: whoever mended it is not kept waiting.
+ * 1. A jail that could be opened once counts as possible. After a while it is tried again in the background, so that nobody waits: a
+ *    trial takes as long as everything else at the start of a session, and opening a jail fails by itself if it has become impossible.
+ * 2. What failed is tried again on every request, so a repair counts at once.
  */
 export function openTrials({ drivers, now = Date.now, later = afterwards }: TrialsWorld): Trials {
   let passed: number | undefined;

@@ -13,9 +13,9 @@ export interface StrayFolder {
 }
 
 /**
- * Ends and removes what is left of environments not on record, in a folder that holds one for each. All are ended before the first
- * folder is removed: that is quick, and a removal may not be. So the signal is for removing alone: however late a daemon that stops on
- * a busy machine comes to it, nothing is left running.
+ * Ends and removes environments that are not on record, in a folder that holds one folder for each. All of them are ended before the
+ * first folder is removed, because ending is quick and removing may not be. The signal stops only the removing: however late a
+ * stopping daemon on a busy machine gets here, nothing is left running.
  */
 export async function sweepStrays(
   parent: string,

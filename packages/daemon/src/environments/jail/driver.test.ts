@@ -131,7 +131,7 @@ describe("the jail driver", () => {
     expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
 
-  const hasCgroups = findMeans(tmpdir()).places.length > 0;
+  const hasCgroups = findMeans(tmpdir()).parents.length > 0;
   test.skipIf(!hasCgroups)(
     "a jail whose opener is killed before it knows the first process leaves none after a sweep (needs cgroups)",
     async () => {

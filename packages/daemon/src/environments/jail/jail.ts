@@ -130,7 +130,7 @@ class JailDriver implements EnvironmentDriver {
     checkRoom(this.#environments);
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
-    const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
+    const cgroups = cgroupFolders(this.#findMeans().parents, plan.id);
     try {
       const supervisor = await this.#start(bubblewrap, plan, { user, folder, cgroups });
       const { id, network, access, workspace, limits } = plan;
@@ -175,7 +175,7 @@ class JailDriver implements EnvironmentDriver {
     return isWithin(workspace, this.#home) ? "corral" : "user";
   }
 
-  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
+  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: JailBase): Promise<ProcessIdentity> {
     const means = this.#findMeans();
     return raiseJail(ownBuilders, {
       home: this.#home,
@@ -199,14 +199,14 @@ class JailDriver implements EnvironmentDriver {
         // By which half a bubblewrap is known to be this jail's.
         plan.id,
       ]),
-      doors: cgroupDoors(means.places, plan.id),
+      doors: cgroupDoors(means.parents, plan.id),
       watches: user.kind === "mapped" ? watchShare() : undefined,
       limit: (builder) => {
         folder.make({ limits: plan.limits, cgroups, builder });
         if (builder !== undefined) giveWay(means, builder.pid);
-        makeCgroups(means.places, plan.id);
+        makeCgroups(means.parents, plan.id);
       },
-      tighten: () => limitCgroups(means.places, plan.id, plan.limits),
+      tighten: () => limitCgroups(means.parents, plan.id, plan.limits),
     });
   }
 
@@ -246,7 +246,7 @@ class JailDriver implements EnvironmentDriver {
 const language = `: "\${LANG:=C.UTF-8}"; export LANG`;
 
 /** What a jail is built on. */
-interface Ground {
+interface JailBase {
   readonly user: JailUser;
   readonly folder: WalledFolder;
   readonly cgroups: readonly string[];

@@ -329,7 +329,7 @@ describe("cgroups", () => {
   test("are used where they are given", async () => {
     const { environment } = await openJail({});
     // Said by who gives them; root has what there is.
-    const given = process.env["CORRAL_TEST_CGROUPS"] ?? String(findMeans(tmpdir()).places.length);
+    const given = process.env["CORRAL_TEST_CGROUPS"] ?? String(findMeans(tmpdir()).parents.length);
     expect(String(environment.state.cgroups.length)).toBe(given);
   });
 

@@ -1,7 +1,7 @@
 import { CorralError } from "@corral/protocol";
 import { closeSync, constants } from "node:fs";
 import { uptime } from "node:os";
-import { Hearing } from "../spool/hearing.ts";
+import { FifoListener } from "../spool/fifo-listener.ts";
 import { askSignal } from "./index.ts";
 import type { Spool } from "../spool/spool.ts";
 import { SpoolUnreadable } from "../spool/spool-file.ts";
@@ -18,18 +18,18 @@ export interface Keeper {
 }
 
 /**
- * The line to an environment's keeper, for its shells and programs.
+ * The connection to an environment's keeper, shared by its shells and spawned processes.
  *
- * 1. Whoever holds `here` is present. It closes with this object or with this process, whichever ends first.
- * 2. `words` ends when the keeper has gone, and not before. Whoever waits on the line is then told, once.
- * 3. What is asked is written down before the keeper is signalled, and everything that can be asked can be repeated.
+ * 1. An open `here` tells the keeper that somebody holds the environment. It closes with this object or with this process.
+ * 2. `words` reaches its end only when the keeper is gone. Everyone who waits on the connection is then told, once.
+ * 3. A request is written to the spool before the keeper is signalled. Every request can be repeated.
  */
 export class KeeperLine {
   readonly spool: Spool;
   readonly #keeper: Keeper;
   readonly #control: number;
   readonly #here: number;
-  readonly #words: Hearing;
+  readonly #words: FifoListener;
   readonly #listeners = new Set<() => void>();
   readonly #leavers = new Set<(state: "gone" | "detached") => void>();
   #waiting = 0;
@@ -48,7 +48,7 @@ export class KeeperLine {
       );
       closeSync(probe);
       this.#here = here;
-      this.#words = new Hearing(words, { onWords: () => this.#tell(), onEnd: () => this.#leave("gone") });
+      this.#words = new FifoListener(words, { onWords: () => this.#tell(), onEnd: () => this.#leave("gone") });
     } catch (error) {
       closeSync(this.#control);
       throw error;

@@ -1,8 +1,8 @@
 import { type ContainerVolumes, CorralError, type EnvironmentAsked, type EnvironmentWish } from "@corral/protocol";
 
 /**
- * What was asked for, made whole: a session reaches the hosts on the list, unless it asks for another network. Throws
- * `environment.unkept` for what its kind cannot keep: nothing is promised in vain.
+ * Completes what was asked for: the network of a session is `allow`, unless it asks for another one. Throws `environment.unkept` if the
+ * kind of environment cannot keep what was asked for, so nothing is promised in vain.
  */
 export function wishOf(
   { kind, network, access = "write", allow, image }: EnvironmentAsked,

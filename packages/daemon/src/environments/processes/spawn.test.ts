@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { KeeperLine } from "../keeper/keeper-line.ts";
-import { spawnProgram } from "./spawn.ts";
+import { spawnProcess } from "./spawn.ts";
 import { Spool } from "../spool/spool.ts";
 
 /** With this test in the place of the keeper. */
@@ -25,7 +25,7 @@ test("a program begins when somebody minds its owner, and not before: one who ha
     rmSync(folder, { recursive: true });
   });
   let isBegun = false;
-  const spawned = spawnProgram(line, { argv: ["true"] }).finally(() => (isBegun = true));
+  const spawned = spawnProcess(line, { argv: ["true"] }).finally(() => (isBegun = true));
   const id = readFileSync(at("control"), "utf8").trim().slice("run ".length);
   const ends = ["stdin", "stdout", "stderr", "life"].map((end) => `${id}.${end}`);
   execFileSync("/usr/bin/mkfifo", ends, { cwd: folder });

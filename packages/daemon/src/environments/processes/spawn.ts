@@ -3,30 +3,30 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants } from "node:fs";
 import { Socket } from "node:net";
 import { goneIfUnreadable, type KeeperLine } from "../keeper/keeper-line.ts";
-import type { Program, Spawned } from "../port.ts";
+import type { SpawnOptions, SpawnedProcess } from "../port.ts";
 import { quoted } from "../system/quoting.ts";
 import { SpoolUnreadable } from "../spool/spool-file.ts";
 
 /**
- * A program in an environment, with FIFOs in the spool as its pipes.
+ * Starts a process in an environment, with FIFOs in the spool as its pipes.
  *
- * 1. The keeper makes the FIFOs, and the program waits at its stdin until its owner has opened them all.
- * 2. Its owner holds `life`, from when somebody minds it. It closes with the owner's process or when the environment is let go, and the keeper then
- *    ends the program.
- * 3. How it ended is on file before anybody is told; the files go when that was read.
+ * 1. The keeper makes the FIFOs. The process waits at its stdin until its owner has opened them all.
+ * 2. The owner keeps `life` open. It closes with the owner's own process, or when the environment is detached. The keeper then ends
+ *    the spawned process.
+ * 3. The exit code is in the spool before anyone is told. Its files are removed after that was read.
  */
-export async function spawnProgram(line: KeeperLine, program: Program): Promise<Spawned> {
-  const { signal } = program;
+export async function spawnProcess(line: KeeperLine, options: SpawnOptions): Promise<SpawnedProcess> {
+  const { signal } = options;
   signal?.throwIfAborted();
   const id = `prg_${randomUUID()}`;
   const ending = () => line.spool.programEnding(id);
   line.mustBeWhole();
   try {
-    line.spool.writeProgram(id, scriptFor(program));
+    line.spool.writeProgram(id, scriptFor(options));
     line.ask(`run ${id}`);
     const opened = await line.answer(() => openPipes(line, id) ?? ending(), startPatience);
     if (typeof opened === "number") throw notStarted();
-    return new RunningProgram(line, id, { ...opened, signal });
+    return new PipedProcess(line, id, { ...opened, signal });
   } catch (error) {
     line.spool.removeProgram(id);
     if (error instanceof SpoolUnreadable && !error.mayPass) line.giveUp();
@@ -44,7 +44,7 @@ interface Pipes {
   readonly life: number;
 }
 
-class RunningProgram implements Spawned {
+class PipedProcess implements SpawnedProcess {
   readonly stdin: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
@@ -101,8 +101,8 @@ class RunningProgram implements Spawned {
 }
 
 /**
- * Undefined as long as they are not all there, with the program and who minds its owner at the other ends: to mind one who has gone already would take
- * for ever. What is let go again does no harm: nobody reads before all are open, and `life` is opened behind the only other one that can fail so.
+ * Undefined until all FIFOs are there and open at their other ends. The keeper's side of `life` must be open first: if the owner died before that, nobody
+ * would notice. Closing some of them again does no harm: nobody reads before all are open, and `life` is opened after the only other one that can fail.
  */
 function openPipes({ spool }: KeeperLine, id: string): Pipes | undefined {
   try {
@@ -120,7 +120,7 @@ function openPipes({ spool }: KeeperLine, id: string): Pipes | undefined {
 }
 
 /** It is run by a shell of its own, never by the keeper. */
-function scriptFor({ argv, folder, variables = {} }: Program): string {
+function scriptFor({ argv, folder, variables = {} }: SpawnOptions): string {
   const names = Object.keys(variables);
   const strange = [
     ...names.filter((name) => !/^[A-Za-z_]\w*$/.test(name)),

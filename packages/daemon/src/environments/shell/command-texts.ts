@@ -5,13 +5,13 @@ import { openNew, replace, SpoolUnreadable, unreadable, writeNew } from "../spoo
 import { unlessThere } from "../system/unless-there.ts";
 
 /**
- * The texts of a shell's commands, on their way to its worker. To make a file takes longer than all else that is done outside for a
- * short command, so the short ones are written to one file, one after the other.
+ * Passes the texts of commands to a shell's worker. Creating a file takes longer than everything else that is done outside for a
+ * short command. So short texts share one file, one after the other.
  *
- * 1. Who made the file is the only one who writes it: what another process has told the worker before names a file of its own.
- * 2. It is written again when the command before has landed: that one has begun, or was given up and never will. A shell has read
- *    a short text whole when it begins with it.
- * 3. An agent can take the file away. Then the next command has another one.
+ * 1. Only the process that made the file writes it. Another process that uses the same shell has a file of its own.
+ * 2. The file is rewritten only after the command before has ended: that one has begun, or was given up and never will. A shell reads
+ *    a short text whole before it runs it.
+ * 3. An agent can delete the file. The next command then gets a new one.
  */
 export class CommandTexts {
   readonly #spool: Spool;

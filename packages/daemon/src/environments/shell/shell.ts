@@ -1,15 +1,15 @@
 import type { CommandResult } from "@corral/protocol";
 import { constants } from "node:fs";
-import { Airborne, type StopReason } from "./airborne.ts";
-import { Channel } from "./channel.ts";
+import { CurrentCommand, type StopReason } from "./current-command.ts";
+import { ShellFifos } from "./shell-fifos.ts";
 import { CommandTexts, type WrittenText } from "./command-texts.ts";
-import { Flight, newPass } from "./flight.ts";
+import { PendingCommand, newPass } from "./pending-command.ts";
 import { mainShell } from "../keeper/index.ts";
 import { goneIfUnreadable, type KeeperLine } from "../keeper/keeper-line.ts";
 import { freeAt, type Gauge, isFull } from "../limits/index.ts";
 import { findIn, mayHaveBegun, readWholeIn, resultOf } from "./output.ts";
 import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "../port.ts";
-import { Retained } from "./retained.ts";
+import { RetainedOutputs } from "./retained-outputs.ts";
 import { type Ending, endingTold, givenUpCode, type OutputStream, type Spool } from "../spool/spool.ts";
 import { SpoolUnreadable } from "../spool/spool-file.ts";
 
@@ -17,33 +17,34 @@ import { SpoolUnreadable } from "../spool/spool-file.ts";
  * A persistent shell of an environment, seen from outside.
  *
  * Invariants
- * 1. The spool is the truth. A line on `done` is a hint to look there, and a lost hint costs one tick. A worker says how its command ended
- *    before it writes that down, so that nobody waits for the disk. It adds a pass, which comes on `go` behind the command: that keeps stray words
- *    out, and is no wall against who reads `go` to lie about itself.
- * 2. One flight is in the air, the others wait in order. An id in the air or waiting is joined, not sent again.
- * 3. After a stop nothing is sent before the keeper said that this one is done, so a stop never hits a later command. Where another process
- *    holds the environment too and hears that word, it is found written. A command of that process is never stopped for one that waits behind it.
- * 4. `go` and `done` are held open both ways, so what is written waits for a worker that is being replaced. A worker may die with
- *    the word in its hand: what has not begun after a while is told again.
- * 5. Nothing throws out of a timer, a listener or an event. An environment whose spool was meddled with is ended, and what
- *    waits for it fails when it has gone; what only the machine is short of is waited for, and not for ever.
+ * 1. The spool is the truth. A line on `done` is only a hint to look there; a lost hint costs one tick. A worker says how its command
+ *    ended before it writes that to the spool, so nobody waits for the disk. The line carries a pass, which the worker reads from `go`
+ *    after the command. The pass keeps stray lines out. It does not stop a command from reading `go` and lying about its own end.
+ * 2. The worker has one command at a time; the others wait in order. A caller with the id of a pending command joins it.
+ * 3. After a stop, no command is sent until the keeper has confirmed it, so a stop never hits a later command. If another process holds
+ *    the environment and reads the confirmation first, it is found in the spool. A command of another process is never stopped in favour
+ *    of one that waits behind it.
+ * 4. `go` and `done` are open for reading and writing, so a line waits while the worker is replaced. A worker may die after it has read
+ *    a line: a command that has not begun after a while is sent again.
+ * 5. No timer, listener or event handler throws. An environment whose spool was tampered with is ended, and its pending commands fail
+ *    once it is gone. A shortage of the machine (descriptors, disk) is waited out, up to a limit.
  */
 export class SpoolShell implements Shell {
   readonly #spool: Spool;
   readonly #line: KeeperLine;
   readonly #name: string;
   readonly #gauge: Gauge | undefined;
-  readonly #flights = new Map<string, Flight>();
+  readonly #pending = new Map<string, PendingCommand>();
   readonly #forgotten: string[] = [];
   readonly #texts: CommandTexts;
-  readonly #retained: Retained;
+  readonly #retained: RetainedOutputs;
   readonly #outputBytes: number;
   readonly #unlisten: () => void;
   /** Undefined: the keeper has not opened the shell yet, or it was left. */
-  #channel: Channel | undefined;
-  #current: Airborne | undefined;
+  #fifos: ShellFifos | undefined;
+  #current: CurrentCommand | undefined;
   #stateLost = false;
-  /** The last one that landed on its worker's word. That the worker died then may be heard when the next one has landed by what is written. */
+  /** The last command whose end the worker told. News that the worker died then may arrive after the next command has ended in the spool. */
   #lastTold: { readonly id: string; readonly ending: Ending } | undefined;
   /** Since when the spool could not be read, for want of something. */
   #blindSince: number | undefined;
@@ -58,8 +59,8 @@ export class SpoolShell implements Shell {
     this.#state = line.state;
     this.#outputBytes = outputBytes;
     this.#texts = new CommandTexts(spool);
-    this.#retained = new Retained(spool, { outputBytes });
-    if (name === mainShell) this.#channel = this.#openChannel();
+    this.#retained = new RetainedOutputs(spool, { outputBytes });
+    if (name === mainShell) this.#fifos = this.#openFifos();
     else void this.#open();
     this.#unlisten = line.onLeave((state) => this.#leave(state));
   }
@@ -70,7 +71,7 @@ export class SpoolShell implements Shell {
 
   /** Something is to run in it, or runs. */
   get isBusy(): boolean {
-    return this.#flights.size > 0;
+    return this.#pending.size > 0;
   }
 
   takePlace(): void {
@@ -78,11 +79,11 @@ export class SpoolShell implements Shell {
   }
 
   run(command: Command): Promise<CommandResult> {
-    const waiting = this.#flights.get(command.id);
+    const waiting = this.#pending.get(command.id);
     if (waiting !== undefined) return waiting.join(command, () => this.#doOrEnd(() => this.#abort(waiting)));
-    const flight = new Flight(command, this.#spool);
-    this.#flights.set(flight.id, flight);
-    const result = flight.join(command, () => this.#doOrEnd(() => this.#abort(flight)));
+    const pending = new PendingCommand(command, this.#spool);
+    this.#pending.set(pending.id, pending);
+    const result = pending.join(command, () => this.#doOrEnd(() => this.#abort(pending)));
     this.#takeOff();
     return result;
   }
@@ -121,35 +122,35 @@ export class SpoolShell implements Shell {
   async #open(): Promise<void> {
     try {
       this.#line.ask(`shell ${this.#name}`);
-      const channel = await this.#line.answer(() => this.#tryChannel(), openPatience);
-      if (this.#state === "open") this.#channel = channel;
-      else channel.close();
+      const fifos = await this.#line.answer(() => this.#tryFifos(), openPatience);
+      if (this.#state === "open") this.#fifos = fifos;
+      else fifos.close();
     } catch (error) {
       if (this.#state !== "open") return;
-      for (const flight of [...this.#flights.values()]) this.#remove(flight).fail(goneIfUnreadable(error));
+      for (const pending of [...this.#pending.values()]) this.#remove(pending).fail(goneIfUnreadable(error));
       this.#endIfMeddledWith(error);
       return;
     }
     this.#takeOff();
   }
 
-  #tryChannel(): Channel | undefined {
+  #tryFifos(): ShellFifos | undefined {
     try {
-      return this.#openChannel();
+      return this.#openFifos();
     } catch (error) {
       if (error instanceof SpoolUnreadable && error.code === "ENOENT") return undefined;
       throw error;
     }
   }
 
-  #openChannel(): Channel {
+  #openFifos(): ShellFifos {
     const [go, done] = this.#spool.openFifos(["go", constants.O_RDWR], ["done", constants.O_RDWR]);
-    return new Channel(go, done, (words) => this.#doOrEnd(() => this.#hear(words)));
+    return new ShellFifos(go, done, (words) => this.#doOrEnd(() => this.#hear(words)));
   }
 
   #takeOff(): void {
-    if (this.#current !== undefined || (this.#channel === undefined && this.#state === "open")) return;
-    const next = this.#flights.values().next();
+    if (this.#current !== undefined || (this.#fifos === undefined && this.#state === "open")) return;
+    const next = this.#pending.values().next();
     if (next.done === true) return this.#rest();
     try {
       this.#send(next.value);
@@ -160,31 +161,31 @@ export class SpoolShell implements Shell {
     }
   }
 
-  #send(flight: Flight): void {
+  #send(pending: PendingCommand): void {
     this.#spool.writeAgain();
-    const { file, isNew, fits } = this.#state === "open" ? this.#writeText(flight) : nowhere;
+    const { file, isNew, fits } = this.#state === "open" ? this.#writeText(pending) : nowhere;
     // Of one that nobody ran before nothing else can be there; its worker would see it, too. What is over is not to be stopped.
-    const ending = isNew && !flight.abortAsked ? undefined : this.#spool.ending(flight.id);
-    if (ending !== undefined) return this.#landOn(flight, this.#resultOf(flight, ending));
+    const ending = isNew && !pending.abortAsked ? undefined : this.#spool.ending(pending.id);
+    if (ending !== undefined) return this.#finish(pending, this.#resultOf(pending, ending));
     if (this.#state !== "open") throw this.#line.gone(this.#state);
     this.#line.mustBeWhole();
     // A word from before, which its worker has not taken up yet, must not have it begin once there is room.
-    if (!fits && (this.#spool.giveUp(flight.id) || !this.#spool.hasBegun(flight.id)))
-      return this.#landOn(flight, { ...neverBegun, limit: "disk" });
-    flight.file = file;
-    flight.watch = this.#gauge?.watch(() => this.#doOrEnd(() => this.#stopAtLimit(flight)));
-    const isJoined = !isNew && this.#spool.hasBegun(flight.id);
-    if (!isJoined) this.#channel?.tellWorker(flight);
-    this.#channel?.done.keepAwake(true);
-    const left = isJoined ? this.#spool.timeLeft(flight.id, this.#line.uptime()) : undefined;
-    flight.hasLimit = left !== undefined;
-    const timeLeftMs = Math.max(0, Math.min(flight.timeoutMs, 1000 * (left ?? Infinity)));
-    this.#current = new Airborne(flight, timeLeftMs, (current) => this.#tick(current));
-    if (flight.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
+    if (!fits && (this.#spool.giveUp(pending.id) || !this.#spool.hasBegun(pending.id)))
+      return this.#finish(pending, { ...neverBegun, limit: "disk" });
+    pending.file = file;
+    pending.watch = this.#gauge?.watch(() => this.#doOrEnd(() => this.#stopAtLimit(pending)));
+    const isJoined = !isNew && this.#spool.hasBegun(pending.id);
+    if (!isJoined) this.#fifos?.tellWorker(pending);
+    this.#fifos?.done.keepAwake(true);
+    const left = isJoined ? this.#spool.timeLeft(pending.id, this.#line.uptime()) : undefined;
+    pending.hasLimit = left !== undefined;
+    const timeLeftMs = Math.max(0, Math.min(pending.timeoutMs, 1000 * (left ?? Infinity)));
+    this.#current = new CurrentCommand(pending, timeLeftMs, (current) => this.#tick(current));
+    if (pending.abortAsked) this.#giveUpOrStop(this.#current, "aborted");
   }
 
   /** One that has begun can be waited for without. */
-  #writeText({ id, text }: Flight): WrittenText & { readonly fits: boolean } {
+  #writeText({ id, text }: PendingCommand): WrittenText & { readonly fits: boolean } {
     try {
       const { file, isNew } = this.#texts.write(id, text);
       return { file, isNew, fits: true };
@@ -196,28 +197,28 @@ export class SpoolShell implements Shell {
 
   #hear(said: readonly string[]): void {
     const current = this.#current;
-    const heard = current === undefined ? undefined : endingTold(said, current.flight);
+    const heard = current === undefined ? undefined : endingTold(said, current.pending);
     if (current !== undefined) {
       current.told ??= heard?.ending;
-      current.flight.timesAnswered += said.filter((word) => word === current.flight.id).length;
+      current.pending.timesAnswered += said.filter((word) => word === current.pending.id).length;
     }
     if (said.includes("lost") || this.#isLostAfterWord(said, heard?.after ?? said)) this.#loseState();
     current?.hear(said);
     if (this.#look() || current?.stop !== "none") return;
-    if (said.includes(current.flight.id)) this.#landUnlessBegun(current.flight);
+    if (said.includes(current.pending.id)) this.#finishUnlessBegun(current.pending);
   }
 
   /**
    * Its worker was told and has gone on without it: there was no room for its files, or it was given up by who could not write that down.
    * Where not even the first file can be made it may begin yet as long as another word is on its way.
    */
-  #landUnlessBegun(flight: Flight): void {
-    const { id } = flight;
+  #finishUnlessBegun(pending: PendingCommand): void {
+    const { id } = pending;
     const hasNoRoom = isFull(freeAt(this.#spool.folder));
     if (this.#spool.isUnbegun(id)) this.#spool.endUnbegun(id);
     else if (this.#spool.hasBegun(id) || !hasNoRoom) return;
-    else if (!this.#spool.giveUp(id) && (this.#spool.hasBegun(id) || flight.timesAnswered < flight.timesTold)) return;
-    this.#landOn(flight, { ...neverBegun, ...(hasNoRoom && { limit: "disk" }) });
+    else if (!this.#spool.giveUp(id) && (this.#spool.hasBegun(id) || pending.timesAnswered < pending.timesTold)) return;
+    this.#finish(pending, { ...neverBegun, ...(hasNoRoom && { limit: "disk" }) });
   }
 
   /**
@@ -226,38 +227,38 @@ export class SpoolShell implements Shell {
    */
   #isLostAfterWord(said: readonly string[], after: readonly string[]): boolean {
     if (this.#lastTold !== undefined && said.includes(`lost ${this.#lastTold.id}`)) return true;
-    return this.#current?.told !== undefined && after.includes(`lost ${this.#current.flight.id}`);
+    return this.#current?.told !== undefined && after.includes(`lost ${this.#current.pending.id}`);
   }
 
   /** The worker died outside of any command, maybe with the word of the next one in its hand. */
   #loseState(): void {
     this.#stateLost = true;
-    if (this.#current !== undefined) this.#tellAgain(this.#current.flight);
+    if (this.#current !== undefined) this.#tellAgain(this.#current.pending);
   }
 
-  /** Lands the current flight if its end is told or written; says whether it did. */
+  /** Finishes the current command if its end was told or is in the spool. Returns whether it did. */
   #look(): boolean {
     const current = this.#current;
     if (current === undefined) return false;
     if (current.stop === "asked") return false;
     // Of a command that was stopped the keeper knows more than its worker.
     const written =
-      current.told === undefined || current.stop !== "none" ? this.#spool.ending(current.flight.id) : undefined;
+      current.told === undefined || current.stop !== "none" ? this.#spool.ending(current.pending.id) : undefined;
     const ending = written ?? current.told;
     if (ending === undefined) return false;
-    const { watch } = current.flight;
-    if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.flight);
-    const result = this.#resultOf(current.flight, ending);
+    const { watch } = current.pending;
+    if (current.stop === "none" && watch?.isFull() === true) return this.#stopAtLimit(current.pending);
+    const result = this.#resultOf(current.pending, ending);
     this.#blindSince = undefined;
     const isReplaced = current.stop === "answered" || (current.stop === "none" && result.shellRespawned);
     const shellRespawned = isReplaced || this.#stateLost;
     this.#stateLost = false;
-    if (current.told !== undefined) this.#lastTold = { id: current.flight.id, ending: current.told };
-    this.#landOn(current.flight, { ...result, shellRespawned });
+    if (current.told !== undefined) this.#lastTold = { id: current.pending.id, ending: current.told };
+    this.#finish(current.pending, { ...result, shellRespawned });
     return true;
   }
 
-  #resultOf({ id, watch }: Flight, ending: Ending): CommandResult {
+  #resultOf({ id, watch }: PendingCommand, ending: Ending): CommandResult {
     // A shell that was ended by its own limit on files may have set it itself.
     const exitCode = ending.shellLost === undefined ? ending.exitCode : undefined;
     const result = resultOf(this.#spool, id, ending);
@@ -266,48 +267,48 @@ export class SpoolShell implements Shell {
   }
 
   /** What it started would leave no room for the next command, or for others. */
-  #stopAtLimit(flight: Flight): false {
+  #stopAtLimit(pending: PendingCommand): false {
     const current = this.#current;
-    if (current?.flight === flight && current.stop === "none") this.#giveUpOrStop(current, "aborted");
+    if (current?.pending === pending && current.stop === "none") this.#giveUpOrStop(current, "aborted");
     return false;
   }
 
-  #tick(current: Airborne): void {
+  #tick(current: CurrentCommand): void {
     this.#doOrEnd(() => this.#advance(current));
     if (this.#current === current) current.scheduleTick();
   }
 
-  #advance(current: Airborne): void {
+  #advance(current: CurrentCommand): void {
     if (current.stop === "asked") current.hear(this.#spool.latestStops());
-    const landed = this.#look();
+    const hasFinished = this.#look();
     // A worker that cannot write down how the command before ended may wait there for ever.
-    if (!landed && this.#lastTold !== undefined) this.#spool.checkEnding(this.#lastTold.id);
+    if (!hasFinished && this.#lastTold !== undefined) this.#spool.checkEnding(this.#lastTold.id);
     this.#blindSince = undefined;
-    if (landed) return;
+    if (hasFinished) return;
     if (current.isSpoilt()) return this.#line.giveUp();
-    if (current.firstTick() && !current.flight.hasLimit)
-      this.#spool.writeLimit(current.flight.id, {
-        seconds: current.flight.timeoutMs / 1000,
+    if (current.firstTick() && !current.pending.hasLimit)
+      this.#spool.writeLimit(current.pending.id, {
+        seconds: current.pending.timeoutMs / 1000,
         since: this.#line.uptime(),
       });
     // Answered, and yet no ending: the stop came before the worker had taken the command up.
     if (current.stop === "answered" || current.stop === "spared" || (current.stop === "none" && current.isOverdue()))
       this.#giveUpOrStop(current, "time");
-    else if (current.stop === "none" && this.#spool.outputBytes(current.flight.id) > this.#outputBytes)
+    else if (current.stop === "none" && this.#spool.outputBytes(current.pending.id) > this.#outputBytes)
       this.#stop(current, "output");
     else this.#tellWhoMissedIt(current);
-    current.flight.follow();
+    current.pending.follow();
   }
 
-  #tellWhoMissedIt(current: Airborne): void {
+  #tellWhoMissedIt(current: CurrentCommand): void {
     const whom = current.anotherWordIsFor();
-    if (whom === "both") this.#tellAgain(current.flight);
+    if (whom === "both") this.#tellAgain(current.pending);
     else if (whom === "keeper") this.#line.poke();
   }
 
-  #tellAgain(flight: Flight): void {
-    const isLeft = flight.timesTold === 0 && this.#spool.isUnbegun(flight.id);
-    if (isLeft || !this.#spool.hasBegun(flight.id)) this.#channel?.tellWorker(flight);
+  #tellAgain(pending: PendingCommand): void {
+    const isLeft = pending.timesTold === 0 && this.#spool.isUnbegun(pending.id);
+    if (isLeft || !this.#spool.hasBegun(pending.id)) this.#fifos?.tellWorker(pending);
     this.#line.poke();
   }
 
@@ -325,49 +326,49 @@ export class SpoolShell implements Shell {
     this.#blindSince ??= performance.now();
     const mayPass = error instanceof SpoolUnreadable && error.mayPass;
     if (mayPass && performance.now() - this.#blindSince < blindMs) return;
-    this.#channel?.done.insist();
+    this.#fifos?.done.insist();
     this.#line.giveUp();
   }
 
-  #abort(flight: Flight): void {
-    flight.abortAsked = true;
-    if (this.#current?.flight === flight) {
+  #abort(pending: PendingCommand): void {
+    pending.abortAsked = true;
+    if (this.#current?.pending === pending) {
       if (this.#current.stop === "none") this.#giveUpOrStop(this.#current, "aborted");
-    } else if (!flight.settled && !mayHaveBegun(this.#spool, flight.id)) this.#remove(flight).land(neverBegun);
+    } else if (!pending.settled && !mayHaveBegun(this.#spool, pending.id)) this.#remove(pending).finish(neverBegun);
   }
 
-  #giveUpOrStop(current: Airborne, why: StopReason): void {
+  #giveUpOrStop(current: CurrentCommand, why: StopReason): void {
     // A shell that does not take a command up in its time never will: it is replaced.
     const isStuck = current.stop === "none" && why !== "aborted";
-    const begun = !this.#spool.giveUp(current.flight.id, ...(isStuck ? [why] : []));
+    const begun = !this.#spool.giveUp(current.pending.id, ...(isStuck ? [why] : []));
     if (begun) this.#stop(current, why);
     else if (isStuck)
-      this.#stop(current, why, [current.flight, ...(this.#lastTold === undefined ? [] : [this.#lastTold])]);
-    else this.#landOn(current.flight, neverBegun);
+      this.#stop(current, why, [current.pending, ...(this.#lastTold === undefined ? [] : [this.#lastTold])]);
+    else this.#finish(current.pending, neverBegun);
   }
 
   /** `only`: unless it is none of these that runs. */
-  #stop(current: Airborne, why: StopReason, only: readonly { readonly id: string }[] = []): void {
+  #stop(current: CurrentCommand, why: StopReason, only: readonly { readonly id: string }[] = []): void {
     const pass = newPass();
     const words = ["stop", this.#name, current.askToStop(why, pass), pass, ...only.map(({ id }) => id)];
     this.#line.ask(words.join(" "));
   }
 
-  #landOn(flight: Flight, result: CommandResult): void {
+  #finish(pending: PendingCommand, result: CommandResult): void {
     try {
-      this.#remove(flight).land(result);
+      this.#remove(pending).finish(result);
     } finally {
       this.#takeOff();
     }
   }
 
-  #remove(flight: Flight): Flight {
-    this.#flights.delete(flight.id);
-    if (this.#current?.flight === flight) {
+  #remove(pending: PendingCommand): PendingCommand {
+    this.#pending.delete(pending.id);
+    if (this.#current?.pending === pending) {
       this.#current.clear();
       this.#current = undefined;
     }
-    return flight;
+    return pending;
   }
 
   /** Not the latest: the worker may have been told one twice, and would begin it again. */
@@ -379,7 +380,7 @@ export class SpoolShell implements Shell {
   }
 
   #rest(): void {
-    this.#channel?.done.keepAwake(false);
+    this.#fifos?.done.keepAwake(false);
   }
 
   #leave(state: "gone" | "detached"): void {
@@ -390,8 +391,8 @@ export class SpoolShell implements Shell {
     this.#unlisten();
     this.#retained.close();
     this.#texts.close();
-    this.#channel?.close();
-    this.#channel = undefined;
+    this.#fifos?.close();
+    this.#fifos = undefined;
     this.#current?.clear();
     this.#current = undefined;
     this.#takeOff();

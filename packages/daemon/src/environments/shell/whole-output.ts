@@ -50,12 +50,12 @@ export function followWhole({ results, id, place, above, everyMs = 200 }: WholeO
 }
 
 /**
- * One output on its way.
+ * Moves one output to its place.
  *
- * 1. One piece at a time: the next is read when the one before has arrived, so that memory is bounded.
- * 2. Once something failed nothing more is tried.
- * 3. It is moved up to where it was at the last look, and in the end to where it was when the command was over: whatever writes
- *    for ever keeps nobody.
+ * 1. One piece at a time: the next is read after the one before has arrived, so memory is bounded.
+ * 2. After a failure nothing more is tried.
+ * 3. Output is moved up to where it was at the last look, and in the end up to where it was when the command ended. A background process that
+ *    writes for ever holds nobody up.
  */
 class WholeOutput {
   readonly #read: Read;

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 
 /**
- * Files in a folder that an agent writes in as well. Links are never followed, and what is there is looked at
+ * Files in a folder that an agent can write to. Links are never followed, and the type of an entry is checked
  * before it is read or written.
  */
 

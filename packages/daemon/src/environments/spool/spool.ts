@@ -15,10 +15,10 @@ import {
 } from "./spool-file.ts";
 
 /**
- * The spool as seen from outside. What is in it may have been put there by an agent: links are never
- * followed, nothing but regular files is read and nothing but FIFOs is talked to, and every read is
- * bounded. File names come from ids of a strict shape, never from the folder. What cannot be found out is
- * thrown as `SpoolUnreadable` and never taken for something that is not there.
+ * The spool as seen from outside. An agent can put anything into it. So links are never followed, only
+ * regular files are read, only FIFOs are written to as FIFOs, and every read is bounded. File names are made from ids of
+ * a strict shape, never read from the folder. What cannot be determined is thrown as `SpoolUnreadable`; it
+ * never counts as missing.
  */
 export class Spool {
   readonly folder: string;

@@ -2,8 +2,8 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * A process number alone may belong to a stranger by now. Number, start time and boot together
- * never do, so nothing is signalled without all three.
+ * A pid alone may belong to another process by now. Pid, start time and boot id together never do, so nothing is signalled without
+ * all three.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   const seen = look(pid);
@@ -57,8 +57,8 @@ export async function endProcess(identity: ProcessIdentity): Promise<void> {
 }
 
 /**
- * What a leader that has ended left in its session. As long as somebody is in it no process gets its number; where another has that number, nobody of
- * the session was left, and whoever is in it now is a stranger.
+ * The processes that are left in the session of a leader that has ended. As long as one is left, no new process gets the leader's pid. If another
+ * process has that pid, none was left, and everyone in that session now is unrelated.
  */
 export function leftInSession(leader: ProcessIdentity): ProcessIdentity[] {
   const numbers = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== leader.pid);

@@ -6,10 +6,9 @@ import { mustHavePipes } from "../../descriptors/index.ts";
 const longestMs = 300_000;
 
 /**
- * Removes a folder that an agent wrote in, once all its processes are gone. It is done by the system's own programs,
- * which go from folder to folder and not by path, so that no depth and no name is too much; a million
- * files keep another process busy and not this one. Links are removed, not followed; folders that were
- * made unreadable are opened up first, if that is what it takes.
+ * Removes a folder that an agent wrote to, after all its processes are gone. The system's own executables do it. They go from folder to
+ * folder instead of by path, so no depth and no name is too long, and a million files keep another process busy instead of this one. Links
+ * are removed, not followed. Unreadable folders are made readable first if necessary.
  */
 export async function removeFolder(folder: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
   const bound = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);

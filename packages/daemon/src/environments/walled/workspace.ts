@@ -3,7 +3,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, normalize, relative } from "node:path";
 import { placesInside } from "../keeper/index.ts";
-import type { Owner } from "./folder.ts";
+import type { Owner } from "../port.ts";
 import { siblingsInside } from "./shield/siblings.ts";
 
 /**

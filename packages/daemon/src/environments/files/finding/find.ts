@@ -5,7 +5,7 @@ import { ignoredBy } from "./ignore.ts";
 import { pathGlobOf } from "./glob.ts";
 import { inside } from "../path.ts";
 import type { FileStat, Files, Listed, ListOptions } from "../port.ts";
-import { isWhole, type ProgramEnd, runProgram } from "../hands/program.ts";
+import { isWhole, type ProcessEnd, runProcess } from "../hands/run-process.ts";
 
 /** What finding and searching need: programs, and the files that say what git ignores. */
 export interface World {
@@ -102,7 +102,7 @@ export async function eachFile(world: World, folder: string, walk: Walk): Promis
     isAnyTold = true;
     return walk.onPath(toldPath(name));
   });
-  const end = await runProgram(world.spawn, {
+  const end = await runProcess(world.spawn, {
     argv: ifThere("rg", "--files", ...ripgrepOptions, "--", rootOf(folder)),
     onOutput: names,
     timeoutMs: walk.timeoutMs ?? defaultTimeoutMs,
@@ -112,12 +112,12 @@ export async function eachFile(world: World, folder: string, walk: Walk): Promis
   return { complete: isWhole(end) && !complains(end) };
 }
 
-export function isMissing({ kind, exitCode }: ProgramEnd): boolean {
+export function isMissing({ kind, exitCode }: ProcessEnd): boolean {
   return kind === "ended" && exitCode === 127;
 }
 
 /** Ripgrep says nothing about files that it cannot read, so it is what it was asked that it did not understand: it may be too old. */
-export function complains(end: ProgramEnd): boolean {
+export function complains(end: ProcessEnd): boolean {
   return isWhole(end) && end.exitCode !== 0 && end.stderr !== "";
 }
 
@@ -138,7 +138,7 @@ async function eachFileWithoutRipgrep(
   walk: Walk,
 ): Promise<{ readonly complete: boolean }> {
   const found: string[] = [];
-  const end = await runProgram(world.spawn, {
+  const end = await runProcess(world.spawn, {
     argv: ["find", "-H", rootOf(folder), "-name", ".git", "-prune", "-o", "-type", "f", "-print0"],
     onOutput: nulSeparated((name) => found.push(toldPath(name)) < maxFound),
     timeoutMs: walk.timeoutMs ?? defaultTimeoutMs,

@@ -17,7 +17,7 @@ import {
 import { pathGlobOf } from "./glob.ts";
 import type { Listed, Search, SearchMatch } from "../port.ts";
 import { posixPattern } from "./posix-pattern.ts";
-import { isWhole, type ProgramEnd, runProgram } from "../hands/program.ts";
+import { isWhole, type ProcessEnd, runProcess } from "../hands/run-process.ts";
 
 /** Lines that match, by ripgrep where there is one that knows the options, and by grep where not. */
 export async function searchLines(world: World, search: Search): Promise<Listed<SearchMatch>> {
@@ -59,7 +59,7 @@ function begin({ in: start = ".", glob, limit = 200, timeoutMs = defaultTimeoutM
   };
 }
 
-function withRipgrep(world: World, search: Search, hunt: Progress): Promise<ProgramEnd> {
+function withRipgrep(world: World, search: Search, hunt: Progress): Promise<ProcessEnd> {
   return run(world, search, hunt, {
     argv: ifThere("rg", ...optionsFor(search), `--regexp=${search.pattern}`, "--", rootOf(hunt.folder)),
     onOutput: readMatches("\n", hunt),
@@ -111,10 +111,10 @@ async function withGrep(world: World, search: Search, hunt: Progress): Promise<L
   return hunt.result(complete && isWhole(end) && end.exitCode === 0);
 }
 
-type SearchRun = Pick<Parameters<typeof runProgram>[1], "argv" | "input" | "onOutput">;
+type SearchRun = Pick<Parameters<typeof runProcess>[1], "argv" | "input" | "onOutput">;
 
-function run(world: World, search: Search, hunt: Progress, program: SearchRun): Promise<ProgramEnd> {
-  return runProgram(world.spawn, { ...program, timeoutMs: remaining(hunt), signal: signalOf(world, search.signal) });
+function run(world: World, search: Search, hunt: Progress, program: SearchRun): Promise<ProcessEnd> {
+  return runProcess(world.spawn, { ...program, timeoutMs: remaining(hunt), signal: signalOf(world, search.signal) });
 }
 
 /** Prints each file with matches as its path, NUL, its lines, NUL. Most files have none, so they are first asked together. */

@@ -1,12 +1,12 @@
-import type { Program, Spawned } from "../../port.ts";
+import type { SpawnOptions, SpawnedProcess } from "../../port.ts";
 
 /** Starts a program inside an environment. */
-export type Spawn = (program: Program) => Spawned | Promise<Spawned>;
+export type Spawn = (options: SpawnOptions) => SpawnedProcess | Promise<SpawnedProcess>;
 
 /**
- * What reaches for files inside an environment. There are two kinds: one process of perl for everything, and, where there is no
- * perl, a process of the shell for each request. Both understand the same requests and answer in the same words, so whatever
- * stands on top cannot tell them apart.
+ * A hand: reads and writes files inside an environment on request. There are two kinds: one perl process for all requests and, where there
+ * is no perl, a shell process for each request. Both take the same requests and give the same answers, so callers cannot tell
+ * them apart.
  */
 export interface Hand {
   /** Rejects with `HandRefused` (the file's fault), `HandLost` (nobody can tell whether it was done), or the signal's reason. */

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import type { Spawned } from "../../port.ts";
+import type { SpawnedProcess } from "../../port.ts";
 import { frame } from "./frames.ts";
 import type { HandRequest } from "./hand.ts";
 import { openPerlHand } from "./perl-hand.ts";
 
 /** Processes whose answers the test gives. */
-function played(): { processes: Played[]; spawn: () => Spawned } {
+function played(): { processes: Played[]; spawn: () => SpawnedProcess } {
   const processes: Played[] = [];
   return {
     processes,
@@ -20,7 +20,7 @@ function played(): { processes: Played[]; spawn: () => Spawned } {
   };
 }
 
-interface Played extends Spawned {
+interface Played extends SpawnedProcess {
   readonly stdin: PassThrough;
   readonly stdout: PassThrough;
   readonly answer: (text: string) => void;

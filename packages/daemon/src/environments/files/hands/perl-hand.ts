@@ -1,15 +1,17 @@
-import type { Spawned } from "../../port.ts";
+import type { SpawnedProcess } from "../../port.ts";
 import { frame, readFrames } from "./frames.ts";
 import { type Hand, HandLost, HandRefused, type HandRequest, isGone, plainVariables, type Spawn } from "./hand.ts";
 import { perlScript } from "./perl-script.ts";
 
 /**
- * One process of perl that answers request after request. Invariants:
- * 1. Answers come in the order of the requests; `waiting` holds those of the living process that are not answered yet.
- * 2. Every request settles: by its answer, by the end of its process, by its time limit or by its signal.
- * 3. A request that was given up keeps its place in `waiting`, so that its late answer is nobody else's.
- * 4. A process that was too slow, or answered what nobody asked, is ended; the next request starts another.
- * 5. A process without requests is let go after a while, and soon when it had to hold much: perl gives no memory back.
+ * One perl process that answers request after request.
+ *
+ * Invariants
+ * 1. Answers arrive in the order of the requests. `waiting` holds the unanswered requests of the living process.
+ * 2. Every request settles: by its answer, the end of its process, its time limit or its signal.
+ * 3. A request that was given up keeps its place in `waiting`, so its late answer is not taken for another's.
+ * 4. A process that was too slow, or sent an answer that nobody asked for, is ended. The next request starts another.
+ * 5. An idle process is ended after a while, and soon if it used much memory, because perl returns none.
  */
 export async function openPerlHand(spawn: Spawn, idleMs = 30_000): Promise<Hand | undefined> {
   let living: Process | undefined;
@@ -74,7 +76,7 @@ interface Waiting {
   readonly settle: (answer: Buffer | HandLost) => void;
 }
 
-function startProcess(spawned: Spawned, idleMs: number): Process {
+function startProcess(spawned: SpawnedProcess, idleMs: number): Process {
   const waiting: Waiting[] = [];
   const gone = spawned.ended.catch(() => undefined);
   let isOver = false;

@@ -1,5 +1,5 @@
 import { type Hand, HandLost, HandRefused, type HandRequest, type HandVerb, type Spawn } from "./hand.ts";
-import { runProgram } from "./program.ts";
+import { runProcess } from "./run-process.ts";
 import { shellScript } from "./shell-script.ts";
 
 /** A process of the shell for each request: slow, and there is one everywhere. */
@@ -17,7 +17,7 @@ export function openShellHand(spawn: Spawn): Hand {
   async function ask({ words, content, maxBytes, timeoutMs, signal }: HandRequest): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let held = 0;
-    const end = await runProgram(spawn, {
+    const end = await runProcess(spawn, {
       argv: ["sh", "-c", shellScript, "sh", ...words],
       ...(content === undefined ? {} : { input: content }),
       onOutput: (chunk) => {

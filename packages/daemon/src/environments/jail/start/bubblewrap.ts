@@ -1,9 +1,9 @@
 import { CorralError } from "@corral/protocol";
 import { existsSync } from "node:fs";
-import { findSystemExecutable, systemFolders } from "../../../executables/index.ts";
+import { findSystemExecutable, executableFolders } from "../../../executables/index.ts";
 
 /** Throws `jail.unavailable` when there is none to be trusted. */
-export function findBubblewrap(among = systemFolders): string {
+export function findBubblewrap(among = executableFolders): string {
   const found = findSystemExecutable("bwrap", among);
   if (found !== undefined) return found;
   const distrusted = among.map((place) => `${place}/bwrap`).find((path) => existsSync(path));

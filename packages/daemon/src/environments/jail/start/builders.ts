@@ -19,12 +19,12 @@ const spoolFd = 6;
 export const settingFds = [7, 8] as const;
 
 /**
- * A builder is a small shell that is told about one jail, goes under its limits and becomes its bubblewrap. To start a process costs
- * this one, with all that it holds in memory, as much as a whole bare bubblewrap, so one builder is started ahead.
+ * A builder is a small shell that is told about one jail, puts itself under the jail's limits and becomes its bubblewrap. Forking this
+ * process, with all its memory, costs as much as running bubblewrap itself. So one builder is started ahead.
  *
- * 1. One that waits knows of no jail: it has no environment, no descriptor but its own pipes, and nothing of the next jail in it.
- * 2. At most one waits. Who needs another at the same time starts it then and there.
- * 3. It ends when its owner is gone, however that ended: its line is then at its end. It keeps nobody from ending.
+ * 1. A waiting builder knows of no jail. It has an empty environment, and no descriptors but its own pipes.
+ * 2. At most one builder waits. A caller that needs a second one at the same time starts it itself.
+ * 3. A builder ends when its owner is gone, in whatever way, because its pipe then reaches its end. It keeps no process alive.
  */
 export class Builders {
   #waiting: Builder | undefined;
@@ -96,14 +96,14 @@ function lineOf(words: readonly string[]): string {
 export const infoOptions: readonly string[] = ["--info-fd", String(infoFd)];
 
 /**
- * Goes through the doors and becomes bubblewrap; another one, which was forked before anybody waits, makes the keeper's FIFOs when bubblewrap
- * has what it needs. A shell reads from a pipe no more than the line. Nobody but the jail's user comes into the folder of the FIFOs, and nothing
- * of the agent has run yet.
+ * Enters the cgroups and becomes bubblewrap. A child, forked before anyone waits, makes the keeper's FIFOs once bubblewrap has what it
+ * needs. A shell reads no more than one line from a pipe. Only the jail's user can enter the folder of the FIFOs, and the agent has not
+ * run anything yet.
  *
- * A limit of one byte for core dumps is the one by which the kernel leaves out also the handler that it would run as root, outside of the jail; with 0 it runs
- * it. No shell can set that, and who has a limit of 0 cannot either.
+ * A core dump limit of one byte makes the kernel skip the dump handler, which it would otherwise run as root outside the jail. With a limit of 0
+ * the handler does run. No shell can set one byte, and a process with a limit of 0 cannot raise it.
  *
- * The kernel's audit log names in each record who logged in. Where nobody did, as in a service, any process may say once who it was, so this one does.
+ * The kernel's audit log names the login user in each record. Where nobody logged in, as in a service, any process may set that user once. So this one does.
  */
 const builderScript = `
 newline='

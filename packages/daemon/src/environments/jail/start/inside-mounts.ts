@@ -11,13 +11,13 @@ import { unavailable } from "./bubblewrap.ts";
 const deadlineMs = 20_000;
 
 /**
- * Mounts from inside a jail that stands: binds over themselves, and covers. For a workspace whose owner may swap folders and links in it at
- * any moment.
+ * Mounts from inside a finished jail: binds of entries over themselves, and covers. Used for a workspace whose owner can swap folders and
+ * links in it at any moment.
  *
- * 1. While bubblewrap builds, a link leads to the machine, and where something is missing it makes it, as root. In the finished jail the machine is
- *    not there, and `mount` makes nothing: who swaps can only have a mount land elsewhere in that same jail, which is found out afterwards.
- * 2. What has rights in there starts before the first of the mounts: nothing that one of them could hide or replace runs with any.
- * 3. The namespaces are opened while the jail's first process is known to be alive, so they are the jail's and no stranger's.
+ * 1. While bubblewrap builds, a link can lead to the host, and bubblewrap creates missing mount points as root. In the finished jail the host
+ *    is not visible, and `mount` creates nothing. Swapping can only misplace a mount inside that same jail, which is detected afterwards.
+ * 2. Processes with privileges start before the first mount, so nothing that a mount could hide or replace runs with privileges.
+ * 3. The namespaces are opened while the jail's first process is known to be alive, so they are the jail's own.
  */
 export async function mountInside(first: ProcessIdentity, folder: string, mounts: InsideMounts): Promise<void> {
   const table = join(folder, "mounts");

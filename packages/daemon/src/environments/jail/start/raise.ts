@@ -21,12 +21,12 @@ import { startJail } from "./start.ts";
 import { type SystemFolder, walls } from "../walls/walls.ts";
 
 /**
- * Opens what a jail is given, builds its walls and starts it. When this resolves, the walls stand, and nothing of the
- * agent has run yet.
+ * Opens what a jail is given, builds its walls and starts it. When this resolves, the walls stand, and the agent has not run anything
+ * yet.
  *
- * Bubblewrap binds by path, and something else may have been at a path by then, or may have taken the place of a mount point: so it
- * is asked afterwards whether what is seen inside is what was opened here. In a workspace that is exposed root's bubblewrap mounts nothing: its
- * shield is mounted from inside when the walls stand.
+ * Bubblewrap binds by path. A path may have been replaced since it was opened here, and so may a mount point. So after the start, what is
+ * visible inside is compared with what was opened. In an exposed workspace root's bubblewrap mounts nothing; the shield is mounted from
+ * inside when the walls stand.
  */
 export async function raiseJail(builders: Builders, raising: Raising): Promise<ProcessIdentity> {
   const { folder, bubblewrap, command, doors, watches, limit, tighten } = raising;

@@ -10,8 +10,8 @@ import { type Builders, doorsOpen, infoOptions, orderLine, type Orders, spoolLin
 const startDeadlineMs = 60_000;
 
 /**
- * Has a builder start bubblewrap, in a session of its own, with no environment and no descriptor but the ones that it needs,
- * and resolves with the process whose death ends the jail: its pid 1. It begins only after `record` has put that process on file.
+ * Has a builder start bubblewrap in a session of its own, with an empty environment and only the descriptors that it needs. Resolves
+ * with the jail's pid 1, whose death ends the jail. That process begins only after `record` has written its identity to disk.
  */
 export async function startJail(builders: Builders, start: JailStart): Promise<ProcessIdentity> {
   const { process: child, identity, line, info: infoStream, seccomp, spool } = builders.take();
@@ -128,9 +128,9 @@ function childPid(info: string): number | undefined {
 }
 
 /**
- * Both halves of a bubblewrap. The inner one waits for the outer one without end until it is told of; till then it is of the same group, and
- * afterwards, in a session of its own, its number is known. While the outer one has not been collected, neither number can have passed to a stranger.
- * One that somebody else ended before it told left the inner one in its session.
+ * Both processes of a bubblewrap. The inner one waits for the outer one without a time limit until its pid was reported. Until then it is in
+ * the same process group; afterwards it has a session of its own and its pid is known. As long as the outer one was not reaped, neither pid can
+ * belong to another process. If somebody killed the outer one before it reported, the inner one is still in its session.
  */
 function killUnstarted(outer: ChildProcess, leader: ProcessIdentity | undefined, inner: number | undefined): void {
   if (outer.pid === undefined) return;

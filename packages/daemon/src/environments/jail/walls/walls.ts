@@ -5,26 +5,25 @@ import { egressInside, pathInside, runtimeInside, spoolInside } from "../../keep
 import { type Bind, isWithin, type JailUser, siblingsInside } from "../../walled/index.ts";
 
 /**
- * What the jail is made of, as options of bubblewrap: a pure function, so that a wall is a line in
- * one list. Later options lie over earlier ones, therefore the order is part of the meaning: system,
- * scratch space, what the plan makes readable, workspace with its shield and siblings, spool, what is covered in the workspace, and
- * last the folders that all of this was mounted in are made read-only.
+ * The walls of a jail as bubblewrap options. A pure function, so each wall is a line in one list. Later options lie over earlier ones, so
+ * the order matters: system, scratch space, what the plan makes readable, workspace with its shield and siblings, spool, what is covered
+ * in the workspace. Last, the folders that all of this was mounted in become read-only.
  */
-export function walls(plan: EnvironmentPlan, site: Site): string[] {
+export function walls(plan: EnvironmentPlan, facts: JailFacts): string[] {
   return [
-    ...namespaces(site.user, plan.network),
-    ["--seccomp", String(site.seccompFd)],
-    ...system(site, plan.network),
-    ...scratch(site.user),
+    ...namespaces(facts.user, plan.network),
+    ["--seccomp", String(facts.seccompFd)],
+    ...system(facts, plan.network),
+    ...scratch(facts.user),
     ...outermost(plan.readable).flatMap((path) => [...ancestors(path).map(openFolder), ["--ro-bind", path, path]]),
-    ...site.concealed.map((path) => ["--remount-ro", path]),
+    ...facts.concealed.map((path) => ["--remount-ro", path]),
     ...(Object.keys(plan.siblings).length > 0 ? [openFolder(siblingsInside)] : []),
-    ...site.binds.map(bind),
-    ["--bind", site.spool, spoolInside],
-    ...wayOut(plan, site),
+    ...facts.binds.map(bind),
+    ["--bind", facts.spool, spoolInside],
+    ...wayOut(plan, facts),
     ["--remount-ro", "/dev"],
     // With each of the others bubblewrap reads the whole list of mounts, so these many come late.
-    ...site.covered.map(cover),
+    ...facts.covered.map(cover),
     ["--remount-ro", "/"],
     ...variables({ ...(plan.egress === undefined ? {} : bridgeVariables), ...plan.variables }),
     // The keeper goes to the workspace: whoever builds the walls may have no right to enter it.
@@ -33,7 +32,7 @@ export function walls(plan: EnvironmentPlan, site: Site): string[] {
 }
 
 /** Facts of the machine and of this environment that the walls are built from. */
-export interface Site {
+export interface JailFacts {
   readonly user: JailUser;
   /** Of /bin, /sbin, /lib…: what each one is on this machine. */
   readonly systemFolders: readonly SystemFolder[];
@@ -103,7 +102,10 @@ function privileges(user: JailUser): Option[] {
   }
 }
 
-function system({ systemFolders, concealed, mountedEtc, made, accounts, watchFds }: Site, network: Network): Option[] {
+function system(
+  { systemFolders, concealed, mountedEtc, made, accounts, watchFds }: JailFacts,
+  network: Network,
+): Option[] {
   return [
     ...["/home", "/run", "/var"].map(openFolder),
     ["--ro-bind", "/usr", "/usr"],
@@ -178,7 +180,7 @@ function cover(inside: string): Option {
 }
 
 /** Nothing can be put in the place of what is in there: it is read-only, and a socket can be spoken to all the same. */
-function wayOut({ egress }: EnvironmentPlan, { runtime }: Site): Option[] {
+function wayOut({ egress }: EnvironmentPlan, { runtime }: JailFacts): Option[] {
   if (egress === undefined) return [];
   return [
     ["--ro-bind", egress, egressInside],

@@ -42,13 +42,14 @@ import { joined, reachable } from "./obeyed-walk.ts";
 import { whyObeyed } from "../shield/protected.ts";
 
 /**
- * What was taken out of a user's own folder, below Corral's own state where no environment reaches: a folder for each look that found something,
- * by the id of the question that is asked about it.
+ * What was taken out of a user's own folder. It lies in Corral's own state, which no environment can reach: one folder for each look that
+ * found something, named by the id of the question about it.
  *
- * 1. What is about to be taken is on file before it is moved. Whatever kills this process, it is in one of the two places, and the next one goes on.
- * 2. Who planted it may hold it open and write on. So what counts is a copy, made when the command has ended: that is shown, and that is put back.
- * 3. Content is kept in numbered files without any folder: nobody who looks at it there obeys it.
- * 4. In the workspace nothing follows a link.
+ * 1. What is about to be moved is written down first. If this process is killed, each name is in one of the two places, and the next process goes on.
+ * 2. The process that planted a file may hold it open and keep writing. So what counts is a copy, made after the command has ended: the copy is
+ *    shown, and the copy is put back.
+ * 3. Content is kept in numbered files without folders, so no tool that looks there obeys it.
+ * 4. Nothing here follows a link in the workspace.
  */
 export interface HeldBack {
   readonly id: QuestionId;

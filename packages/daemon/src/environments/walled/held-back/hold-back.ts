@@ -10,17 +10,18 @@ import { type Found, ObeyedWalk } from "./obeyed-walk.ts";
 import { isGitName, whyObeyed, whyPathObeyed } from "../shield/protected.ts";
 
 /**
- * Looks for names that others obey and that were made, changed or renamed in the user's own folder, and takes them aside.
+ * Looks for files that git and other tools obey and that were made, changed or renamed in the user's own folder, and moves them away.
  *
- * 1. What was there when the environment was opened is on file before any command begins, so that every later process compares with the same.
- * 2. All of the folder is looked at after each command, when an activity ends and when the environment has ended. The top and the folders there are
- *    also looked at while a command runs, upon each change at the top and several times a second.
- * 3. What has a mount is left alone: no agent can write it.
- * 4. What was taken while a command ran is copied when it has ended: by then all of its content is there.
- * 5. Nobody can tell an agent's file from one that the user made at the same time. Both are taken, and nothing is lost: whoever is asked puts it back.
+ * 1. What was there when the environment was opened is written down before any command begins, so every later process compares with the same.
+ * 2. The whole folder is looked at after each command, when an activity ends and when the environment has ended. Its first two levels are also
+ *    looked at while a command runs: on each change at the top, and several times a second.
+ * 3. What has a mount is skipped: no agent can write it.
+ * 4. What was moved while a command ran is copied when the command has ended, because its content is complete then.
+ * 5. Nobody can tell an agent's file from one that the user made at the same time. Both are moved. Nothing is lost: the user is asked and can put
+ *    it back.
  */
 export class HoldBack {
-  readonly #site: Site;
+  readonly #record: HoldBackRecord;
   readonly #records: ObeyedRecords;
   readonly #walk = new ObeyedWalk();
   readonly #listeners = new Set<(held: HeldBack) => void>();
@@ -34,29 +35,29 @@ export class HoldBack {
   #watcher: FSWatcher | undefined;
   #looking: Promise<void> = Promise.resolve();
 
-  private constructor(site: Site, { isReady }: { readonly isReady: boolean }) {
-    this.#site = site;
+  private constructor(record: HoldBackRecord, { isReady }: { readonly isReady: boolean }) {
+    this.#record = record;
     this.#isReady = isReady;
-    this.#records = new ObeyedRecords(site.records, (path, found) =>
-      isAccepted(site.place, site.workspace, path, found),
+    this.#records = new ObeyedRecords(record.records, (path, found) =>
+      isAccepted(record.place, record.workspace, path, found),
     );
-    this.#workspace = openSame(site);
-    heldBackIn(site.place, { unfinished: "finish" });
+    this.#workspace = openSame(record);
+    heldBackIn(record.place, { unfinished: "finish" });
   }
 
   /** Compares with what the file says, or with what is there now when there is no such file yet. */
   static open(
     file: string,
-    site: Omit<Site, "records">,
+    record: Omit<HoldBackRecord, "records">,
   ): { readonly holdBack: HoldBack; readonly ready: Promise<void> } {
-    const known = readSite(file);
-    const holdBack = new HoldBack(known ?? { ...site, records: [] }, { isReady: known !== undefined });
+    const known = readRecord(file);
+    const holdBack = new HoldBack(known ?? { ...record, records: [] }, { isReady: known !== undefined });
     return { holdBack, ready: known === undefined ? holdBack.#survey(file) : Promise.resolve() };
   }
 
   /** A last look at what an environment left that has ended. Nothing is done where nothing was on file. */
   static async lookLast(file: string): Promise<void> {
-    const known = readSite(file);
+    const known = readRecord(file);
     if (known === undefined) return;
     const holdBack = new HoldBack(known, { isReady: true });
     await holdBack.look();
@@ -70,7 +71,7 @@ export class HoldBack {
         "environment.gone",
         "The environment was let go, or another folder is in the place of the workspace.",
       );
-    writeFileSync(file, JSON.stringify({ ...this.#site, records: this.#records.all }), { mode: 0o600 });
+    writeFileSync(file, JSON.stringify({ ...this.#record, records: this.#records.all }), { mode: 0o600 });
     this.#isReady = true;
   }
 
@@ -154,7 +155,7 @@ export class HoldBack {
       const way = names.slice(0, first + at + 1);
       return [way.join("/"), way.length < names.length ? { kind: "folder" } : { kind: "file", version }];
     });
-    accept(this.#site.place, this.#site.workspace, entries);
+    accept(this.#record.place, this.#record.workspace, entries);
   }
 
   /** What was taken is copied, if that can be done now, for whoever looks into the place next. */
@@ -188,11 +189,11 @@ export class HoldBack {
   }
 
   #judge(found: Found, which: (difference: Difference) => boolean = () => true): void {
-    if (this.#site.mounted.includes(found.path)) return;
+    if (this.#record.mounted.includes(found.path)) return;
     for (const each of this.#records.differences(found.parent, found.name, found.path)) {
       // What a command has just made has its content in a moment. Until then there is nothing to obey in it.
       if (!which(each)) continue;
-      this.#taking ??= new Taking(this.#site.place, this.#site.workspace);
+      this.#taking ??= new Taking(this.#record.place, this.#record.workspace);
       const outcome = this.#taking.take(each);
       const path = readable(each.path);
       if (outcome === "taken") this.#notes.push({ path, state: "aside", folder: this.#taking.folder });
@@ -216,7 +217,7 @@ export class HoldBack {
 
 const foldersAtOnce = 200;
 
-const site = z.object({
+const record = z.object({
   workspace: z.string(),
   /** The folder itself, whatever has its name by now: in another one nothing is taken. */
   folder: z.object({ dev: z.number(), ino: z.number() }),
@@ -226,9 +227,9 @@ const site = z.object({
   mounted: z.array(z.string()),
   records: z.array(z.tuple([z.string(), entryRecord])),
 });
-type Site = z.infer<typeof site>;
+type HoldBackRecord = z.infer<typeof record>;
 
-function openSame({ workspace, folder }: Site): number | undefined {
+function openSame({ workspace, folder }: HoldBackRecord): number | undefined {
   const fd = openFolder(workspace);
   if (fd === undefined) return undefined;
   const { dev, ino } = fstatSync(fd);
@@ -237,10 +238,10 @@ function openSame({ workspace, folder }: Site): number | undefined {
   return undefined;
 }
 
-function readSite(file: string): Site | undefined {
+function readRecord(file: string): HoldBackRecord | undefined {
   if (!existsSync(file)) return undefined;
   try {
-    return site.parse(JSON.parse(readFileSync(file, "utf8")));
+    return record.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
     return undefined;
   }

@@ -16,14 +16,16 @@ export interface Shielded {
 }
 
 /**
- * Looks whether the shield on the user's own folder still lies over all that it has to, and ends the environment where it does not.
+ * Checks that the shield still covers everything it must in the user's own folder, and ends the environment if it does not.
  *
- * 1. A mount is on what is there and not on its name. Whoever puts something else there on the host, as an editor does that saves by renaming, takes the
- *    mount away; where none is, something may come to be. Both are a breach.
- * 2. The kernel is asked what is mounted where in there, and not what lies in the folder: its answer is not the agent's to choose, and another file with
- *    the number of the one before is another file.
- * 3. A breach is not mended from inside: what could be written for a moment may be held open by then, and for as long as the environment lives.
- * 4. What cannot be found out now is found out at the next look. What was found stays, and is on file before the environment is ended.
+ * 1. Mounts attach to inodes, not paths. If a file is replaced on the host, as by an editor that saves by renaming, its mount is gone. Where
+ *    there is no mount, something may be created. Both are a breach.
+ * 2. The kernel's list of mounts is read, not the folder. An agent cannot change that list. A new file with the inode number of an old one
+ *    still counts as another file.
+ * 3. A breach is not repaired from inside: a process may have opened the file while it was writable, and can write to it as long as the
+ *    environment lives.
+ * 4. What cannot be determined now is checked again at the next look. A breach that was found stays one, and is written down before the
+ *    environment is ended.
  */
 export class Lookout {
   readonly #supervisor: ProcessIdentity;
@@ -81,8 +83,8 @@ export interface LookoutOptions {
 }
 
 /**
- * The lookouts of a process. Each looks for as long as its environment lives, also when that was let go: what an agent left in the background goes on,
- * and nobody may come back for long.
+ * All lookouts of this process. Each one looks for as long as its environment lives, also after it was detached: background processes of the
+ * agent go on, and nobody may reopen it for a long time.
  */
 export class Lookouts {
   readonly #known = new Map<string, Lookout>();

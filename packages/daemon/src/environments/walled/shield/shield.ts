@@ -19,17 +19,17 @@ import {
 } from "./stubs.ts";
 
 /**
- * A workspace as a jail sees it, and what lies over it so that an agent cannot change it: `.git` bound over itself, which could be moved away
- * otherwise, in it what git obeys (of the user's own, all of it), and the other protected names.
+ * A workspace as a jail sees it, with the mounts that keep an agent from changing what others obey: `.git` is bound over itself, so that it
+ * cannot be moved away; in it, what git obeys is read-only (in the user's own folder, all of it); so are the other protected names.
  *
- * 1. An agent may have put links there, even while this runs: each step is opened from the step before without
- *    following any, and what is opened here is what gets bound.
- * 2. Mount points that are missing are on file before they are made.
- * 3. A mount is gone with its mount point. So whoever starts a jail asks, before anything of the agent runs in it,
- *    whether all mount points are still the ones that were opened, and, of those made later, whether they are covered inside.
- * 4. Whoever mounts by path makes a file that is missing, and goes where a link leads, outside of any jail. So that is done only where nobody can
- *    put a link in the place of what is mounted on: neither another open jail, nor, where root mounts, anybody who comes to the workspace by its
- *    name. Elsewhere there is no jail, or it is told that the workspace is exposed.
+ * 1. An agent may put links there, even while this runs. So each step is opened from the step before without following links, and what was
+ *    opened here is what gets bound.
+ * 2. Missing mount points are written down before they are made.
+ * 3. A mount goes away with its mount point. So before the agent runs, whoever starts a jail checks that all mount points are still the ones
+ *    that were opened, and that those made later are covered inside.
+ * 4. Mounting by path creates missing files and follows links, outside of any jail. So it is done only where nobody can replace the mount point by
+ *    a link: no other open jail, and, where root mounts, nobody who can reach the workspace by its path. Elsewhere the jail is refused, or
+ *    the caller is told that the workspace is exposed.
  */
 export class Shield {
   readonly binds: Bind[] = [];
@@ -39,9 +39,9 @@ export class Shield {
   readonly isExposed: boolean = false;
   readonly #whose: WorkspaceOwner;
   readonly #opened: number[] = [];
-  readonly #mounted: { readonly point: Point; readonly fd: number }[] = [];
+  readonly #mounted: { readonly point: MountPoint; readonly fd: number }[] = [];
   /** Folders to be made. */
-  readonly #missing: Point[] = [];
+  readonly #missing: MountPoint[] = [];
   /** Without a mount. */
   readonly #left: string[] = [];
 
@@ -112,7 +112,7 @@ export class Shield {
     for (const fd of this.#opened.splice(0)) closeSync(fd);
   }
 
-  #survey(workspace: Place): Point[] {
+  #survey(workspace: ShieldedFolder): MountPoint[] {
     const isUsers = this.#whose === "user";
     // In a copy `.git` is the agent's to commit with. The user's own is nobody's: Corral does the commits there.
     const git = this.#point(workspace, ".git", { otherwise: "cover", access: isUsers ? "read" : "write" });
@@ -135,11 +135,11 @@ export class Shield {
    * folder is moved, so each on the way is bound over itself. One that was not fetched has none, and is to get none: nothing is written in it.
    * Of one that was there before, and is none of the repository's now, only such a `.git` that is there is protected.
    */
-  #surveyModules(workspace: Place, git: Entry): Point[] {
-    const points = new Map<string, Point>();
+  #surveyModules(workspace: ShieldedFolder, git: Entry): MountPoint[] {
+    const points = new Map<string, MountPoint>();
     for (const { path, isLinked } of modulesOf(`/proc/self/fd/${git.fd}`)) {
       const otherwise = isLinked ? "cover" : "leave";
-      const way = new Map<string, Point>();
+      const way = new Map<string, MountPoint>();
       let place = workspace;
       for (const name of path.split("/")) {
         const known = points.get(pathOf({ place, name }));
@@ -158,7 +158,7 @@ export class Shield {
     return [...points.values()];
   }
 
-  #surveyGit(git: Place): Point[] {
+  #surveyGit(git: ShieldedFolder): MountPoint[] {
     const { folders, files, whenThere } = protectedOfGit;
     return [
       ...Object.keys(folders).map((name) => this.#point(git, name, { otherwise: "cover" })),
@@ -169,7 +169,7 @@ export class Shield {
   }
 
   /** Without objects there is nothing to borrow for. Each folder on the way is bound over itself: a file goes where its folder is moved. */
-  #surveyObjects(git: Place): Point[] {
+  #surveyObjects(git: ShieldedFolder): MountPoint[] {
     const objects = this.#point(git, "objects", { otherwise: "leave", access: "write", linkMayStay: true });
     if (objects.entry?.kind !== "folder") return [];
     const place = { fd: objects.entry.fd, path: pathOf(objects) };
@@ -184,13 +184,13 @@ export class Shield {
     ];
   }
 
-  #point(place: Place, name: string, rule: Rule): Point {
+  #point(place: ShieldedFolder, name: string, rule: MountRule): MountPoint {
     const point = { place, name, entry: this.#open(place, name), access: "read" as const, linkMayStay: false, ...rule };
     if (point.entry?.kind === "other" && !point.linkMayStay) throw odd(pathOf(point));
     return point;
   }
 
-  #mount(point: Point): void {
+  #mount(point: MountPoint): void {
     const { place, name, entry, otherwise } = point;
     if (!isMissing(point)) {
       // An empty folder looks the same covered, which is quicker.
@@ -202,29 +202,29 @@ export class Shield {
     }
   }
 
-  #makeNow(point: Point): void {
+  #makeNow(point: MountPoint): void {
     makeStubFolder(point.place.fd, point.name);
     this.#cover(point, this.#reopen(point, "folder"));
   }
 
-  #cover(point: Point, { fd }: Entry): void {
+  #cover(point: MountPoint, { fd }: Entry): void {
     this.covered.push(insidePath(point));
     this.#mounted.push({ point, fd });
   }
 
-  #bind(point: Point, { fd, kind }: Entry): void {
+  #bind(point: MountPoint, { fd, kind }: Entry): void {
     const access = kind === "folder" ? point.access : "read";
     this.binds.push({ fd, inside: insidePath(point), access });
     this.#mounted.push({ point, fd });
   }
 
-  #reopen({ place, name }: Point, kind: Entry["kind"]): Entry {
+  #reopen({ place, name }: MountPoint, kind: Entry["kind"]): Entry {
     const entry = this.#open(place, name);
     if (entry?.kind === kind) return entry;
     throw new CorralError("environment.gone", `The workspace was changed while its jail was opened.`, { retry: "now" });
   }
 
-  #open(place: Place, name: string): Entry | undefined {
+  #open(place: ShieldedFolder, name: string): Entry | undefined {
     const entry = openEntry(hostPath(place, name));
     if (entry !== undefined) this.#opened.push(entry.fd);
     return entry;
@@ -255,13 +255,13 @@ export interface Bind {
   readonly access: "read" | "write";
 }
 
-interface Place {
+interface ShieldedFolder {
   readonly fd: number;
   /** Relative to the workspace. */
   readonly path: string;
 }
 
-interface Rule {
+interface MountRule {
   /** What to do when it is missing. */
   readonly otherwise: "cover" | "leave" | { readonly content: string };
   readonly access?: "read" | "write";
@@ -269,8 +269,8 @@ interface Rule {
   readonly linkMayStay?: boolean;
 }
 
-interface Point extends Required<Rule> {
-  readonly place: Place;
+interface MountPoint extends Required<MountRule> {
+  readonly place: ShieldedFolder;
   readonly name: string;
   readonly entry: Entry | undefined;
 }
@@ -280,21 +280,21 @@ function namesIn(reasons: Readonly<Record<string, readonly string[]>>): string[]
 }
 
 /** What another jail made counts as missing: it may be gone before this jail is. */
-function isMissing({ place, name, entry, otherwise }: Point): boolean {
+function isMissing({ place, name, entry, otherwise }: MountPoint): boolean {
   if (entry === undefined) return true;
   if (isContent(otherwise)) return entry.kind === "file" && isStubFile(place.fd, name, otherwise.content);
   return entry.kind === "folder" && isStubFolder(entry.fd);
 }
 
 /** What gets a mount. */
-function isHeld(point: Point): boolean {
+function isHeld(point: MountPoint): boolean {
   return isMissing(point) ? point.otherwise !== "leave" : point.entry!.kind !== "other";
 }
 
 /** A folder is made without following a link, unless something in it is mounted on, too. */
-function findReplaceable(points: readonly Point[], canBeReplaced: (path: string) => boolean): string | undefined {
+function findReplaceable(points: readonly MountPoint[], canBeReplaced: (path: string) => boolean): string | undefined {
   const held = points.filter(isHeld);
-  const followsLinks = (point: Point) =>
+  const followsLinks = (point: MountPoint) =>
     isContent(point.otherwise) ||
     point.entry?.kind === "file" ||
     held.some(({ place }) => place.path === pathOf(point));
@@ -308,19 +308,19 @@ function replaced(path: string): CorralError {
   });
 }
 
-function isContent(otherwise: Rule["otherwise"]): otherwise is { readonly content: string } {
+function isContent(otherwise: MountRule["otherwise"]): otherwise is { readonly content: string } {
   return typeof otherwise === "object";
 }
 
-function pathOf({ place, name }: Pick<Point, "place" | "name">): string {
+function pathOf({ place, name }: Pick<MountPoint, "place" | "name">): string {
   return place.path === "" ? name : `${place.path}/${name}`;
 }
 
-function insidePath(point: Point): string {
+function insidePath(point: MountPoint): string {
   return `${workspaceInside}/${pathOf(point)}`;
 }
 
-function hostPath(place: Place, name: string): string {
+function hostPath(place: ShieldedFolder, name: string): string {
   return `/proc/self/fd/${place.fd}/${name}`;
 }
 

@@ -17,13 +17,13 @@ import { unlessThere } from "../../system/unless-there.ts";
 import { openEntry, openFolder } from "../entries.ts";
 
 /**
- * Mount points of a jail that would be missing in its workspace. They lie in the workspace while the jail lives.
+ * Mount points that are missing in a jail's workspace. Stubs for them lie in the workspace while the jail lives.
  *
- * 1. What will be made is on file before it is made, so a sweep finds what a killed process left. All are in one folder, by names that tell
- *    the workspace and the jail: who looks for others on the same workspace reads no other's.
- * 2. Taken away is what still is as it was made: an empty folder with the sticky bit, a file with that content.
- * 3. A stub that another jail has on file, too, is left to that one: without it the other's mount would be gone.
- * 4. Nothing follows a link: whoever writes in the workspace could have put one there.
+ * 1. A stub is written down before it is made, so a sweep finds what a killed process left. All records are in one folder; their names hold
+ *    the workspace and the jail, so finding the others of a workspace means reading no unrelated record.
+ * 2. A stub is removed only if it is still as it was made: an empty folder with the sticky bit, or a file with the same content.
+ * 3. A stub that another jail has on record as well is left to that jail: removing it would remove that jail's mount.
+ * 4. Nothing here follows a link: anyone who can write to the workspace could have put one there.
  */
 export interface Stubs {
   readonly workspace: string;

@@ -1,24 +1,24 @@
 import { closeSync, writeSync } from "node:fs";
-import type { Flight } from "./flight.ts";
-import { Hearing } from "../spool/hearing.ts";
+import type { PendingCommand } from "./pending-command.ts";
+import { FifoListener } from "../spool/fifo-listener.ts";
 import { wordMark } from "../keeper/index.ts";
 import { SpoolUnreadable } from "../spool/spool-file.ts";
 
-/** The two FIFOs of a shell. */
-export class Channel {
+/** The two FIFOs of a shell: `go`, which the worker reads commands from, and `done`, on which it says that they ended. */
+export class ShellFifos {
   readonly #go: number;
-  readonly done: Hearing;
+  readonly done: FifoListener;
 
   constructor(go: number, done: number, onWords: (words: readonly string[]) => void) {
     this.#go = go;
-    this.done = new Hearing(done, { onWords, onEnd: () => undefined });
+    this.done = new FifoListener(done, { onWords, onEnd: () => undefined });
   }
 
-  tellWorker(flight: Flight): void {
-    const { id, file, pass } = flight;
+  tellWorker(pending: PendingCommand): void {
+    const { id, file, pass } = pending;
     try {
       writeSync(this.#go, `${wordMark} ${id} ${file}\n${pass}\n`);
-      flight.timesTold++;
+      pending.timesTold++;
     } catch (cause) {
       // Somebody else has filled it up.
       throw new SpoolUnreadable("The shell cannot be reached.", { mayPass: false, cause });

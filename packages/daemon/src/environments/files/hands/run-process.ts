@@ -1,8 +1,8 @@
-import type { Program } from "../../port.ts";
+import type { SpawnOptions } from "../../port.ts";
 import { plainVariables, type Spawn } from "./hand.ts";
 
-export interface ProgramRun {
-  readonly argv: Program["argv"];
+export interface ProcessRun {
+  readonly argv: SpawnOptions["argv"];
   readonly input?: Uint8Array;
   /** Gives false to end it: enough was seen. */
   readonly onOutput: (chunk: Buffer) => boolean;
@@ -10,7 +10,7 @@ export interface ProgramRun {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ProgramEnd {
+export interface ProcessEnd {
   /** `enough`: its output was, and it was ended. */
   readonly kind: "ended" | "enough" | "too slow";
   readonly exitCode: number;
@@ -21,22 +21,22 @@ export interface ProgramEnd {
 }
 
 /** Whether it came to an end of its own. One that was ended by others, with all of its environment's processes, has not seen everything. */
-export function isWhole({ kind, exitCode }: Pick<ProgramEnd, "kind" | "exitCode">): boolean {
+export function isWhole({ kind, exitCode }: Pick<ProcessEnd, "kind" | "exitCode">): boolean {
   return kind === "ended" && exitCode <= 128;
 }
 
 /** Runs a program inside to its end, or until enough was seen, the time is up or the signal aborted. */
-export async function runProgram(
+export async function runProcess(
   spawn: Spawn,
-  { argv, input, onOutput, timeoutMs, signal }: ProgramRun,
-): Promise<ProgramEnd> {
+  { argv, input, onOutput, timeoutMs, signal }: ProcessRun,
+): Promise<ProcessEnd> {
   signal?.throwIfAborted();
   const spawned = await spawn({ argv, variables: plainVariables });
   const gone = spawned.ended.catch(() => undefined);
-  let kind: ProgramEnd["kind"] = "ended";
+  let kind: ProcessEnd["kind"] = "ended";
   let stderr = "";
   const { promise: cut, resolve: onCut } = Promise.withResolvers<undefined>();
-  const stop = (why: ProgramEnd["kind"]): void => {
+  const stop = (why: ProcessEnd["kind"]): void => {
     if (kind === "ended") kind = why;
     spawned.kill();
     onCut(undefined);

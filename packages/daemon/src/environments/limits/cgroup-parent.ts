@@ -7,7 +7,7 @@ export const controllers = ["pids", "memory", "cpu"] as const;
 export type Controller = (typeof controllers)[number];
 
 /** Where the cgroups of one home's environments are made, in one tree. */
-export interface Place {
+export interface CgroupParent {
   readonly version: 1 | 2;
   /** The limits that are kept here. */
   readonly controllers: readonly Controller[];
@@ -17,25 +17,28 @@ export interface Place {
 }
 
 /**
- * The places that this process can use, each found by really making it: version 2 first, then version 1 for what is
- * left. What no place keeps has to be kept by other means.
+ * Finds the cgroups that this process can make others in, each by really making it: version 2 first, then version 1 for the
+ * controllers that are left. Limits without a cgroup have to be kept by other means.
  */
-export function findPlaces(trees: readonly Hierarchy[], { home, isRoot }: { home: string; isRoot: boolean }): Place[] {
+export function findCgroupParents(
+  trees: readonly Hierarchy[],
+  { home, isRoot }: { home: string; isRoot: boolean },
+): CgroupParent[] {
   const name = `corral-${createHash("sha256").update(home).digest("hex").slice(0, 12)}`;
-  const unified = trees.filter(({ version }) => version === 2).flatMap((tree) => placeInUnified(tree, name, isRoot));
-  const kept = new Set(unified.flatMap((place) => place.controllers));
-  const legacy = trees.filter(({ version }) => version === 1).flatMap((tree) => placeInLegacy(tree, name, kept));
+  const unified = trees.filter(({ version }) => version === 2).flatMap((tree) => parentInUnified(tree, name, isRoot));
+  const kept = new Set(unified.flatMap((parent) => parent.controllers));
+  const legacy = trees.filter(({ version }) => version === 1).flatMap((tree) => parentInLegacy(tree, name, kept));
   return [...unified, ...legacy];
 }
 
-function placeInLegacy(tree: Hierarchy, name: string, kept: ReadonlySet<Controller>): Place[] {
+function parentInLegacy(tree: Hierarchy, name: string, kept: ReadonlySet<Controller>): CgroupParent[] {
   const own = controllers.filter((each) => tree.controllers.includes(each) && !kept.has(each));
   const folder = join(tree.own, name);
   const prepare = () => makeFolder(folder);
   return own.length > 0 && works(folder, prepare) ? [{ version: 1, controllers: own, folder, prepare }] : [];
 }
 
-function placeInUnified(tree: Hierarchy, name: string, isRoot: boolean): Place[] {
+function parentInUnified(tree: Hierarchy, name: string, isRoot: boolean): CgroupParent[] {
   const parent = isRoot ? { folder: tree.mount, isOurs: true } : delegated(tree);
   if (parent === undefined) return [];
   const offered = words(parent.folder, parent.isOurs ? "cgroup.controllers" : "cgroup.subtree_control");

@@ -1,5 +1,5 @@
 import type { LimitHit } from "@corral/protocol";
-import type { Flight } from "./flight.ts";
+import type { PendingCommand } from "./pending-command.ts";
 import type { Ending } from "../spool/spool.ts";
 
 /** Why a command is ended before its time. */
@@ -8,16 +8,16 @@ export type StopReason = LimitHit | "aborted";
 const firstTickMs = 25;
 const slowestTickMs = 100;
 
-/** How long a word to a worker may go unheard. */
+/** How long to wait for a worker's answer before it is told again. */
 const wordMs = 1_000;
 
 /** How long the keeper may take to end everyone, its own grace included. */
 const stopDeadlineMs = 20_000;
 
-/** The flight in the air, its clock and how far its stop has come. */
-export class Airborne {
-  readonly flight: Flight;
-  readonly #tick: (current: Airborne) => void;
+/** The command that the worker has now, with its deadline and the progress of a stop. */
+export class CurrentCommand {
+  readonly pending: PendingCommand;
+  readonly #tick: (current: CurrentCommand) => void;
   readonly #deadline: number;
   #timer: NodeJS.Timeout;
   #delay = firstTickMs;
@@ -30,12 +30,12 @@ export class Airborne {
   stop: "none" | "asked" | "answered" | "spared" = "none";
   /** By which the keeper's word is known, said and written down, that the stop that was asked for is done. */
   receipt = "";
-  /** How it ended, by its worker's word. */
+  /** How it ended, as told by its worker. */
   told: Ending | undefined;
 
-  /** `timeLeftMs`: less than the flight may take where it was in the air before. */
-  constructor(flight: Flight, timeLeftMs: number, tick: (current: Airborne) => void) {
-    this.flight = flight;
+  /** `timeLeftMs`: less than the command's timeout if it was running before this process joined it. */
+  constructor(pending: PendingCommand, timeLeftMs: number, tick: (current: CurrentCommand) => void) {
+    this.pending = pending;
     this.#tick = tick;
     this.#deadline = performance.now() + timeLeftMs;
     this.#timer = setTimeout(tick, Math.min(firstTickMs, timeLeftMs), this);

@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { defaultLimits } from "../plan/plan.ts";
 import { cgroupDoors, cgroupFolders, limitCgroups, makeCgroups, removeCgroups } from "./cgroup.ts";
 import { hierarchies } from "./hierarchy.ts";
-import { findPlaces, type Place } from "./place.ts";
+import { findCgroupParents, type CgroupParent } from "./cgroup-parent.ts";
 
 const isRoot = process.getuid?.() === 0;
 const unified = hierarchies().find(({ version }) => version === 2);
@@ -39,28 +39,28 @@ function standIn(...cgroups: [path: string, handsOn: string, ours: "ours" | "oth
   return mount;
 }
 
-function placesIn(mount: string, own: string, as: { isRoot: boolean }): Place[] {
+function parentsIn(mount: string, own: string, as: { isRoot: boolean }): CgroupParent[] {
   const tree = { version: 2, controllers: [], mount, own: join(mount, own) } as const;
-  return findPlaces([tree], { home: "/a/home", ...as });
+  return findCgroupParents([tree], { home: "/a/home", ...as });
 }
 
 const name = /^corral-[0-9a-f]{12}$/;
 
 describe("version 2 (a folder stands for the kernel's tree)", () => {
-  test("root's place is below the root, where processes are no hindrance", () => {
+  test("root's parent is below the root, where processes are no hindrance", () => {
     const mount = standIn([".", "cpu memory pids", "ours"], ["system.slice/corral.service", "", "ours"]);
-    const [place] = placesIn(mount, "system.slice/corral.service", { isRoot: true });
-    expect(place).toMatchObject({ version: 2, controllers: ["pids", "memory", "cpu"] });
-    expect(dirname(place!.folder)).toBe(mount);
-    expect(readFileSync(join(place!.folder, "cgroup.subtree_control"), "utf8")).toBe("+pids +memory +cpu");
+    const [parent] = parentsIn(mount, "system.slice/corral.service", { isRoot: true });
+    expect(parent).toMatchObject({ version: 2, controllers: ["pids", "memory", "cpu"] });
+    expect(dirname(parent!.folder)).toBe(mount);
+    expect(readFileSync(join(parent!.folder, "cgroup.subtree_control"), "utf8")).toBe("+pids +memory +cpu");
   });
 
   test("each limit is written to its file", () => {
     const mount = standIn([".", "cpu memory pids", "ours"]);
-    const places = placesIn(mount, ".", { isRoot: true });
-    makeCgroups(places, "env_a");
-    limitCgroups(places, "env_a", limits);
-    const [folder = ""] = cgroupFolders(places, "env_a");
+    const parents = parentsIn(mount, ".", { isRoot: true });
+    makeCgroups(parents, "env_a");
+    limitCgroups(parents, "env_a", limits);
+    const [folder = ""] = cgroupFolders(parents, "env_a");
     const written = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")]);
     expect(Object.fromEntries(written)).toEqual({
       "pids.max": "50",
@@ -69,7 +69,7 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
       "memory.oom.group": "0",
       "cpu.max": "150000 100000",
     });
-    expect(cgroupDoors(places, "env_a")).toEqual([join(folder, "cgroup.procs")]);
+    expect(cgroupDoors(parents, "env_a")).toEqual([join(folder, "cgroup.procs")]);
   });
 
   test.skipIf(isRoot)(
@@ -82,9 +82,9 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
         ["user.slice/user@1.service/app.slice", "", "ours"],
         ["user.slice/user@1.service/app.slice/term.scope", "", "ours"],
       );
-      const [place] = placesIn(mount, "user.slice/user@1.service/app.slice/term.scope", { isRoot: false });
-      expect(place?.controllers).toEqual(["pids", "memory"]);
-      expect(place?.folder).toMatch(new RegExp(`^${mount}/user.slice/user@1.service/corral-`));
+      const [parent] = parentsIn(mount, "user.slice/user@1.service/app.slice/term.scope", { isRoot: false });
+      expect(parent?.controllers).toEqual(["pids", "memory"]);
+      expect(parent?.folder).toMatch(new RegExp(`^${mount}/user.slice/user@1.service/corral-`));
     },
   );
 
@@ -92,8 +92,8 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
     "a service's own cgroup is emptied, for one with processes gives no limits (needs an ordinary user)",
     () => {
       const mount = standIn([".", "cpu memory pids", "others"], ["corral.service", "", "ours"]);
-      const [place] = placesIn(mount, "corral.service", { isRoot: false });
-      expect(place?.controllers).toEqual(["pids", "memory", "cpu"]);
+      const [parent] = parentsIn(mount, "corral.service", { isRoot: false });
+      expect(parent?.controllers).toEqual(["pids", "memory", "cpu"]);
       expect(
         readdirSync(join(mount, "corral.service")).filter((each) => name.test(each) || each === "corral-itself"),
       ).toHaveLength(2);
@@ -103,24 +103,24 @@ describe("version 2 (a folder stands for the kernel's tree)", () => {
 
   test.skipIf(isRoot)("a login's cgroup is nobody's to use (needs an ordinary user)", () => {
     const mount = standIn([".", "cpu memory pids", "others"], ["session.scope", "", "others"]);
-    expect(placesIn(mount, "session.scope", { isRoot: false })).toEqual([]);
+    expect(parentsIn(mount, "session.scope", { isRoot: false })).toEqual([]);
   });
 });
 
 describe.skipIf(!isRoot || unified === undefined)("version 2 (the kernel's own tree; needs root)", () => {
   test("what is in a cgroup is ended with it, and then it is gone, with its parent", async () => {
     const folder = join(unified!.mount, `corral-test-${process.pid}`);
-    const place: Place = {
+    const parent: CgroupParent = {
       version: 2,
       controllers: [],
       folder,
       prepare: () => void mkdirSync(folder, { recursive: true }),
     };
-    makeCgroups([place], "env_a");
-    limitCgroups([place], "env_a", limits);
-    const folders = cgroupFolders([place], "env_a");
+    makeCgroups([parent], "env_a");
+    limitCgroups([parent], "env_a", limits);
+    const folders = cgroupFolders([parent], "env_a");
     const script = 'echo 0 >"$1" && echo in && exec sleep 60';
-    const child = spawn("/bin/sh", ["-c", script, "sh", ...cgroupDoors([place], "env_a")], {
+    const child = spawn("/bin/sh", ["-c", script, "sh", ...cgroupDoors([parent], "env_a")], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const exited = once(child, "exit");
@@ -131,10 +131,10 @@ describe.skipIf(!isRoot || unified === undefined)("version 2 (the kernel's own t
     expect(existsSync(folder)).toBe(false);
   });
 
-  test("a tree that has no controller of use is no place", () => {
+  test("a tree that has no controller of use is no parent", () => {
     const useful = readFileSync(join(unified!.mount, "cgroup.controllers"), "utf8").split(/\s+/);
-    const places = findPlaces([unified!], { home: `/test/${process.pid}`, isRoot: true });
-    expect(places.flatMap((place) => place.controllers).toSorted()).toEqual(
+    const parents = findCgroupParents([unified!], { home: `/test/${process.pid}`, isRoot: true });
+    expect(parents.flatMap((parent) => parent.controllers).toSorted()).toEqual(
       ["cpu", "memory", "pids"].filter((each) => useful.includes(each)),
     );
   });

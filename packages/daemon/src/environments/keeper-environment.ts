@@ -3,14 +3,14 @@ import { openFiles } from "./files/index.ts";
 import { keeperWords, mainShell, shellPrefix } from "./keeper/index.ts";
 import { type Keeper, KeeperLine } from "./keeper/keeper-line.ts";
 import type { Gauge } from "./limits/index.ts";
-import { spawnProgram } from "./processes/spawn.ts";
-import type { Environment, Program } from "./port.ts";
+import { spawnProcess } from "./processes/spawn.ts";
+import type { Environment, SpawnOptions } from "./port.ts";
 import { SpoolShell } from "./shell/shell.ts";
 import { Spool } from "./spool/spool.ts";
 import { SpoolUnreadable } from "./spool/spool-file.ts";
 import { openTerminals } from "./terminals/index.ts";
 
-export interface KeptSite {
+export interface KeeperEnvironmentOptions {
   /** Which words its keeper understands. */
   readonly words: number | undefined;
   /** The spool's folder, seen from outside. */
@@ -22,7 +22,7 @@ export interface KeptSite {
   readonly gauge?: Gauge;
 }
 
-export interface Kept extends Omit<Environment, "state" | "kill" | "end"> {
+export interface KeeperEnvironment extends Omit<Environment, "state" | "kill" | "end"> {
   /** A command is to run in it, or runs, as far as this process knows. */
   readonly isBusy: boolean;
   /** All of its processes have ended. */
@@ -30,7 +30,13 @@ export interface Kept extends Omit<Environment, "state" | "kill" | "end"> {
 }
 
 /** What an environment with a keeper can do, whatever its walls are. Throws when it cannot be talked to. */
-export function keptEnvironment({ words, spool: folder, keeper, outputBytes, gauge }: KeptSite): Kept {
+export function openKeeperEnvironment({
+  words,
+  spool: folder,
+  keeper,
+  outputBytes,
+  gauge,
+}: KeeperEnvironmentOptions): KeeperEnvironment {
   if (words !== keeperWords)
     throw new SpoolUnreadable("Its keeper was started by another version of Corral.", { mayPass: false });
   const spool = new Spool(folder);
@@ -44,7 +50,7 @@ export function keptEnvironment({ words, spool: folder, keeper, outputBytes, gau
     shells.set(name, shell);
     return shell;
   };
-  const spawn = (program: Program) => spawnProgram(line, program);
+  const spawn = (options: SpawnOptions) => spawnProcess(line, options);
   const closeShell = async (name: string) => {
     if (name === mainShell) return;
     await openShell(name).close();

@@ -1,16 +1,16 @@
 import { Socket } from "node:net";
 
 /**
- * Listens to a FIFO that others say short words on, a line each. They are hints, so a word may be lost or said by anybody, and
- * however much is said at once costs one look. Nothing here keeps the process alive unless told to.
+ * Reads short lines from a FIFO. The lines are hints: one may be lost, and anybody may write one. Lines that arrive together cause
+ * one callback. The listener does not keep the process alive unless it is told to.
  */
-export class Hearing {
+export class FifoListener {
   readonly #socket: Socket;
   readonly #onWords: (words: readonly string[]) => void;
   readonly #patience = new Patience();
   #partialLine = "";
 
-  constructor(fd: number, { onWords, onEnd }: Listener) {
+  constructor(fd: number, { onWords, onEnd }: FifoEvents) {
     this.#onWords = onWords;
     this.#socket = new Socket({ fd, readable: true, writable: false });
     this.#socket.on("data", (chunk: Buffer) => this.#hear(chunk));
@@ -47,7 +47,7 @@ export class Hearing {
   }
 }
 
-interface Listener {
+interface FifoEvents {
   /** In the order in which they were said. */
   readonly onWords: (words: readonly string[]) => void;
   /** It was closed, here or by the last one who could say something. */

@@ -7,10 +7,10 @@ const roundMs = 2_000;
 const lookedAtEachRound = 100;
 
 /**
- * The outputs of commands that are over: kept for a while, so that what a result left out can be read, and bounded, though what
- * a command left in the background may go on writing for ever.
+ * The outputs of ended commands. They are kept for a while, so that the part a result left out can still be read. They are bounded,
+ * because what a command left in the background may write for ever.
  */
-export class Retained {
+export class RetainedOutputs {
   readonly #spool: Spool;
   readonly #outputBytes: number;
   /** Id and size, the oldest first. */

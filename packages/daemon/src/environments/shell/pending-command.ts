@@ -6,8 +6,8 @@ import type { Command } from "../port.ts";
 import type { Spool } from "../spool/spool.ts";
 import { SpoolUnreadable } from "../spool/spool-file.ts";
 
-/** One command on its way, with everybody who waits for it. */
-export class Flight {
+/** A command that has not ended yet, waiting or running, with everyone who waits for its result. */
+export class PendingCommand {
   readonly id: string;
   readonly text: string;
   readonly timeoutMs: number;
@@ -27,7 +27,7 @@ export class Flight {
   readonly pass = newPass();
   /** Until when it may take is written down. */
   hasLimit = false;
-  /** Asked for while it waited; kept when it takes off. */
+  /** Asked for while it waited; done when it is sent. */
   abortAsked = false;
   watch: CommandWatch | undefined;
   #settled = false;
@@ -63,7 +63,7 @@ export class Flight {
     for (const follower of this.#followers) follower.catchUp();
   }
 
-  land(result: CommandResult): void {
+  finish(result: CommandResult): void {
     if (this.#settled) return;
     this.#settle();
     this.#resolve(result);
