@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  CorralError,
   type CreatedToken,
   type CreateToken,
   type NewEvent,
@@ -11,6 +10,8 @@ import {
   type SessionView,
   type StoredEvent,
 } from "@corral/protocol";
+import { slices } from "../daemon.ts";
+import { routesOf } from "../assembly/index.ts";
 import { openAudit } from "../audit/index.ts";
 import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
 import { openBackups } from "../backups/index.ts";
@@ -146,7 +147,6 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     artifacts,
     secrets,
     waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
-    snapshotted: (shell) => snapshots.settled(shell),
     onDefect: (what) => logged.push({ what }),
   });
   await shells.begin();
@@ -154,7 +154,6 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     log,
     drivers,
     scrollbacks,
-    openEnvironment: () => Promise.reject(new CorralError("jail.unavailable", "nothing runs sessions here")),
     onDefect: (what) => logged.push({ what }),
   });
   await terminals.begin();
@@ -173,14 +172,14 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     store: await openFolderStore(join(folder, "storage", "snapshots")),
     terms: () => ({ days: null, most: 100, ignored: [], largestFile: 2 ** 20 }),
     atRest: (occupant, work) => (isShell(occupant) ? shells.atRest(occupant, "its files were restored", work) : work()),
-    inTurn: (occupant, work) => workspaces.inTurn(occupant, work),
     onDefect,
   });
+  snapshots.takeTurnsVia(workspaces);
+  shells.snapshotVia(snapshots);
   const egress = openEgress({
     log,
     home: folder,
     hasOtherUsers: false,
-    list: () => Promise.resolve([]),
     onDefect,
   });
   const questions = openQuestions({ log, onDefect, ...(changes.now && { now: changes.now }) });
@@ -190,6 +189,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
   /** What was told of requests that were answered. */
   const told: object[] = [];
   const gateway = await openGateway({
+    routes: routesOf(slices),
     log: watched.log,
     projects,
     config,

@@ -1,3 +1,2 @@
 export { type Models, openModels } from "./models.ts";
 export { modelProjections } from "./projection.ts";
-export { modelRoutes } from "./routes.ts";

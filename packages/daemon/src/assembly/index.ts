@@ -1,0 +1,3 @@
+export { defectsOf } from "./defects.ts";
+export { defineSlice, type HandledBy, type NeedsOfRoutes, openSlices, type ProvidedBy, routesOf } from "./assembly.ts";
+export { openStopping } from "./stopping.ts";
