@@ -78,8 +78,6 @@ export const snapshots = defineSlice({
     return own;
   },
   provides: (own) => own.provides,
-  // Not before workspaces are mended.
-  begin: (own) => own.begin(),
   settle: (own) => own.close(),
 });
 
@@ -104,7 +102,11 @@ export const workspaces = defineSlice({
     kept.takeTurnsVia(own);
     return own;
   },
-  mend: (own) => own.mend(),
+  async mend(own, { snapshots: kept }) {
+    await own.mend();
+    // Of workspaces that are whole again, and before shells and sessions tell of anything new.
+    await kept.begin();
+  },
   serve: (own) => own.begin(),
   async cleanUp(own, { snapshots: kept }) {
     await own.cleanUp();
