@@ -58,6 +58,7 @@ try {
       dashboard: dashboardFolder(),
       variables: process.env,
       logger,
+      now: Date.now,
       hide,
       setLevel,
       databaseTroubles,

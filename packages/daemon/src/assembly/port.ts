@@ -1,6 +1,5 @@
 import type { DaemonStatus, DoctorReport } from "@corral/protocol";
 import type { RouteName } from "@corral/protocol/routes";
-import type { Logger } from "pino";
 import type { ProvidedCapabilities } from "../capabilities/index.ts";
 import type { CapabilityName, Provisions } from "../capabilities/port.ts";
 import type { EnvironmentDrivers } from "../environments/index.ts";
@@ -41,7 +40,9 @@ export interface Machine {
   /** The environment that the daemon was started in. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Each part gets a child of its own. */
-  readonly logger: Pick<Logger, "child">;
+  readonly logger: Logging;
+  /** Milliseconds. */
+  readonly now: () => number;
   /** Told what must be in no line of the logs. */
   readonly hide: (secret: string) => void;
   /** How much is written, by the logger and by its children. */
@@ -52,6 +53,15 @@ export interface Machine {
   readonly doctor: () => Promise<DoctorReport>;
   /** Someone asks the daemon to stop. Returns at once. */
   readonly stop: (how: StopHow) => void;
+}
+
+/** Where the parts of a daemon say what they do. */
+export interface Logging {
+  child(bindings: { readonly component: string }): {
+    debug(context: object, message: string): void;
+    info(context: object, message: string): void;
+    error(context: object, message: string): void;
+  };
 }
 
 export interface StopHow {

@@ -1,1 +1,1 @@
-export { openBackups, type Backups } from "./backups.ts";
+export type { Backups } from "./backups.ts";

@@ -43,7 +43,7 @@ export const home = defineSlice({
     };
   },
   close(own, { machine }) {
-    machine.logger.child({ component: "daemon" }).info("the daemon has stopped");
+    machine.logger.child({ component: "daemon" }).info({}, "the daemon has stopped");
     own.release();
   },
 });

@@ -1,2 +1,1 @@
-export { type Models, openModels } from "./models.ts";
-export { modelProjections } from "./projection.ts";
+export type { Models } from "./models.ts";

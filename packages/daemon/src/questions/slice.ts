@@ -14,7 +14,7 @@ export const questions = defineSlice({
   needs: ["machine", "log"],
   projections: questionProjections,
   routes: [questionRoutes],
-  open: ({ machine, log }) => openQuestions({ log, onDefect: defectsOf(machine, "questions") }),
+  open: ({ machine, log }) => openQuestions({ log, onDefect: defectsOf(machine, "questions"), now: machine.now }),
   mend: (own) => own.begin(),
   close: (own) => own.close(),
 });

@@ -1,7 +1,7 @@
 export { answeredAlways } from "./answered-always.ts";
 export { ruleProjections } from "./always-projection.ts";
 export { judge } from "./judge.ts";
-export { foundRules, projectRulesFile } from "./places.ts";
+export { foundRules } from "./places.ts";
 export type { Call } from "./port.ts";
 export { openRules, type RulebookOf, type Rules } from "./rules.ts";
 export { rulesFinding } from "./finding.ts";

@@ -11,9 +11,9 @@ declare module "../assembly/port.ts" {
 
 export const tokens = defineSlice({
   name: "tokens",
-  needs: ["log", "home"],
+  needs: ["machine", "log", "home"],
   projections: tokenProjections,
   routes: [tokenRoutes],
-  open: ({ log, home }) => openTokens(log, { ownerSecret: home.token }),
+  open: ({ machine, log, home }) => openTokens(log, { ownerSecret: home.token, now: machine.now }),
   close: (own) => own.close(),
 });

@@ -1,2 +1,1 @@
-export { openUsage, type Usage } from "./usage.ts";
-export { usageProjections } from "./projection.ts";
+export type { Usage } from "./usage.ts";
