@@ -86,7 +86,7 @@ export interface Slice<
   readonly needs: readonly Needs[];
   readonly projections?: readonly Projection[];
   readonly routes?: Routes;
-  /** In order. Makes the part. Nothing works yet, and nothing on disk is changed that another part could see. */
+  /** In order. Makes the part, and registers it with earlier ones that need it too. No work is taken up yet. */
   open(parts: Pick<Parts, Needs>): Parts[Name] | Promise<Parts[Name]>;
   /** What runs can ask of it. */
   provides?(part: Parts[Name], parts: Pick<Parts, Needs>): Pick<Provisions, Provided>;
