@@ -111,7 +111,7 @@ describe("corral in a folder that is no repository", () => {
     await using stage = await setStage();
     const folder = join(dirname(stage.home), "plain");
     mkdirSync(folder);
-    const program = `${process.execPath} ${join(import.meta.dirname, "../dist/cli.js")}`;
+    const program = `'${process.execPath}' '${join(import.meta.dirname, "../dist/cli.js")}'`;
     const env = { PATH: process.env["PATH"], HOME: dirname(stage.home), CORRAL_HOME: stage.home, NO_COLOR: "1" };
     const terminal = spawn("script", ["-qec", program, "/dev/null"], { cwd: folder, env });
     let text = "";

@@ -94,8 +94,8 @@ test("commands run in the real folder, with the operator's variables and without
 test.each([
   ["left its session", "setsid"],
   ["has no parent any more", "setsid -f"],
-  ["forgot its variables", "env -i PATH=$PATH"],
-  ["forgot its variables in a session of its own", "env -i PATH=$PATH setsid"],
+  ["forgot its variables", 'env -i PATH="$PATH"'],
+  ["forgot its variables in a session of its own", 'env -i PATH="$PATH" setsid'],
 ])("the end finds a process that %s", async (_, how) => {
   const { environment } = await open();
   const who = await started(environment, escape(how));
@@ -105,7 +105,7 @@ test.each([
 
 test("the weaker promise: who sheds marker, session and parent escapes the end", async () => {
   const { environment } = await open();
-  const who = await started(environment, escape("env -i PATH=$PATH setsid -f"));
+  const who = await started(environment, escape('env -i PATH="$PATH" setsid -f'));
   await environment.end();
   expect(isAlive(who)).toBe(true);
 });

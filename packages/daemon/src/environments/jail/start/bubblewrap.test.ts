@@ -114,7 +114,10 @@ test("where user namespaces are disabled for an ordinary user, jails are refused
     console.log(JSON.stringify(await openJailDriver({ home: process.argv[2], bubblewrap: "/usr/bin/bwrap" }).probe()));`;
   const module = new URL("../jail.ts", import.meta.url).href;
   const node = [process.execPath, "--input-type=module", "--eval", script, module, "/tmp/home"];
-  const world = ["--dev-bind", "/", "/", "--tmpfs", "/tmp", "--unshare-user", "--uid", "1234", "--gid", "1234"];
+  // The checkout, with the Node that runs this, may be below /tmp.
+  const checkout = join(import.meta.dirname, "../../../../../../..");
+  const files = ["--dev-bind", "/", "/", "--tmpfs", "/tmp", "--ro-bind", checkout, checkout];
+  const world = [...files, "--unshare-user", "--uid", "1234", "--gid", "1234"];
   const probe = (...disabled: string[]) => {
     const { stdout, stderr } = spawnSync("bwrap", [...world, ...disabled, ...node], { encoding: "utf8" });
     return (stdout === "" ? stderr : JSON.parse(stdout)) as unknown;
