@@ -2,60 +2,60 @@ import type { CorralError } from "@corral/protocol";
 import type { Command } from "./command.ts";
 import { nearest, UsageError } from "./flags.ts";
 import { aliases, type CommandName, commands, rootHelp } from "./help.ts";
-import { jsonLine, shown } from "./terminal.ts";
-import { tokenVariable } from "./token-variable.ts";
+import { jsonLine, shown } from "./terminal/output.ts";
+import { tokenVariable } from "./tokens/token-variable.ts";
 import { version } from "./version.ts";
 import type { World } from "./world.ts";
 
 /** Each command's code is loaded when it is used: help and mistakes are quick. */
 const load: Record<CommandName, () => Promise<Command>> = {
-  demo: async () => (await import("./commands/demo.ts")).demo,
-  run: async () => (await import("./commands/run.ts")).run,
-  shell: async () => (await import("./commands/shell.ts")).shell,
-  attach: async () => (await import("./commands/attach.ts")).attach,
-  sessions: async () => (await import("./commands/sessions.ts")).sessions,
-  show: async () => (await import("./commands/show.ts")).show,
-  steer: async () => (await import("./commands/steer.ts")).steer,
-  queue: async () => (await import("./commands/queue.ts")).queue,
-  interrupt: async () => (await import("./commands/interrupt.ts")).interrupt,
-  continue: async () => (await import("./commands/continue.ts")).continueCommand,
-  questions: async () => (await import("./commands/questions.ts")).questions,
-  answer: async () => (await import("./commands/answer.ts")).answer,
-  recover: async () => (await import("./commands/recover.ts")).recover,
-  rename: async () => (await import("./commands/rename.ts")).rename,
-  archive: async () => (await import("./commands/archive.ts")).archive,
-  unarchive: async () => (await import("./commands/archive.ts")).unarchive,
-  diff: async () => (await import("./commands/diff.ts")).diff,
-  merge: async () => (await import("./commands/merge.ts")).merge,
-  discard: async () => (await import("./commands/discard.ts")).discard,
-  snapshots: async () => (await import("./commands/snapshots.ts")).snapshots,
-  edit: async () => (await import("./commands/edit.ts")).edit,
-  setup: async () => (await import("./commands/setup.ts")).setup,
-  artifacts: async () => (await import("./commands/artifacts.ts")).artifacts,
-  dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
-  events: async () => (await import("./commands/events.ts")).events,
-  rehearsal: async () => (await import("./commands/rehearsal.ts")).rehearsal,
-  rules: async () => (await import("./commands/rules.ts")).rules,
-  network: async () => (await import("./commands/network.ts")).network,
-  audit: async () => (await import("./commands/audit.ts")).audit,
-  models: async () => (await import("./commands/models.ts")).models,
-  usage: async () => (await import("./commands/usage.ts")).usage,
-  auth: async () => (await import("./commands/auth.ts")).auth,
-  token: async () => (await import("./commands/token.ts")).token,
-  status: async () => (await import("./commands/status.ts")).status,
-  projects: async () => (await import("./commands/projects.ts")).projects,
-  trust: async () => (await import("./commands/trust.ts")).trust,
-  config: async () => (await import("./commands/config.ts")).config,
-  backup: async () => (await import("./commands/backup.ts")).backup,
-  export: async () => (await import("./commands/export.ts")).exportCommand,
-  serve: async () => (await import("./commands/serve.ts")).serve,
-  stop: async () => (await import("./commands/stop.ts")).stop,
-  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+  demo: async () => (await import("./demo/demo.ts")).demo,
+  run: async () => (await import("./sessions/run.ts")).run,
+  shell: async () => (await import("./shells/shell.ts")).shell,
+  attach: async () => (await import("./sessions/attach.ts")).attach,
+  sessions: async () => (await import("./sessions/sessions.ts")).sessions,
+  show: async () => (await import("./sessions/show.ts")).show,
+  steer: async () => (await import("./inputs/steer.ts")).steer,
+  queue: async () => (await import("./inputs/queue.ts")).queue,
+  interrupt: async () => (await import("./sessions/interrupt.ts")).interrupt,
+  continue: async () => (await import("./sessions/continue.ts")).continueCommand,
+  questions: async () => (await import("./questions/questions.ts")).questions,
+  answer: async () => (await import("./questions/answer.ts")).answer,
+  recover: async () => (await import("./questions/recover.ts")).recover,
+  rename: async () => (await import("./sessions/rename.ts")).rename,
+  archive: async () => (await import("./sessions/archive.ts")).archive,
+  unarchive: async () => (await import("./sessions/archive.ts")).unarchive,
+  diff: async () => (await import("./workspaces/diff.ts")).diff,
+  merge: async () => (await import("./workspaces/merge.ts")).merge,
+  discard: async () => (await import("./workspaces/discard.ts")).discard,
+  snapshots: async () => (await import("./snapshots/snapshots.ts")).snapshots,
+  edit: async () => (await import("./workspaces/edit.ts")).edit,
+  setup: async () => (await import("./workspaces/setup.ts")).setup,
+  artifacts: async () => (await import("./artifacts/artifacts.ts")).artifacts,
+  dashboard: async () => (await import("./dashboard/dashboard.ts")).dashboard,
+  events: async () => (await import("./events/events.ts")).events,
+  rehearsal: async () => (await import("./rehearsal/rehearsal.ts")).rehearsal,
+  rules: async () => (await import("./rules/rules.ts")).rules,
+  network: async () => (await import("./network/network.ts")).network,
+  audit: async () => (await import("./audit/audit.ts")).audit,
+  models: async () => (await import("./models/models.ts")).models,
+  usage: async () => (await import("./usage/usage.ts")).usage,
+  auth: async () => (await import("./credentials/auth.ts")).auth,
+  token: async () => (await import("./tokens/token.ts")).token,
+  status: async () => (await import("./daemon/status.ts")).status,
+  projects: async () => (await import("./projects/projects.ts")).projects,
+  trust: async () => (await import("./projects/trust.ts")).trust,
+  config: async () => (await import("./config/config.ts")).config,
+  backup: async () => (await import("./backups/backup.ts")).backup,
+  export: async () => (await import("./backups/export.ts")).exportCommand,
+  serve: async () => (await import("./daemon/serve.ts")).serve,
+  stop: async () => (await import("./daemon/stop.ts")).stop,
+  doctor: async () => (await import("./daemon/doctor.ts")).doctor,
   completion: async () => completionOf(() => Promise.all(Object.values(load).map((each) => each()))),
 };
 
 async function completionOf(all: () => Promise<readonly Command[]>): Promise<Command> {
-  return (await import("./commands/completion.ts")).completionOf(all);
+  return (await import("./completion/completion.ts")).completionOf(all);
 }
 
 /** Runs what the words ask for and resolves with the exit code. Errors become words on stderr. */
@@ -82,7 +82,7 @@ async function perform([name, ...rest]: readonly string[], world: World): Promis
 }
 
 async function atHome(flags: readonly string[], world: World): Promise<number> {
-  return (await import("./commands/home.ts")).home.run(flags, world);
+  return (await import("./welcome/welcome.ts")).home.run(flags, world);
 }
 
 async function commandNamed(name: string): Promise<Command> {

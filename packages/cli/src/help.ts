@@ -1,6 +1,6 @@
 import type { ArgsDef } from "citty";
-import { bold, type Output } from "./terminal.ts";
-import { hang, table, wrap } from "./wrap.ts";
+import { bold, type Output } from "./terminal/output.ts";
+import { hang, table, wrap } from "./terminal/wrap.ts";
 
 interface Entry {
   readonly group: keyof typeof groups;

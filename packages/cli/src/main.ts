@@ -2,9 +2,9 @@ import { newTraceId } from "@corral/protocol/trace";
 import { homeFolder } from "./home.ts";
 import { dispatch } from "./dispatch.ts";
 import { folderHere } from "./here.ts";
-import { screenOf } from "./screen.ts";
-import { outputTo } from "./terminal.ts";
-import { takeToken } from "./token-variable.ts";
+import { screenOf } from "./terminal/screen.ts";
+import { outputTo } from "./terminal/output.ts";
+import { takeToken } from "./tokens/token-variable.ts";
 
 const outputLost = new Set<(error: NodeJS.ErrnoException) => void>();
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import type { Client } from "@corral/client";
+import { CorralError } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { clientOf } from "./daemon.ts";
+import { isAlive, recordedDaemon } from "./recorded.ts";
+import { jsonLine } from "../terminal/output.ts";
+import type { World } from "../world.ts";
+
+const patienceMs = 120_000;
+
+export const stop = defineCommand({
+  name: "stop",
+  usage: "stop [--now] [--json]",
+  summary: "Stops the daemon and waits until it is gone.",
+  details: `Without --now, running commands go on and are taken up again by the next daemon. With it, a daemon that
+already stops hurries, and one that does not answer is killed.`,
+  examples: [
+    ["corral stop", "the next command starts another daemon, which goes on with what was under way"],
+    ["corral stop --now", "wait for nothing"],
+  ],
+  args: {
+    now: { type: "boolean", description: "end running commands too" },
+    json: { type: "boolean", description: "print how it ended as a line of JSON" },
+  },
+  words: "none",
+  async run({ now, json }, world) {
+    const kind = await endDaemon(world, now === true);
+    if (json === true) world.out.write(jsonLine({ kind }));
+    else world.err.write(`${outcomes[kind]}\n`);
+    return 0;
+  },
+});
+
+const outcomes = {
+  "not-running": "no daemon is running",
+  stopped: "stopped",
+  killed: "it did not answer and was killed",
+} as const;
+
+/** Asks the daemon of this home to end, and waits until it has. */
+export async function endDaemon(
+  { home, token, traceId }: Pick<World, "home" | "token" | "traceId">,
+  now: boolean,
+): Promise<keyof typeof outcomes> {
+  const daemon = recordedDaemon({ home, token });
+  if (daemon === undefined) return "not-running";
+  const { pid } = daemon;
+  const isSilent = (await ask(clientOf(daemon, traceId), pid, now)) === "silent";
+  if (isSilent) kill(pid, home, now);
+  await gone(pid);
+  return isSilent ? "killed" : "stopped";
+}
+
+/** One that goes away while it is asked did what was wanted. */
+async function ask(client: Client, pid: number, now: boolean): Promise<"asked" | "silent"> {
+  const patience = AbortSignal.timeout(10_000);
+  try {
+    await client.daemon.stop({ now }, { signal: patience });
+  } catch (error) {
+    const isLeaving = error instanceof CorralError && ["daemon.stopping", "daemon.unreachable"].includes(error.code);
+    if (isLeaving || !isAlive(pid)) return "asked";
+    if (!patience.aborted) throw error;
+    return "silent";
+  }
+  return "asked";
+}
+
+/** Nothing is lost by it: whatever was acknowledged is on disk. */
+function kill(pid: number, home: string, now: boolean): void {
+  const what = `The daemon (process ${pid}) does not answer`;
+  if (!now)
+    throw new CorralError("daemon.unreachable", what, {
+      hint: "`corral stop --now` ends it by force; what was under way is taken up by the next one",
+    });
+  if (!serves(pid, home))
+    throw new CorralError("daemon.unreachable", `${what}, and it is not certain that it is the daemon of ${home}`, {
+      hint: `Look at it with \`ps -fp ${pid}\`; \`kill -9 ${pid}\` ends it`,
+    });
+  process.kill(pid, "SIGKILL");
+}
+
+/** A number may have come to belong to a stranger, who must not be harmed. */
+function serves(pid: number, home: string): boolean {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    const at = words.indexOf("--home");
+    return at >= 0 && words[at + 1] === home;
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing tells of the end of a process that is not one's child, so it is looked for. */
+async function gone(pid: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) throw stillThere(pid);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function stillThere(pid: number): CorralError {
+  return new CorralError("daemon.running", `The daemon (process ${pid}) was asked to stop but is still there`, {
+    hint: "`corral stop --now` does not wait for running work",
+  });
+}

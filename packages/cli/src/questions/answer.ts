@@ -1,0 +1,92 @@
+import type { Client, QuestionView } from "@corral/client";
+import { CorralError } from "@corral/protocol/error";
+import { newId } from "@corral/protocol/new-id";
+import { questionEndWords } from "@corral/protocol/words";
+import { createInterface } from "node:readline";
+import { defineCommand } from "../command.ts";
+import { canAsk } from "../terminal/confirm.ts";
+import { connectDaemon } from "../daemon/daemon.ts";
+import { UsageError } from "../flags.ts";
+import { answerHint, answerMeant, questionLines } from "./question-words.ts";
+import { jsonLine, shown } from "../terminal/output.ts";
+import type { World } from "../world.ts";
+
+export const answer = defineCommand({
+  name: "answer",
+  usage: "answer [QUESTION] [CHOICE | WORDS…] [--cancel] [--json]",
+  summary: "Answers what a session asks: by a choice's number or name, in words, or both.",
+  details: `QUESTION is an id, or its beginning or end; without, it is the only one that waits, unless it asks you to allow something. Without an answer the question is shown and you are
+asked. The first answer counts; a later one is told whose that was. Words at an approval say no and are told to the agent.`,
+  examples: [
+    ["corral answer", "be asked"],
+    ["corral answer que_01k… once", "allow this very call, once"],
+    ["corral answer que_01k… deny use the other registry", "say no, and what instead"],
+    ["corral answer que_01k… --cancel", "give no answer; the agent goes on without"],
+  ],
+  args: {
+    cancel: { type: "boolean", description: "close it without an answer" },
+    json: { type: "boolean", description: "print the answer as a line of JSON" },
+  },
+  words: "any",
+  async run({ cancel, json, _: words }, world) {
+    const client = await connectDaemon(world);
+    const { question, said } = await meant(client, words);
+    if (cancel === true) {
+      const cancelled = await client.questions.cancel(question.id);
+      if (json === true) world.out.write(jsonLine(cancelled));
+      else world.err.write("cancelled; whoever asked goes on without\n");
+      return 0;
+    }
+    const given = answerMeant(question, said === "" ? await askedFor(question, world) : said);
+    const answered = await client.questions.answer(question.id, { id: newId("answer"), ...given });
+    if (json === true) world.out.write(jsonLine(answered));
+    else world.err.write(shown(`${questionEndWords(answered.question, answered.question.state)}\n`));
+    return 0;
+  },
+});
+
+/** Which question, and what is said to it. Words that name none are said to the only one there is. */
+async function meant(client: Client, [name = "", ...rest]: readonly string[]) {
+  const open = await client.questions.list();
+  const named = open.filter(({ id }) => name !== "" && (id.startsWith(name) || id.endsWith(name)) && name.length >= 4);
+  const [found, ...more] = named;
+  if (found !== undefined && more.length === 0) return { question: found, said: rest.join(" ") };
+  if (more.length > 0) throw new UsageError(`several questions are called so: ${idsOf(named)}`, "Say more of its id");
+  // One that was answered already is left to the daemon to explain.
+  if (name.startsWith("que_")) return { question: await closedOne(client, name), said: rest.join(" ") };
+  const [only, ...others] = open;
+  if (only === undefined) throw new UsageError("nobody asks anything", "`corral questions --all` shows what was asked");
+  if (others.length > 0) throw new UsageError(`several questions wait: ${idsOf(open)}`, "Name one of them");
+  // Since it was looked at, another may have come in its place.
+  if (only.about.kind !== "agent" && name !== "")
+    throw new UsageError(
+      "what is allowed is named",
+      `\`corral answer ${only.id} ${[name, ...rest].join(" ")}\`, or \`corral answer\` shows it and asks you`,
+    );
+  return { question: only, said: [name, ...rest].join(" ").trim() };
+}
+
+async function closedOne(client: Client, name: string): Promise<QuestionView> {
+  const question = await client.questions.get(name as QuestionView["id"]);
+  if (question.state.state === "open") return question;
+  throw new CorralError("question.closed", questionEndWords(question, question.state), {
+    hint: "`corral questions` lists what waits for an answer",
+  });
+}
+
+function idsOf(questions: readonly QuestionView[]): string {
+  return questions.map(({ id }) => id).join(", ");
+}
+
+async function askedFor(question: QuestionView, world: World): Promise<string> {
+  for (const line of questionLines(question, question.remainingMs)) world.err.write(shown(`${line}\n`));
+  if (!canAsk(world)) throw new UsageError("no answer was given", `Say ${answerHint(question)}`);
+  world.err.write(`${answerHint(question)}> `);
+  const lines = createInterface({ input: world.stdin });
+  try {
+    for await (const line of lines) return line;
+    throw new UsageError("no answer was given");
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,333 @@
+import type { Client } from "@corral/client";
+import {
+  type CommandResult,
+  CorralError,
+  type EnvironmentAsked,
+  type IgnoredFiles,
+  longestCommandMs,
+  type ShellId,
+  shellId,
+  type ShellView,
+  shellWorkspace,
+  type ShellWorkspace,
+} from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon/daemon.ts";
+import { type EnvironmentFlags, environmentIn, unsafe } from "../environments/environment-flags.ts";
+import { oneOf, UsageError } from "../flags.ts";
+import { ended, type Ended, interrupted, noticeOf, ShellLine, wallsOf } from "./shell-line.ts";
+import { jsonLine, shown, shownInLine } from "../terminal/output.ts";
+import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "./sitting.ts";
+import type { World } from "../world.ts";
+
+export const shell = defineCommand({
+  name: "shell",
+  usage:
+    "shell [--env jail|container|local] [--image NAME] [--network off|allow|open] [--access read|write] [--workspace copy|in-place|scratch] [-c COMMAND [--json]]",
+  summary: "Opens a shell of your own in a jail, or runs one command there.",
+  details: `Without --workspace it is on a private copy of this repository at its last commit, or, outside of a repository, in an
+empty folder. Copies in which nothing was changed, but for what git ignores, go when the shell ends, and it says what of that was in them; others
+stay, and it says where.
+Without -c it is a terminal: Ctrl-\\ leaves it running (\`corral attach\` comes back), \`exit\` ends it.
+Without -c, and input or output is no terminal, lines are taken one by one: folder, variables and functions stay.
+Where input is no terminal, a line that ends the shell (\`test -e x || exit 7\`) is the last: none runs in another shell than those before it.
+Lines are UTF-8, of at most 200,000 characters, and end at a line feed; one that is not so ends it with 2.
+Commands get no input; what they write passes a pipe byte by byte. With --json the one line is {exitCode, stdout, stderr, timedOut, limit}; long output is cut in the middle.
+Without a result exitCode is null, and there is an error with its title.
+--network allow reaches the hosts on the list, through Corral's proxy, and is recorded: \`corral network\`.
+--network open is the machine's own network, and takes unix sockets away: they would reach the machine's.
+--env local has no walls at all: commands run as you, on all of your files. UNSAFE.
+
+Whoever is told to end (TERM, HUP), or whose reader has left (\`| head\`), ends the command, and the shell with it.
+
+Exit code: that of the command; 1 when there is none, 2 wrong usage, 130 after Ctrl-C, 143 TERM, 129 HUP, 141 no reader.`,
+  examples: [
+    ["corral shell", "look around in a jail"],
+    ["corral shell -c 'npm test'", "run one command on a copy of the repository"],
+    ["corral shell -c 'npm ci' --network open --timeout 300", "let it reach the network, for five minutes"],
+    [
+      "corral shell --workspace in-place --access read -c 'grep -r TODO .'",
+      "see the folder as it is, without changing it",
+    ],
+    ["corral shell -c 'make' --json | jq .exitCode", "for programs"],
+  ],
+  args: {
+    command: { type: "string", alias: "c", valueHint: "COMMAND", description: "run this and end" },
+    json: { type: "boolean", description: "with -c: print the result as one line of JSON" },
+    env: {
+      type: "string",
+      valueHint: "jail|container|local",
+      description: "a jail, a container, or no walls (UNSAFE)",
+    },
+    image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
+    network: {
+      type: "string",
+      valueHint: "off|allow|open",
+      description: "off without; allow: the hosts on the list (`corral network`)",
+    },
+    access: { type: "string", valueHint: "read|write", description: "whether files can be changed" },
+    workspace: {
+      type: "string",
+      valueHint: "copy|in-place|scratch",
+      description: "a copy, the folder itself, or an empty one",
+    },
+    timeout: { type: "string", valueHint: "SECONDS", description: "when a command is ended; an hour without" },
+    keep: { type: "boolean", description: "leave the shell open, for --in" },
+    in: { type: "string", valueHint: "SHELL", description: "go on in a shell that was left open" },
+    end: { type: "string", valueHint: "SHELL", description: "end a shell that was left open" },
+    list: { type: "boolean", description: "list the shells that were left open" },
+  },
+  words: "none",
+  async run(args, world) {
+    mustAgree(args);
+    if (args.list === true) return list(world, args.json === true);
+    const wish = wishIn(args);
+    try {
+      return await perform(wish, world);
+    } catch (error) {
+      // Whoever reads a line gets one, whatever happened; the complaint is told as all others are.
+      if (wish.json) world.out.write(lineWithout(told(error)));
+      throw error;
+    }
+  },
+});
+
+async function perform(wish: Wish, world: World): Promise<number> {
+  const client = await connectDaemon(world);
+  if (wish.end !== undefined) return end(client, wish.end, world);
+  const leaving = new Leaving(world);
+  try {
+    const code = await use(client, wish, world, leaving);
+    return leaving.code ?? code;
+  } finally {
+    leaving.forget();
+  }
+}
+
+async function use(client: Client, wish: Wish, world: World, leaving: Leaving): Promise<number> {
+  const opened = wish.in === undefined ? await open(client, wish, world) : await client.shells.get(wish.in);
+  if (opened.environment.kind === "local") world.err.write(unsafe);
+  if (wish.command === undefined && world.screen !== undefined && leaving.code === undefined)
+    return sit(client, opened, wish, world, leaving);
+  const line = new ShellLine(client, opened, world, wish.timeoutMs);
+  leaving.by(line);
+  try {
+    return wish.command === undefined
+      ? await line.interact()
+      : conclude(await line.run(wish.command, { live: !wish.json }), wish, world);
+  } finally {
+    leaving.forgetSignals();
+    if (wish.keep) world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+    else if (wish.in === undefined) await leave(client, opened, world);
+  }
+}
+
+/**
+ * This program told to end, by a signal or by output that nobody takes any more. What it made is ended first; before
+ * there is anything to end, it is noted.
+ */
+class Leaving {
+  /** The exit code that tells of it. */
+  code: number | undefined;
+  #isUnread = false;
+  readonly #signals: readonly ((() => void) | undefined)[];
+  readonly #output: (() => void) | undefined;
+  #line: Pick<ShellLine, "end" | "isRunning"> | undefined;
+
+  constructor(world: World) {
+    this.#signals = [
+      // While something runs, Ctrl-C is for that.
+      world.onInterrupt(() => this.#line?.isRunning !== true && this.#tell(interrupted)),
+      world.onEnd?.((signal) => this.#tell(signal === "SIGHUP" ? 129 : 143)),
+    ];
+    this.#output = world.onOutputLost?.(({ code }) => {
+      this.#isUnread = true;
+      this.#tell(code === "EPIPE" ? 141 : 1);
+    });
+  }
+
+  /** There is something to end, from now on. */
+  by(line: ShellLine): void {
+    this.#line = line;
+    if (this.code !== undefined) line.end({ isUnread: this.#isUnread });
+  }
+
+  /** From now on a signal ends this program at once. */
+  forgetSignals(): void {
+    for (const forget of this.#signals) forget?.();
+  }
+
+  forget(): void {
+    this.forgetSignals();
+    this.#output?.();
+  }
+
+  #tell(code: number): void {
+    this.code ??= code;
+    this.#line?.end({ isUnread: this.#isUnread });
+  }
+}
+
+/** A terminal of its own. Left, it runs on, with its shell. */
+async function sit(client: Client, opened: ShellView, wish: Wish, world: World, leaving: Leaving): Promise<number> {
+  // A terminal listens for itself.
+  leaving.forget();
+  let left: Left = { kind: "lost", code: 1 };
+  try {
+    left = await sitAtTerminal(client, seatInShell(opened), await newTerminal(client, opened, world), world);
+  } finally {
+    if (left.kind === "ended" && wish.keep)
+      world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+    else if (left.kind === "ended" && wish.in === undefined) await leave(client, opened, world);
+    else if (left.kind !== "ended") world.err.write(comeBack(opened));
+  }
+  return left.code;
+}
+
+async function list(world: World, json: boolean): Promise<number> {
+  const client = await connectDaemon(world);
+  const left = (await client.shells.list()).filter(({ state }) => state !== "closed");
+  for (const view of left) {
+    const walls = wallsOf(view);
+    world.out.write(
+      json ? jsonLine(view) : shown(`${view.id}  ${view.state.padEnd(7)}  ${walls}  ${view.path}`) + "\n",
+    );
+  }
+  if (left.length === 0 && !json) world.err.write("There are none; `corral shell --keep` leaves one open.\n");
+  return 0;
+}
+
+interface Wish {
+  readonly command: string | undefined;
+  readonly json: boolean;
+  readonly keep: boolean;
+  readonly in: ShellId | undefined;
+  readonly end: ShellId | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly environment: EnvironmentAsked;
+  readonly workspace: ShellWorkspace | undefined;
+}
+
+type Given = EnvironmentFlags & { readonly [K in keyof Wish | "timeout" | "list"]?: string | boolean | undefined };
+
+/** Nobody gets fewer walls than asked for, nor something else done, because a flag was passed over. */
+function mustAgree(args: Given): void {
+  const given = <K extends keyof Given>(names: readonly K[]) => names.find((name) => args[name] !== undefined);
+  const asWhat = given(["end", "list", "in"]);
+  if (asWhat === undefined) return;
+  const stray = given([...made, ...(asWhat === "in" ? [] : used), ...(asWhat === "end" ? (["list"] as const) : [])]);
+  if (stray === undefined) return;
+  const why = made.includes(stray) && asWhat === "in" ? "; a shell stays as it was opened" : "";
+  throw new UsageError(`--${stray} does not go with --${asWhat}${why}`);
+}
+
+/** What is for a shell that is gone on with. */
+const used = ["in", "command", "keep", "timeout"] as const;
+
+/** What is decided when a shell is opened. */
+const made: readonly (keyof Given)[] = ["env", "image", "network", "access", "workspace"];
+
+function wishIn(args: Given): Wish {
+  const command = args.command as string | undefined;
+  if (command?.trim() === "") throw new UsageError("-c needs a command");
+  if (args.json === true && command === undefined) throw new UsageError("--json needs -c COMMAND");
+  return {
+    command,
+    json: args.json === true,
+    keep: args.keep === true,
+    in: oneOf("in", args.in, shellId, "an id like shl_01k…"),
+    end: oneOf("end", args.end, shellId, "an id like shl_01k…"),
+    timeoutMs: milliseconds(args.timeout as string | undefined),
+    environment: environmentIn(args),
+    workspace: oneOf("workspace", args.workspace, shellWorkspace, "copy, in-place or scratch"),
+  };
+}
+
+function milliseconds(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  const ms = /^\d{1,9}(\.\d+)?$/.test(seconds) ? Math.ceil(Number(seconds) * 1000) : 0;
+  if (ms < 1 || ms > longestCommandMs)
+    throw new UsageError(`--timeout needs seconds, at most a day, not ${JSON.stringify(seconds)}`);
+  return ms;
+}
+
+async function open(client: Client, wish: Wish, world: World): Promise<ShellView> {
+  const { environment, workspace } = wish;
+  const project = await projectHere(client, workspace, world);
+  return client.shells.open(
+    {
+      environment,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(project === undefined ? {} : { projectId: project.id, worktree: project.worktree }),
+    },
+    { key: crypto.randomUUID() },
+  );
+}
+
+/** Outside of a repository there is nothing to copy, and whoever asked for nothing in particular gets an empty folder. */
+async function projectHere(client: Client, workspace: ShellWorkspace | undefined, world: World) {
+  if (workspace === "scratch") return undefined;
+  const { cwd, err } = world;
+  try {
+    return await client.projects.register({ path: cwd });
+  } catch (error) {
+    if (workspace !== undefined || !(error instanceof CorralError) || error.code !== "project.not-a-repo") throw error;
+    err.write(
+      shown(`${cwd} is no git repository, so the shell is in an empty folder of its own (\`git init\` makes it one)\n`),
+    );
+    return undefined;
+  }
+}
+
+function conclude(outcome: Ended, { json, keep, in: within }: Wish, { out, err }: World): number {
+  const { result } = outcome;
+  const goesOn = keep || within !== undefined;
+  const title = noticeOf(outcome, { goesOn }) ?? "it did not run";
+  if (json) out.write(result === undefined ? lineWithout({ title }) : lineOf(result));
+  err.write(shown(ended(outcome, { goesOn })));
+  return outcome.interrupted ? interrupted : (result?.exitCode ?? 1);
+}
+
+function lineOf({ exitCode, stdout, stderr, timedOut, limit }: CommandResult): string {
+  return jsonLine({ exitCode, stdout, stderr, timedOut, limit: limit ?? (timedOut ? "time" : null) });
+}
+
+function told(error: unknown): Missing {
+  if (error instanceof CorralError) return { code: error.code, title: error.message };
+  return { title: error instanceof Error ? error.message : String(error) };
+}
+
+interface Missing {
+  readonly code?: string;
+  readonly title: string;
+}
+
+/** In the place of a result that there is not. */
+function lineWithout(error: Missing): string {
+  return jsonLine({ exitCode: null, stdout: "", stderr: "", timedOut: false, limit: null, error });
+}
+
+async function leave(client: Client, { id, workspace }: ShellView, { err }: World): Promise<void> {
+  try {
+    const { kept, ignored } = await client.shells.close(id);
+    if (kept !== undefined) err.write(shown(`${workspace === "copy" ? "changes" : "files"} are kept in ${kept}\n`));
+    if (ignored !== undefined) err.write(`${gone(ignored)}; --keep keeps a shell and its files\n`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    err.write(shown(`${id} could not be ended: ${why}\n`));
+  }
+}
+
+async function end(client: Client, id: ShellId, world: World): Promise<number> {
+  const { kept, ignored } = await client.shells.close(id);
+  world.out.write(shown(`${id} is ended${kept === undefined ? "" : `; its files are kept in ${kept}`}\n`));
+  if (ignored !== undefined) world.err.write(`${gone(ignored)}\n`);
+  return 0;
+}
+
+/** A few of them by name, in one line. */
+function gone({ paths, count }: IgnoredFiles): string {
+  const named = paths.slice(0, 3).map((path) => (path.length > 60 ? `${path.slice(0, 60)}…` : path));
+  const more = count - named.length;
+  return `ignored files went with the copy: ${shownInLine(named.join(", "))}${more > 0 ? ` (and ${more} more)` : ""}`;
+}

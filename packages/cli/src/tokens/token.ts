@@ -1,0 +1,157 @@
+import type { Client } from "@corral/client";
+import { CorralError, createToken, type CreateToken, scopes, type TokenId, type TokenView } from "@corral/protocol";
+import { defineCommand } from "../command.ts";
+import { connectDaemon } from "../daemon/daemon.ts";
+import { UsageError } from "../flags.ts";
+import { jsonLine, shown } from "../terminal/output.ts";
+import { listed } from "../terminal/wrap.ts";
+import type { World } from "../world.ts";
+
+export const token = defineCommand({
+  name: "token",
+  usage: "token create NAME [FLAGS] | token list | token revoke ID-OR-NAME",
+  summary: "Makes, lists and ends tokens: what lets programs and other people ask this daemon.",
+  details: `Scopes, each with all before it: read sees, prompt also gives work and interrupts, operate also decides and makes
+tokens for oneself, admin does everything. What is outside of --project or --session does not exist for the token.
+The token is printed once, alone on standard output; the daemon keeps its hash. Revoking ends what is open with it at once.`,
+  examples: [
+    ["corral token create ci --scope prompt --project prj_… --expires 7d", "for a program, for a week"],
+    ["corral token create laptop --person ann --scope operate", "for another person"],
+    ["corral token list", "which there are, and until when"],
+    ["corral token revoke ci", "ends it and all it has open"],
+  ],
+  args: {
+    person: { type: "string", valueHint: "P", description: "whose deeds they are (default: NAME)" },
+    scope: { type: "string", valueHint: "S", description: `${scopes.join(", ")} (default: read)` },
+    project: { type: "string", valueHint: "ID", description: "only for this project" },
+    session: { type: "string", valueHint: "ID", description: "only for this session" },
+    expires: {
+      type: "string",
+      valueHint: "TIME",
+      description: "how long it lasts, as in 30m, 12h, 7d (default: until revoked)",
+    },
+    json: { type: "boolean", description: "print lines of JSON" },
+  },
+  words: "any",
+  choices: ["create", "list", "revoke"],
+  async run({ _: [action, name, stray], ...flags }, world) {
+    if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
+    const show = { world, json: flags.json === true };
+    switch (action) {
+      case "create":
+        return create(wishOf(name, flags), show);
+      case "list":
+        onlyJson(action, name, flags);
+        return list(show);
+      case "revoke":
+        onlyJson(action, undefined, flags);
+        return revoke(name, show);
+      default:
+        throw new UsageError(
+          action === undefined ? "what about tokens?" : `unknown word ${JSON.stringify(action)}`,
+          usage,
+        );
+    }
+  },
+});
+
+const usage = "One of: corral token create NAME, corral token list, corral token revoke ID-OR-NAME";
+
+interface Show {
+  readonly world: World;
+  readonly json: boolean;
+}
+
+interface Flags {
+  readonly person?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly project?: string | undefined;
+  readonly session?: string | undefined;
+  readonly expires?: string | undefined;
+}
+
+async function create(wish: CreateToken, { world, json }: Show): Promise<number> {
+  const client = await connectDaemon(world);
+  const created = await client.tokens.create(wish);
+  if (json) {
+    world.out.write(jsonLine(created));
+    return 0;
+  }
+  world.out.write(`${created.token}\n`);
+  world.err.write(
+    shown(
+      `${line(created)}\nThe token above is told this once. Send it as \`Authorization: Bearer TOKEN\`, or set CORRAL_TOKEN for \`corral\`.\n`,
+    ),
+  );
+  return 0;
+}
+
+async function list({ world, json }: Show): Promise<number> {
+  const client = await connectDaemon(world);
+  const tokens = await client.tokens.list();
+  for (const each of tokens) world.out.write(json ? jsonLine(each) : `${listed(shown(line(each)), world.out)}\n`);
+  if (tokens.length === 0 && !json)
+    world.err.write("There are none but your own; `corral token create NAME` makes one.\n");
+  return 0;
+}
+
+async function revoke(which: string | undefined, { world, json }: Show): Promise<number> {
+  if (which === undefined) throw new UsageError("which token?", "`corral token list` lists them");
+  const client = await connectDaemon(world);
+  const answer = await client.tokens.revoke(await idOf(client, which));
+  if (json) world.out.write(jsonLine(answer));
+  else world.err.write(answer.kind === "revoked" ? "revoked\n" : "it was revoked before\n");
+  return 0;
+}
+
+/** By its id, or by its name while that is one token's alone. */
+async function idOf(client: Client, which: string): Promise<TokenId> {
+  const tokens = await client.tokens.list();
+  const byId = tokens.find(({ id }) => id === which);
+  if (byId !== undefined) return byId.id;
+  const named = tokens.filter(({ name }) => name === which);
+  const valid = named.filter(({ state }) => state === "valid");
+  const [found, another] = valid.length > 0 ? valid : named;
+  if (found !== undefined && another === undefined) return found.id;
+  throw new CorralError(
+    "not-found",
+    `${found === undefined ? "No token is" : "More than one token is"} called ${which}`,
+    {
+      hint: "`corral token list` lists them with their ids",
+    },
+  );
+}
+
+function wishOf(name: string | undefined, { person, scope, project, session, expires }: Flags): CreateToken {
+  if (name === undefined) throw new UsageError("what is it called?", "Try `corral token create NAME --scope read`");
+  const wish = { name, person, scope, project, session, expiresInSeconds: secondsIn(expires) };
+  const parsed = createToken.safeParse(wish);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0] ?? "");
+  throw new UsageError(`${field === "name" ? "NAME" : `--${field}`}: ${issue?.message}`);
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 7 * 86_400 };
+
+function secondsIn(time: string | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhdw])$/.exec(time) ?? [];
+  const seconds = Number(count) * (unitSeconds[unit] ?? 0);
+  if (seconds > 0) return seconds;
+  throw new UsageError(`--expires needs a time like 30m, 12h or 7d, not ${JSON.stringify(time)}`);
+}
+
+function onlyJson(action: string, name: string | undefined, flags: Flags): void {
+  if (name !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(name)}`);
+  const given = (["person", "scope", "project", "session", "expires"] as const).find(
+    (flag) => flags[flag] !== undefined,
+  );
+  if (given !== undefined) throw new UsageError(`--${given} is for \`corral token create\`, not for ${action}`);
+}
+
+function line({ id, name, person, scope, project, session, expiresAt, state }: TokenView): string {
+  const bounds = [project, session].filter((bound) => bound !== undefined).join(" ") || "everything";
+  const until = state === "valid" ? `until ${expiresAt ?? "revoked"}` : state;
+  return `${id}  ${name}  person ${person}  ${scope}  ${bounds}  ${until}`;
+}
