@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 
 /** What the SDK is made of, but for schemas: declarations of these are taken over as they are. */
 const sources = [
-  ...["new-id", "error", "lift", "known"].map((name) => `packages/protocol/src/${name}.ts`),
+  ...["new-id", "error", "lift", "event-types"].map((name) => `packages/protocol/src/${name}.ts`),
   ...["transport", "socket", "follow", "command", "content", "terminal", "methods", "client"].map(
     (name) => `packages/client/src/${name}.ts`,
   ),
