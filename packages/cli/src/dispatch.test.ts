@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { dispatch } from "./dispatch.ts";
-import { commands } from "./help.ts";
+import { commands } from "./commands.ts";
 import { testWorld } from "./testing/world.ts";
 import { version } from "./version.ts";
 
@@ -18,7 +20,7 @@ test("help teaches and goes to stdout", async () => {
 });
 
 test("every command has its help, with examples", async () => {
-  for (const name of Object.keys(commands)) {
+  for (const { name } of commands) {
     expect(await say(name, "--help")).toEqual({
       code: 0,
       out: expect.stringMatching(
@@ -29,11 +31,30 @@ test("every command has its help, with examples", async () => {
   }
 });
 
+test("no two commands answer to the same name", () => {
+  const names = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
+});
+
+test("the list of commands loads declarations alone, no command's code", () => {
+  const program = `
+    const loaded = [];
+    process.getBuiltinModule("node:module").registerHooks({
+      load(url, context, next) { loaded.push(url); return next(url, context); },
+    });
+    await import(process.argv[1]);
+    process.stdout.write(JSON.stringify(loaded));`;
+  const args = ["--input-type=module", "--eval", program, join(import.meta.dirname, "commands.ts")];
+  const loaded = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" })) as string[];
+  expect(loaded.filter((url) => !/\/(commands?|session-words)\.ts$/.test(url))).toEqual([]);
+  expect(loaded.some((url) => url.endsWith("/sessions/commands.ts"))).toBe(true);
+});
+
 test("help fits into a narrow terminal, but for what is to be typed", async () => {
   const { world, written } = testWorld();
   const narrow = { ...world, out: { ...world.out, columns: 40 } };
   await dispatch(["--help"], narrow);
-  for (const name of Object.keys(commands)) await dispatch([name, "--help"], narrow);
+  for (const { name } of commands) await dispatch([name, "--help"], narrow);
   const long = written.out.split("\n").filter((line) => line.length > 40 && !/^ {2}(corral|source) /.test(line));
   expect(long).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { closeSync, rmSync, writeSync } from "node:fs";
 import type { Client } from "@corral/client";
 import { type ArtifactId, artifactId, type ArtifactView, shellId } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { size } from "../terminal/figures.ts";
 import { UsageError } from "../flags.ts";
@@ -10,45 +11,28 @@ import { jsonLine, type Output, shown } from "../terminal/output.ts";
 import { whichSession } from "../sessions/which-session.ts";
 import type { World } from "../world.ts";
 
-export const artifacts = defineCommand({
-  name: "artifacts",
-  usage: "artifacts [SESSION | SHELL] [--json] | artifacts show ID | artifacts save ID FILE",
-  summary: "Lists the files that came out of a session's work, or gives one of them out.",
-  details: `The whole of an output that was too long for the agent is one, what the set-up command printed too. Without
-SESSION or SHELL it is the latest session of this project. On a terminal, \`show\` shows what would steer the terminal instead of obeying it;
-elsewhere bytes are passed on as they are.`,
-  examples: [
-    ["corral artifacts", "what there is, with each one's address"],
-    ["corral artifacts show art_… | less", "look at one"],
-    ["corral artifacts save art_… build.log", "a copy of your own"],
-  ],
-  args: { json: { type: "boolean", description: "print each as a line of JSON" } },
-  words: "any",
-  takesSessions: true,
-  choices: ["show", "save"],
-  async run({ json, _: words }, world) {
-    const [action, id, ...rest] = words;
-    if (action !== "show" && action !== "save") return list(words);
-    if (json === true) throw new UsageError(`--json is for the list, not for ${action}`);
-    const artifact = idOf(id);
-    const [file, stray = action === "show" ? file : undefined] = rest;
-    if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-    if (action === "save" && file === undefined)
-      throw new UsageError("into which file?", "Try `corral artifacts save ID FILE`");
-    const client = await connectDaemon(world);
-    if (file === undefined) await show(client, artifact, world.out);
-    else await save(client, artifact, file);
-    return 0;
+export const run: Run<typeof declared.artifacts> = async ({ json, _: words }, world) => {
+  const [action, id, ...rest] = words;
+  if (action !== "show" && action !== "save") return list(words);
+  if (json === true) throw new UsageError(`--json is for the list, not for ${action}`);
+  const artifact = idOf(id);
+  const [file, stray = action === "show" ? file : undefined] = rest;
+  if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
+  if (action === "save" && file === undefined)
+    throw new UsageError("into which file?", "Try `corral artifacts save ID FILE`");
+  const client = await connectDaemon(world);
+  if (file === undefined) await show(client, artifact, world.out);
+  else await save(client, artifact, file);
+  return 0;
 
-    async function list(named: readonly string[]): Promise<number> {
-      const daemon = await connectDaemon(world);
-      const found = await daemon.artifacts.list(await whose(daemon, named, world));
-      for (const each of found) world.out.write(json === true ? jsonLine(each) : line(each));
-      if (found.length === 0 && json !== true) world.err.write("no files came out of it so far\n");
-      return 0;
-    }
-  },
-});
+  async function list(named: readonly string[]): Promise<number> {
+    const daemon = await connectDaemon(world);
+    const found = await daemon.artifacts.list(await whose(daemon, named, world));
+    for (const each of found) world.out.write(json === true ? jsonLine(each) : line(each));
+    if (found.length === 0 && json !== true) world.err.write("no files came out of it so far\n");
+    return 0;
+  }
+};
 
 /** A person's shell, or a session. */
 async function whose(client: Client, words: readonly string[], world: World): Promise<ArtifactView["owner"]> {

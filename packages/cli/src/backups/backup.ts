@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type BackupView, CorralError } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { askDatabase } from "./database.ts";
 import { counted, size } from "../terminal/figures.ts";
@@ -10,37 +11,14 @@ import { inTheWay, moveToNew } from "./new-file.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import type { World } from "../world.ts";
 
-export const backup = defineCommand({
-  name: "backup",
-  usage: "backup [FILE] [--json] | backup restore FILE",
-  summary: "Makes a copy of everything that happened, while everything goes on, or puts one back.",
-  details: `${[
-    "Without FILE the copy is put into the folder `backups` of CORRAL_HOME, under a name with the date. Nothing is ever",
-    "written over. The copy is read through once it is made, and told of only when it is whole.",
-  ].join(" ")}
-
-${[
-  "To restore, stop the daemon first: `corral stop`. The database that is there is kept under another name. Sessions that",
-  "were at work when the backup was made go on from there: what they have done since may be done again. Workspaces are",
-  "not part of a backup and stay as they are.",
-].join(" ")}`,
-  examples: [
-    ["corral backup", "a copy in CORRAL_HOME/backups"],
-    ["corral backup /mnt/usb/corral.db", "a copy where you want it"],
-    ["corral stop && corral backup restore /mnt/usb/corral.db", "put it in the place of the present database"],
-  ],
-  args: { json: { type: "boolean", description: "print what was made as a line of JSON" } },
-  words: "any",
-  choices: ["restore"],
-  async run({ _: words, json }, world) {
-    const [first, second, ...rest] = words;
-    if (rest.length > 0 || (second !== undefined && first !== "restore"))
-      throw new UsageError(`unexpected word ${JSON.stringify(rest[0] ?? second)}`);
-    if (first !== "restore") return make(first, json === true, world);
-    if (second === undefined) throw new UsageError("restore needs the file of a backup");
-    return restore(resolve(world.cwd, second), json === true, world);
-  },
-});
+export const run: Run<typeof declared.backup> = async ({ _: words, json }, world) => {
+  const [first, second, ...rest] = words;
+  if (rest.length > 0 || (second !== undefined && first !== "restore"))
+    throw new UsageError(`unexpected word ${JSON.stringify(rest[0] ?? second)}`);
+  if (first !== "restore") return make(first, json === true, world);
+  if (second === undefined) throw new UsageError("restore needs the file of a backup");
+  return restore(resolve(world.cwd, second), json === true, world);
+};
 
 async function make(file: string | undefined, json: boolean, world: World): Promise<number> {
   const place = file === undefined ? undefined : resolve(world.cwd, file);

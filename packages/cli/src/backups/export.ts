@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fsyncSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { CorralError, type SessionId, sessionId } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { askDatabase } from "./database.ts";
 import { counted } from "../terminal/figures.ts";
@@ -14,54 +15,29 @@ import type { World } from "../world.ts";
 const stopped = 130;
 const notAll = 3;
 
-export const exportCommand = defineCommand({
-  name: "export",
-  usage: "export [--session ID] [--after N] [--out FILE] [--from DATABASE] [--json]",
-  summary: "Writes every event as a line of JSON, to standard output or into a new file.",
-  details: `${[
-    'Where events were trimmed stands a line {"kind":"gap","from":N,"to":M}. With --from it reads a database file instead',
-    "of asking the daemon, a damaged one too: it gives what is readable, with a line of kind `lost` where events are not,",
-    "and says how many there were.",
-  ].join(" ")}
-
-Exit code: 0 all of it, 1 failed, 2 wrong use, 3 some events are lost, 130 stopped by Ctrl-C.`,
-  examples: [
-    ["corral export --out events.jsonl", "everything, into a file"],
-    ["corral export --session ses_… | jq .type", "one session's"],
-    ["corral export --from CORRAL_HOME/corral.db.damaged-…", "what is readable of a damaged database"],
-  ],
-  args: {
-    session: { type: "string", valueHint: "ID", description: "only of this session" },
-    after: { type: "string", valueHint: "N", description: "only events whose seq is greater" },
-    out: { type: "string", valueHint: "FILE", description: "into this file, which must not be there yet" },
-    from: { type: "string", valueHint: "DATABASE", description: "of this file, read without a daemon" },
-    json: { type: "boolean", description: "say what was written as a line of JSON, too" },
-  },
-  words: "none",
-  async run({ session, after, out, from, json }, world) {
-    const file = from === undefined ? undefined : presentFile(resolve(world.cwd, from));
-    const wish = { session: knownId(session), after: wholeNumber("after", after) ?? 0 };
-    const leaving = new AbortController();
-    const forget = world.onInterrupt(() => leaving.abort());
-    const sink = out === undefined ? toStdout(world) : toFile(resolve(world.cwd, out), world);
-    try {
-      const source = file === undefined ? askDaemon : salvageFrom(file);
-      const summary = await source({ ...wish, world, sink, signal: leaving.signal });
-      sink.finish();
-      sink.tell(json === true ? jsonLine(summary) : shown(words(summary)));
-      return summary.lost > 0 || !summary.isEndKnown ? notAll : 0;
-    } catch (error) {
-      sink.finish();
-      if (!leaving.signal.aborted) throw error;
-      world.err.write(
-        `stopped after ${counted(sink.lines, "line")}${out === undefined ? "" : `; ${out} is not whole`}\n`,
-      );
-      return stopped;
-    } finally {
-      forget();
-    }
-  },
-});
+export const run: Run<typeof declared.exportCommand> = async ({ session, after, out, from, json }, world) => {
+  const file = from === undefined ? undefined : presentFile(resolve(world.cwd, from));
+  const wish = { session: knownId(session), after: wholeNumber("after", after) ?? 0 };
+  const leaving = new AbortController();
+  const forget = world.onInterrupt(() => leaving.abort());
+  const sink = out === undefined ? toStdout(world) : toFile(resolve(world.cwd, out), world);
+  try {
+    const source = file === undefined ? askDaemon : salvageFrom(file);
+    const summary = await source({ ...wish, world, sink, signal: leaving.signal });
+    sink.finish();
+    sink.tell(json === true ? jsonLine(summary) : shown(words(summary)));
+    return summary.lost > 0 || !summary.isEndKnown ? notAll : 0;
+  } catch (error) {
+    sink.finish();
+    if (!leaving.signal.aborted) throw error;
+    world.err.write(
+      `stopped after ${counted(sink.lines, "line")}${out === undefined ? "" : `; ${out} is not whole`}\n`,
+    );
+    return stopped;
+  } finally {
+    forget();
+  }
+};
 
 /** Told before a file to write into is made. */
 function presentFile(path: string): string {

@@ -12,54 +12,35 @@ import {
   typedValue,
 } from "@corral/protocol";
 import { configComplaints } from "./complaints.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { nearest, UsageError } from "../flags.ts";
 import { jsonLine, type Output, shown } from "../terminal/output.ts";
 import { listed } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 
-export const config = defineCommand({
-  name: "config",
-  usage: "config [KEY] | config set KEY VALUE | config unset KEY | config --schema | config --upgrade",
-  summary: "Shows every setting with where it is from, or changes one.",
-  details: `Settings come from the user's file, then the project's .corral/config.json, then its
-.corral/config.local.json (yours alone, kept out of git); the later one wins, and variables win over all.
-A project's files count once you trust them: \`corral trust\`.`,
-  examples: [
-    ["corral config", "every setting with where it is from"],
-    ["corral config set logs.level debug", "change one in your own file; it counts at once"],
-    ["corral config set turnLimit 40 --project", "change one for this repository"],
-  ],
-  args: {
-    json: { type: "boolean", description: "print JSON" },
-    project: { type: "boolean", description: "with set and unset: in .corral/config.json of this repository" },
-    local: { type: "boolean", description: "with set and unset: in .corral/config.local.json of this repository" },
-    schema: { type: "boolean", description: "print the JSON schema of these files" },
-    upgrade: { type: "boolean", description: "rewrite files of older versions in today's" },
-    words: { type: "positional", required: false },
-  },
-  words: "any",
-  choices: ["set", "unset", ...settingKeys],
-  async run({ json, project, local, schema, upgrade: upgrades, _: words }, world) {
-    const change = changeIn(words);
-    if (project === true && local === true) throw new UsageError("--project and --local are two different files");
-    const layer: ConfigLayer = project === true ? "project" : local === true ? "local" : "user";
-    if (layer !== "user" && change === undefined) throw new UsageError(`--${layer} needs set or unset`);
-    if (schema === true) {
-      world.out.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
-      return 0;
-    }
-    const key = change === undefined && words[0] !== undefined ? knownKey(words[0]) : undefined;
-    const client = await connectDaemon(world);
-    if (upgrades === true) return upgrade(client, world);
-    const view = await (change === undefined
-      ? client.config.get({ project: await projectHere(client, world) })
-      : client.config.set({ ...change, layer, project: await projectFor(layer, client, world) }));
-    show(view, change?.key ?? key, json === true, world);
+export const run: Run<typeof declared.config> = async (
+  { json, project, local, schema, upgrade: upgrades, _: words },
+  world,
+) => {
+  const change = changeIn(words);
+  if (project === true && local === true) throw new UsageError("--project and --local are two different files");
+  const layer: ConfigLayer = project === true ? "project" : local === true ? "local" : "user";
+  if (layer !== "user" && change === undefined) throw new UsageError(`--${layer} needs set or unset`);
+  if (schema === true) {
+    world.out.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
     return 0;
-  },
-});
+  }
+  const key = change === undefined && words[0] !== undefined ? knownKey(words[0]) : undefined;
+  const client = await connectDaemon(world);
+  if (upgrades === true) return upgrade(client, world);
+  const view = await (change === undefined
+    ? client.config.get({ project: await projectHere(client, world) })
+    : client.config.set({ ...change, layer, project: await projectFor(layer, client, world) }));
+  show(view, change?.key ?? key, json === true, world);
+  return 0;
+};
 
 interface Change {
   readonly key: SettingKey;

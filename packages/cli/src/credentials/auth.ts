@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import { CorralError, type CredentialView, type SetCredential, setCredential } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { hiddenLine } from "../terminal/hidden-line.ts";
@@ -8,36 +9,16 @@ import { jsonLine, shown } from "../terminal/output.ts";
 import { table } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 
-export const auth = defineCommand({
-  name: "auth",
-  usage: "auth login PROVIDER [--command] | auth list | auth remove PROVIDER | auth test PROVIDER",
-  summary: "Keeps, lists, forgets and tries the keys that providers are asked with.",
-  details: `A key is typed unseen, or comes by standard input; it is kept in Corral's home, for you alone to read, and goes to no
-agent, log or argument. With --command a command that prints the key is kept in its place: it is run without a shell, by the
-daemon, whenever the key is needed, and looked for in PATH where that is in no repository. A variable such as ANTHROPIC_API_KEY, set where the daemon starts, wins over both.`,
-  examples: [
-    ["corral auth login anthropic", "asks for the key, and keeps it"],
-    ["corral auth login openai <key.txt", "from a file"],
-    ["corral auth login openai --command -- pass show openai", "never kept by Corral"],
-    ["corral auth test openai", "whether the provider takes it; costs nothing"],
-  ],
-  args: {
-    command: { type: "boolean", description: "what follows prints the key" },
-    json: { type: "boolean", description: "print JSON" },
-  },
-  words: "any",
-  choices: ["login", "list", "remove", "test"],
-  async run({ _: [action, provider, ...words], command, json }, world) {
-    const show = { world, json: json === true };
-    if (words.length > 0 && !(action === "login" && command === true))
-      throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`, "A key is never a word of the command line");
-    if (action === "list" && provider === undefined) return list(show);
-    if (action !== "login" && action !== "remove" && action !== "test") throw new UsageError("what about keys?", usage);
-    if (provider === undefined) throw new UsageError("of which provider?", "`corral auth list` lists them");
-    if (action === "login") return login(provider, command === true ? words : undefined, show);
-    return action === "remove" ? remove(provider, show) : test(provider, show);
-  },
-});
+export const run: Run<typeof declared.auth> = async ({ _: [action, provider, ...words], command, json }, world) => {
+  const show = { world, json: json === true };
+  if (words.length > 0 && !(action === "login" && command === true))
+    throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`, "A key is never a word of the command line");
+  if (action === "list" && provider === undefined) return list(show);
+  if (action !== "login" && action !== "remove" && action !== "test") throw new UsageError("what about keys?", usage);
+  if (provider === undefined) throw new UsageError("of which provider?", "`corral auth list` lists them");
+  if (action === "login") return login(provider, command === true ? words : undefined, show);
+  return action === "remove" ? remove(provider, show) : test(provider, show);
+};
 
 const usage =
   "One of: corral auth login PROVIDER, corral auth list, corral auth remove PROVIDER, corral auth test PROVIDER";

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { CorralError, type DoctorReport, doctorReport, type Finding } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { clientOf, findDaemon } from "./daemon.ts";
 import { daemonEntry } from "./start.ts";
 import { bold, dim, jsonLine, type Output, shown } from "../terminal/output.ts";
@@ -8,28 +9,11 @@ import { hang, wrap } from "../terminal/wrap.ts";
 import { version } from "../version.ts";
 import type { World } from "../world.ts";
 
-export const doctor = defineCommand({
-  name: "doctor",
-  usage: "doctor [--json]",
-  summary: "Looks for what Corral needs on this machine, and says how to get what is missing.",
-  details: `${[
-    "A running daemon is asked, for it may have been started with other variables than this command.",
-    "Where none runs, none is started. A jail is really opened and ended.",
-  ].join(" ")}
-
-Exit code: 0 agents can work, 1 something they need is missing.`,
-  examples: [
-    ["corral doctor", "everything, with the command that mends it"],
-    ["corral doctor --json", "one line for each finding, for a program"],
-  ],
-  args: { json: { type: "boolean", description: "print each finding as a line of JSON" } },
-  words: "none",
-  async run({ json }, world) {
-    const { findings } = await examination(world);
-    for (const finding of findings) world.out.write(json === true ? jsonLine(finding) : paragraph(finding, world.out));
-    return findings.some(({ state }) => state === "failed") ? 1 : 0;
-  },
-});
+export const run: Run<typeof declared.doctor> = async ({ json }, world) => {
+  const { findings } = await examination(world);
+  for (const finding of findings) world.out.write(json === true ? jsonLine(finding) : paragraph(finding, world.out));
+  return findings.some(({ state }) => state === "failed") ? 1 : 0;
+};
 
 /** By the running daemon, or else by its program, which examines and ends. */
 async function examination(world: World): Promise<DoctorReport> {

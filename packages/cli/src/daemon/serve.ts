@@ -1,33 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
 import { daemonEntry, daemonEnvironment, daemonFlags, makeHome } from "./start.ts";
 
-export const serve = defineCommand({
-  name: "serve",
-  usage: "serve [--port N] [--json]",
-  summary: "Runs the daemon in the foreground, until Ctrl-C or `corral stop`.",
-  examples: [
-    ["corral serve", "watch what the daemon says of itself"],
-    ["corral serve --port 4100 --json", "for a program that starts it: a known port, one line when it is ready"],
-  ],
-  args: {
-    port: { type: "string", valueHint: "N", description: "listen there, whatever the settings say" },
-    json: { type: "boolean", description: "print exactly one line on stdout: url, pid and version as JSON" },
-  },
-  words: "none",
-  async run({ port, json }, { home, variables }) {
-    const number = wholeNumber("port", port);
-    if (number !== undefined && number > 65_535) throw new UsageError("--port needs a number up to 65535");
-    // Before Node looks for its compiled code there.
-    makeHome(home);
-    const given = number === undefined ? [] : ["--port", String(number)];
-    const argv = [...daemonFlags, daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
-    return become(process.execPath, argv, daemonEnvironment(home, variables));
-  },
-});
+export const run: Run<typeof declared.serve> = async ({ port, json }, { home, variables }) => {
+  const number = wholeNumber("port", port);
+  if (number !== undefined && number > 65_535) throw new UsageError("--port needs a number up to 65535");
+  // Before Node looks for its compiled code there.
+  makeHome(home);
+  const given = number === undefined ? [] : ["--port", String(number)];
+  const argv = [...daemonFlags, daemonEntry(), "--home", home, ...given, ...(json === true ? ["--json"] : [])];
+  return become(process.execPath, argv, daemonEnvironment(home, variables));
+};
 
 /** This process turns into the daemon, so that its pid and signals are the daemon's. */
 function become(

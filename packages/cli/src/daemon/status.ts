@@ -2,7 +2,8 @@ import type { Answer } from "@corral/client";
 import type { ConfigView, DaemonStatus, RulesView } from "@corral/protocol";
 import { CorralError } from "@corral/protocol/error";
 import { traceparent } from "@corral/protocol/trace";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { configComplaints, rulesComplaints } from "../config/complaints.ts";
 import { size } from "../terminal/figures.ts";
 import { leanFetch } from "./fetch.ts";
@@ -14,28 +15,16 @@ import type { World } from "../world.ts";
 
 const notRunning = 3;
 
-export const status = defineCommand({
-  name: "status",
-  usage: "status [--json]",
-  summary: "Tells whether the daemon runs and what it does. Starts none.",
-  details: "Exit code: 0 it runs, 3 it does not.",
-  examples: [
-    ["corral status", "see how many sessions work, wait or failed"],
-    ["corral status --json", "the same for a program, in one line"],
-  ],
-  args: { json: { type: "boolean", description: "print one line of JSON" } },
-  words: "none",
-  async run({ json }, world) {
-    const recorded = recordedDaemon(world);
-    const found = recorded === undefined ? undefined : await ask(recorded, world);
-    if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
-    else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
-    else world.out.write(shown(absence(recorded, world)));
-    world.err.write(shown(databaseComplaints(found?.database) + shortageComplaint(found?.shortage)));
-    if (recorded !== undefined && found !== undefined) world.err.write(await complaints(recorded, world));
-    return found === undefined ? notRunning : 0;
-  },
-});
+export const run: Run<typeof declared.status> = async ({ json }, world) => {
+  const recorded = recordedDaemon(world);
+  const found = recorded === undefined ? undefined : await ask(recorded, world);
+  if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
+  else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
+  else world.out.write(shown(absence(recorded, world)));
+  world.err.write(shown(databaseComplaints(found?.database) + shortageComplaint(found?.shortage)));
+  if (recorded !== undefined && found !== undefined) world.err.write(await complaints(recorded, world));
+  return found === undefined ? notRunning : 0;
+};
 
 /** A daemon of another version may know nothing of this; then what it wrote down is all there is. */
 type Known = Pick<RecordedDaemon, "url" | "pid" | "version" | "stopping"> & Partial<DaemonStatus>;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Client } from "@corral/client";
 import { CorralError } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { clientOf } from "./daemon.ts";
 import { isAlive, recordedDaemon } from "./recorded.ts";
 import { jsonLine } from "../terminal/output.ts";
@@ -9,28 +10,12 @@ import type { World } from "../world.ts";
 
 const patienceMs = 120_000;
 
-export const stop = defineCommand({
-  name: "stop",
-  usage: "stop [--now] [--json]",
-  summary: "Stops the daemon and waits until it is gone.",
-  details: `Without --now, running commands go on and are taken up again by the next daemon. With it, a daemon that
-already stops hurries, and one that does not answer is killed.`,
-  examples: [
-    ["corral stop", "the next command starts another daemon, which goes on with what was under way"],
-    ["corral stop --now", "wait for nothing"],
-  ],
-  args: {
-    now: { type: "boolean", description: "end running commands too" },
-    json: { type: "boolean", description: "print how it ended as a line of JSON" },
-  },
-  words: "none",
-  async run({ now, json }, world) {
-    const kind = await endDaemon(world, now === true);
-    if (json === true) world.out.write(jsonLine({ kind }));
-    else world.err.write(`${outcomes[kind]}\n`);
-    return 0;
-  },
-});
+export const run: Run<typeof declared.stop> = async ({ now, json }, world) => {
+  const kind = await endDaemon(world, now === true);
+  if (json === true) world.out.write(jsonLine({ kind }));
+  else world.err.write(`${outcomes[kind]}\n`);
+  return 0;
+};
 
 const outcomes = {
   "not-running": "no daemon is running",

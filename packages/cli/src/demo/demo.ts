@@ -1,7 +1,8 @@
 import type { Client } from "@corral/client";
 import { CorralError, newId, type SessionView } from "@corral/protocol";
 import { admitSurely } from "../inputs/admit.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { defaultAnswers } from "./default-answers.ts";
 import { files, task } from "./play.ts";
 import { type DemoStage, makeStage } from "./stage.ts";
@@ -13,48 +14,28 @@ import { Transcript } from "../transcript/transcript.ts";
 import { watchInput } from "../watching/watch.ts";
 import { wrap } from "../terminal/wrap.ts";
 
-export const demo = defineCommand({
-  name: "demo",
-  usage: "demo [--yes] [--keep]",
-  summary: "Shows an agent mend a failing test in a throwaway repository, without a key and without network.",
-  details: `What the agent says is a script. All else is real: the daemon, the jail, the commands, the question, the branch and the
-merge. It has a home and a daemon of its own in a temporary folder, and nothing of it is left afterwards; Ctrl-C ends it at any
-time. The question is answered by itself where nobody sits at a terminal.`,
-  examples: [
-    ["corral demo", "see what Corral does, in some fifteen seconds"],
-    ["corral demo --keep", "and look around afterwards"],
-  ],
-  args: {
-    yes: { type: "boolean", description: "ask nothing: the question gets its usual answer" },
-    keep: { type: "boolean", description: "leave the repository and the log there, and say where" },
-  },
-  words: "none",
-  async run({ yes, keep }, world) {
-    const leaving = new AbortController();
-    const leave = () => leaving.abort();
-    const forgets = [world.onInterrupt(leave), world.onEnd?.(leave)];
-    // One stream, so that question and answer stand where they belong.
-    const isAttended = yes !== true && world.screen !== undefined;
-    const stage = await makeStage(
-      { ...world, err: world.out },
-      world.out.isTerminal === true ? "read-along" : "at-once",
-    );
-    let what: "kept" | "removed" = "removed";
-    try {
-      await perform(stage, isAttended, leaving);
-      if (keep === true) what = "kept";
-      world.out.write(what === "kept" ? whereItIs(stage, world.out) : farewell(world.out));
-      return 0;
-    } catch (error) {
-      if (!leaving.signal.aborted) throw error;
-      world.err.write("\nleft; tidying up\n");
-      return 130;
-    } finally {
-      await stage.close(what);
-      for (const forget of forgets) forget?.();
-    }
-  },
-});
+export const run: Run<typeof declared.demo> = async ({ yes, keep }, world) => {
+  const leaving = new AbortController();
+  const leave = () => leaving.abort();
+  const forgets = [world.onInterrupt(leave), world.onEnd?.(leave)];
+  // One stream, so that question and answer stand where they belong.
+  const isAttended = yes !== true && world.screen !== undefined;
+  const stage = await makeStage({ ...world, err: world.out }, world.out.isTerminal === true ? "read-along" : "at-once");
+  let what: "kept" | "removed" = "removed";
+  try {
+    await perform(stage, isAttended, leaving);
+    if (keep === true) what = "kept";
+    world.out.write(what === "kept" ? whereItIs(stage, world.out) : farewell(world.out));
+    return 0;
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+    world.err.write("\nleft; tidying up\n");
+    return 130;
+  } finally {
+    await stage.close(what);
+    for (const forget of forgets) forget?.();
+  }
+};
 
 async function perform(stage: DemoStage, isAttended: boolean, leaving: AbortController): Promise<void> {
   const { out } = stage.world;

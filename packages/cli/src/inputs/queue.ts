@@ -1,11 +1,12 @@
 import type { ChangeInput, Client, InputChanged } from "@corral/client";
 import type { InputView, SessionId } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { readPrompt } from "./prompt.ts";
 import { bounded, jsonLine, shown } from "../terminal/output.ts";
-import { firstNamed, isSessionWord, sessionWords, whichSession } from "../sessions/which-session.ts";
+import { firstNamed, isSessionWord, whichSession } from "../sessions/which-session.ts";
 import { listed } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 import { say } from "./steer.ts";
@@ -14,43 +15,19 @@ const changes = ["cancel", "edit", "flip", "promote"] as const;
 const decisions = ["park", "resume"] as const;
 const how = 'Try `corral queue @last "what to do next"`';
 
-export const queue = defineCommand({
-  name: "queue",
-  usage:
-    "queue [SESSION] [--json] | queue SESSION TEXT… | queue cancel|flip|promote [SESSION] INPUT [--now] | queue edit [SESSION] INPUT TEXT… | queue park|resume [SESSION]",
-  summary: "Lists what waits to be taken up by a session, adds to it, or changes it.",
-  details: `Each text in the queue is a task of its own, begun when the one before is done. ${sessionWords} INPUT is an id, its beginning
-or end, or its number in the list. Until an input is taken up it can be cancelled, edited, flipped (from the queue to a steer, which joins what the
-agent does now, or back), and promoted to the front, with --now to a steer. A parked queue waits until it is resumed; an
-interrupt parks it too.`,
-  examples: [
-    ["corral queue", "what waits for the latest session of this project"],
-    ['corral queue @last "then update the docs"', "the next task"],
-    ["corral queue promote 3", "do the third one first"],
-    ["corral queue cancel 2", "do without the second"],
-    ["corral queue park", "finish this, and begin nothing else"],
-  ],
-  args: {
-    now: { type: "boolean", description: "with promote: have it join what the agent does now" },
-    json: { type: "boolean", description: "print lines of JSON" },
-  },
-  words: "any",
-  choices: [...changes, ...decisions],
-  takesSessions: true,
-  async run({ json: wantsJson, now, _: words }, world) {
-    const json = wantsJson === true;
-    const [first, ...rest] = words;
-    const change = changes.find((each) => each === first);
-    const decision = decisions.find((each) => each === first);
-    if (now === true && change !== "promote") throw new UsageError("--now is for `corral queue promote`");
-    const client = await connectDaemon(world);
-    if (decision !== undefined) return decide(client, decision, rest, world, json);
-    if (change !== undefined) return alter(client, { change, now: now === true, words: rest, json }, world);
-    if (rest.length === 0) return list(client, await whichSession(client, words, world), world, json);
-    const session = await firstNamed(client, first, world, how);
-    return say(client, session, { words: rest, delivery: "queue" }, world, json);
-  },
-});
+export const run: Run<typeof declared.queue> = async ({ json: wantsJson, now, _: words }, world) => {
+  const json = wantsJson === true;
+  const [first, ...rest] = words;
+  const change = changes.find((each) => each === first);
+  const decision = decisions.find((each) => each === first);
+  if (now === true && change !== "promote") throw new UsageError("--now is for `corral queue promote`");
+  const client = await connectDaemon(world);
+  if (decision !== undefined) return decide(client, decision, rest, world, json);
+  if (change !== undefined) return alter(client, { change, now: now === true, words: rest, json }, world);
+  if (rest.length === 0) return list(client, await whichSession(client, words, world), world, json);
+  const session = await firstNamed(client, first, world, how);
+  return say(client, session, { words: rest, delivery: "queue" }, world, json);
+};
 
 async function decide(
   client: Client,

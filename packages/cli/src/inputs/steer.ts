@@ -1,45 +1,24 @@
 import { type Delivery, newId, type SessionId } from "@corral/protocol";
 import { admitSurely } from "./admit.ts";
 import { attachAll, type FileToAttach, readAttachments } from "./attachments.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { valuesOf } from "../flags.ts";
 import { readPrompt } from "./prompt.ts";
 import { jsonLine } from "../terminal/output.ts";
-import { firstNamed, sessionWords } from "../sessions/which-session.ts";
+import { firstNamed } from "../sessions/which-session.ts";
 import type { Client } from "@corral/client";
 import type { World } from "../world.ts";
 
 const how = 'Try `corral steer @last "what to mind"`';
 
-export const steer = defineCommand({
-  name: "steer",
-  usage: "steer SESSION TEXT… [--attach FILE]… [--json]",
-  summary: "Says something to a session: it joins what the agent does at the next turn, or begins something new.",
-  details: `${sessionWords} The text is read from stdin when it is \`-\`. It is safe once the command returns; its id is printed, by which
-\`corral queue\` changes it until it is taken up.`,
-  examples: [
-    ['corral steer @last "only the tests of the parser"', "while it works, or when it is done"],
-    ["corral steer 01k9 - < more.md", "take the text from a file"],
-  ],
-  args: {
-    attach: {
-      type: "string",
-      valueHint: "FILE",
-      description: "show this image to the model, or tell it this text, too",
-    },
-    json: { type: "boolean", description: "print what was admitted as a line of JSON" },
-  },
-  repeatable: ["attach"],
-  words: "any",
-  takesSessions: true,
-  async run({ json, _: [name, ...words] }, world, rawArgs) {
-    const files = readAttachments(valuesOf(rawArgs, "attach"), world);
-    const client = await connectDaemon(world);
-    const session = await firstNamed(client, name, world, how);
-    return say(client, session, { words, delivery: "steer", files }, world, json === true);
-  },
-});
+export const run: Run<typeof declared.steer> = async ({ json, _: [name, ...words] }, world, rawArgs) => {
+  const files = readAttachments(valuesOf(rawArgs, "attach"), world);
+  const client = await connectDaemon(world);
+  const session = await firstNamed(client, name, world, how);
+  return say(client, session, { words, delivery: "steer", files }, world, json === true);
+};
 
 interface Saying {
   readonly words: readonly string[];

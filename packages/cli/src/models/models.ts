@@ -1,43 +1,28 @@
 import type { ModelView } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import { table } from "../terminal/wrap.ts";
 
-export const models = defineCommand({
-  name: "models",
-  usage: "models [--all] [--json]",
-  summary: "Lists the models that can be asked, with context, prices and what they can do.",
-  details: `Prices are US dollars for a million tokens of input and of output. Models of Ollama and of your own servers are found by
-themselves. Others, and other facts, come from the setting \`models\`.`,
-  examples: [
-    ["corral models", "those whose provider has a key, or needs none"],
-    ["corral models --all", "all that are known"],
-  ],
-  args: {
-    all: { type: "boolean", description: "those whose provider has no key, too" },
-    json: { type: "boolean", description: "print lines of JSON" },
-  },
-  words: "none",
-  async run({ all, json }, world) {
-    const client = await connectDaemon(world);
-    const known = await client.models();
-    const models = known.filter(({ isReachable }) => all === true || isReachable);
-    if (json === true) for (const each of models) world.out.write(jsonLine(each));
-    else if (models.length > 0)
-      world.out.write(
-        `${table(
-          models.map((each) => [shown(each.name), factsOf(each)] as const),
-          world.out.columns,
-        )}\n`,
-      );
-    if (models.length === 0 && json !== true)
-      world.err.write(
-        "No provider has a key; `corral auth login PROVIDER` keeps one, `corral models --all` lists all.\n",
-      );
-    return 0;
-  },
-});
+export const run: Run<typeof declared.models> = async ({ all, json }, world) => {
+  const client = await connectDaemon(world);
+  const known = await client.models();
+  const models = known.filter(({ isReachable }) => all === true || isReachable);
+  if (json === true) for (const each of models) world.out.write(jsonLine(each));
+  else if (models.length > 0)
+    world.out.write(
+      `${table(
+        models.map((each) => [shown(each.name), factsOf(each)] as const),
+        world.out.columns,
+      )}\n`,
+    );
+  if (models.length === 0 && json !== true)
+    world.err.write(
+      "No provider has a key; `corral auth login PROVIDER` keeps one, `corral models --all` lists all.\n",
+    );
+  return 0;
+};
 
 function factsOf({ facts, source }: ModelView): string {
   const { context, prices, images, reasoning } = facts;

@@ -8,48 +8,30 @@ import {
   sessionId,
 } from "@corral/protocol";
 import { configComplaints } from "../config/complaints.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { counted, size } from "../terminal/figures.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import type { World } from "../world.ts";
 
-export const network = defineCommand({
-  name: "network",
-  usage: "network [--session ID] [--json] | network allow HOST… | network deny HOST…",
-  summary: "Shows which hosts agents have reached or were refused, or changes which they may reach.",
-  details: `A session or shell whose network is \`allow\` reaches the hosts on the list and no others: example.org, *.example.org for all
-names below it, example.org:8443 for another port than those of HTTP and HTTPS. What leads to this machine or a private
-network is never reached. A change counts for the next request. Your own list and the project's add up.`,
-  examples: [
-    ["corral network", "what was reached, and what was refused"],
-    ["corral network allow packages.acme.test", "for all of your projects"],
-    ["corral network allow '*.example.org' --project", "for this repository, in .corral/config.json"],
-    ["corral network deny packages.acme.test", "takes it off the list"],
-  ],
-  args: {
-    session: { type: "string", valueHint: "ID", description: "only of this session" },
-    project: { type: "boolean", description: "with allow and deny: for this repository" },
-    local: { type: "boolean", description: "with allow and deny: for this repository, for you alone" },
-    json: { type: "boolean", description: "print each as a line of JSON" },
-  },
-  words: "any",
-  choices: ["allow", "deny"],
-  async run({ session, project, local, json, _: [action, ...hosts] }, world) {
-    if (project === true && local === true) throw new UsageError("--project and --local are two different files");
-    const layer: ConfigLayer = project === true ? "project" : local === true ? "local" : "user";
-    if (action === undefined) {
-      if (layer !== "user") throw new UsageError(`--${layer} is for allow and deny`);
-      return show(idOf(session), world, json === true);
-    }
-    if (action !== "allow" && action !== "deny") throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
-    if (session !== undefined) throw new UsageError(`--session is for \`corral network\` alone, not for ${action}`);
-    if (hosts.length === 0) throw new UsageError("which host?", `Try \`corral network ${action} example.org\``);
-    const value = hosts.map(patternOf);
-    return change({ how: action === "allow" ? "add" : "remove", value, layer }, world, json === true);
-  },
-});
+export const run: Run<typeof declared.network> = async (
+  { session, project, local, json, _: [action, ...hosts] },
+  world,
+) => {
+  if (project === true && local === true) throw new UsageError("--project and --local are two different files");
+  const layer: ConfigLayer = project === true ? "project" : local === true ? "local" : "user";
+  if (action === undefined) {
+    if (layer !== "user") throw new UsageError(`--${layer} is for allow and deny`);
+    return show(idOf(session), world, json === true);
+  }
+  if (action !== "allow" && action !== "deny") throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+  if (session !== undefined) throw new UsageError(`--session is for \`corral network\` alone, not for ${action}`);
+  if (hosts.length === 0) throw new UsageError("which host?", `Try \`corral network ${action} example.org\``);
+  const value = hosts.map(patternOf);
+  return change({ how: action === "allow" ? "add" : "remove", value, layer }, world, json === true);
+};
 
 const usage = "One of: corral network, corral network allow HOST, corral network deny HOST";
 

@@ -1,41 +1,26 @@
 import type { SettingsFile } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { canAsk, confirm } from "../terminal/confirm.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import type { World } from "../world.ts";
 
-export const trust = defineCommand({
-  name: "trust",
-  usage: "trust [--yes] [--json]",
-  summary: "Shows the settings that this folder brings along, and asks whether they may count.",
-  details: `Settings in .corral/ count only while you trust exactly what they say. When they change, by a pull
-or by any program, they count no more until you have looked at them again.`,
-  examples: [
-    ["corral trust", "look at the settings of this folder and decide"],
-    ["corral trust --yes", "for a script, whose author has looked"],
-  ],
-  args: {
-    yes: { type: "boolean", description: "trust them as they are, without a question" },
-    json: { type: "boolean", description: "print what there is and how it stands as a line of JSON; asks nothing" },
-  },
-  words: "none",
-  async run({ yes, json }, world) {
-    const client = await connectDaemon(world);
-    const { id } = await client.projects.register({ path: world.cwd });
-    let view = await client.projects.trust(id);
-    const open = view.files.filter((file) => file.state === "untrusted");
-    if (json !== true) for (const file of view.files) world.out.write(display(file));
-    if (open.length > 0 && (await agreed(world, { yes: yes === true, asks: json !== true }))) {
-      const files = Object.fromEntries(open.map(({ path, sha256 }) => [path, sha256]));
-      view = await client.projects.giveTrust(id, { files });
-    }
-    if (json === true) world.out.write(jsonLine(view));
-    else world.err.write(conclusion(view.files));
-    return view.files.every(({ state }) => state === "trusted") ? 0 : 1;
-  },
-});
+export const run: Run<typeof declared.trust> = async ({ yes, json }, world) => {
+  const client = await connectDaemon(world);
+  const { id } = await client.projects.register({ path: world.cwd });
+  let view = await client.projects.trust(id);
+  const open = view.files.filter((file) => file.state === "untrusted");
+  if (json !== true) for (const file of view.files) world.out.write(display(file));
+  if (open.length > 0 && (await agreed(world, { yes: yes === true, asks: json !== true }))) {
+    const files = Object.fromEntries(open.map(({ path, sha256 }) => [path, sha256]));
+    view = await client.projects.giveTrust(id, { files });
+  }
+  if (json === true) world.out.write(jsonLine(view));
+  else world.err.write(conclusion(view.files));
+  return view.files.every(({ state }) => state === "trusted") ? 0 : 1;
+};
 
 async function agreed(world: World, { yes, asks }: { yes: boolean; asks: boolean }): Promise<boolean> {
   if (yes) return true;

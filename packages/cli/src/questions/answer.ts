@@ -3,7 +3,8 @@ import { CorralError } from "@corral/protocol/error";
 import { newId } from "@corral/protocol/new-id";
 import { questionEndWords } from "@corral/protocol/words";
 import { createInterface } from "node:readline";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { canAsk } from "../terminal/confirm.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
@@ -11,39 +12,21 @@ import { answerHint, answerMeant, questionLines } from "./question-words.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import type { World } from "../world.ts";
 
-export const answer = defineCommand({
-  name: "answer",
-  usage: "answer [QUESTION] [CHOICE | WORDS…] [--cancel] [--json]",
-  summary: "Answers what a session asks: by a choice's number or name, in words, or both.",
-  details: `QUESTION is an id, or its beginning or end; without, it is the only one that waits, unless it asks you to allow something. Without an answer the question is shown and you are
-asked. The first answer counts; a later one is told whose that was. Words at an approval say no and are told to the agent.`,
-  examples: [
-    ["corral answer", "be asked"],
-    ["corral answer que_01k… once", "allow this very call, once"],
-    ["corral answer que_01k… deny use the other registry", "say no, and what instead"],
-    ["corral answer que_01k… --cancel", "give no answer; the agent goes on without"],
-  ],
-  args: {
-    cancel: { type: "boolean", description: "close it without an answer" },
-    json: { type: "boolean", description: "print the answer as a line of JSON" },
-  },
-  words: "any",
-  async run({ cancel, json, _: words }, world) {
-    const client = await connectDaemon(world);
-    const { question, said } = await meant(client, words);
-    if (cancel === true) {
-      const cancelled = await client.questions.cancel(question.id);
-      if (json === true) world.out.write(jsonLine(cancelled));
-      else world.err.write("cancelled; whoever asked goes on without\n");
-      return 0;
-    }
-    const given = answerMeant(question, said === "" ? await askedFor(question, world) : said);
-    const answered = await client.questions.answer(question.id, { id: newId("answer"), ...given });
-    if (json === true) world.out.write(jsonLine(answered));
-    else world.err.write(shown(`${questionEndWords(answered.question, answered.question.state)}\n`));
+export const run: Run<typeof declared.answer> = async ({ cancel, json, _: words }, world) => {
+  const client = await connectDaemon(world);
+  const { question, said } = await meant(client, words);
+  if (cancel === true) {
+    const cancelled = await client.questions.cancel(question.id);
+    if (json === true) world.out.write(jsonLine(cancelled));
+    else world.err.write("cancelled; whoever asked goes on without\n");
     return 0;
-  },
-});
+  }
+  const given = answerMeant(question, said === "" ? await askedFor(question, world) : said);
+  const answered = await client.questions.answer(question.id, { id: newId("answer"), ...given });
+  if (json === true) world.out.write(jsonLine(answered));
+  else world.err.write(shown(`${questionEndWords(answered.question, answered.question.state)}\n`));
+  return 0;
+};
 
 /** Which question, and what is said to it. Words that name none are said to the only one there is. */
 async function meant(client: Client, [name = "", ...rest]: readonly string[]) {

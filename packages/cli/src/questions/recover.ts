@@ -1,57 +1,39 @@
 import type { Client } from "@corral/client";
 import { emptyTranscript, takeEvent } from "@corral/client/transcript";
 import { type CallId, callId, type SessionId } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { callHeading } from "../transcript/transcript.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
-import { firstNamed, sessionWords } from "../sessions/which-session.ts";
+import { firstNamed } from "../sessions/which-session.ts";
 
 const how = "Try `corral recover @last`";
 
-export const recover = defineCommand({
-  name: "recover",
-  usage: "recover [SESSION] [CALL] [--retry | --abandon] [--json]",
-  summary: "Shows calls that had begun and of which nobody can tell how they ended, or decides on one.",
-  details: `${sessionWords} Without SESSION it is that one, too. Corral never does such a call again by itself: it may have done its work. Look at what is there
-(\`corral diff\`), then choose. Without CALL it is the only one that waits.`,
-  examples: [
-    ["corral recover", "what waits for your word"],
-    ["corral recover --abandon", "do not run it again; the agent is told"],
-    ["corral recover @last cal_… --retry", "run it once more"],
-  ],
-  args: {
-    retry: { type: "boolean", description: "run it again, though it may have done something" },
-    abandon: { type: "boolean", description: "do not run it again" },
-    json: { type: "boolean", description: "print lines of JSON" },
-  },
-  words: "any",
-  takesSessions: true,
-  async run({ retry, abandon, json, _: words }, world) {
-    const [name = "@last", call, stray] = words[0]?.startsWith("cal_") === true ? ["@last", ...words] : words;
-    if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-    if (retry === true && abandon === true) throw new UsageError("--retry or --abandon, not both");
-    const decision = retry === true ? "retry" : abandon === true ? "abandon" : undefined;
-    const client = await connectDaemon(world);
-    const session = await firstNamed(client, name, world, how);
-    const waiting = await unknownCalls(client, session);
-    if (decision === undefined) {
-      for (const each of waiting) world.out.write(json === true ? jsonLine(each) : line(each));
-      if (json === true) return 0;
-      world.err.write(
-        waiting.length === 0
-          ? "no call waits for a decision\n"
-          : "decide with --retry (run it again) or --abandon (do not)\n",
-      );
-      return 0;
-    }
-    const answer = await client.sessions.recover(session, { call: chosen(waiting, call), decision });
-    if (json === true) world.out.write(jsonLine(answer));
-    else world.err.write(decision === "retry" ? "it runs again\n" : "it is not run again; the agent is told\n");
+export const run: Run<typeof declared.recover> = async ({ retry, abandon, json, _: words }, world) => {
+  const [name = "@last", call, stray] = words[0]?.startsWith("cal_") === true ? ["@last", ...words] : words;
+  if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
+  if (retry === true && abandon === true) throw new UsageError("--retry or --abandon, not both");
+  const decision = retry === true ? "retry" : abandon === true ? "abandon" : undefined;
+  const client = await connectDaemon(world);
+  const session = await firstNamed(client, name, world, how);
+  const waiting = await unknownCalls(client, session);
+  if (decision === undefined) {
+    for (const each of waiting) world.out.write(json === true ? jsonLine(each) : line(each));
+    if (json === true) return 0;
+    world.err.write(
+      waiting.length === 0
+        ? "no call waits for a decision\n"
+        : "decide with --retry (run it again) or --abandon (do not)\n",
+    );
     return 0;
-  },
-});
+  }
+  const answer = await client.sessions.recover(session, { call: chosen(waiting, call), decision });
+  if (json === true) world.out.write(jsonLine(answer));
+  else world.err.write(decision === "retry" ? "it runs again\n" : "it is not run again; the agent is told\n");
+  return 0;
+};
 
 interface UnknownCall {
   readonly id: CallId;

@@ -13,7 +13,8 @@ import {
   type RulesView,
   sessionId,
 } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { rulesComplaints } from "../config/complaints.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { oneOf, UsageError } from "../flags.ts";
@@ -21,63 +22,27 @@ import { jsonLine, shown, shownInLine } from "../terminal/output.ts";
 import { listed } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 
-export const rules = defineCommand({
-  name: "rules",
-  usage:
-    "rules [--session ID] [--agent NAME] [--json] | rules check 'COMMAND' [--mode plan|ask|auto] [--env KIND] [--json] | rules list [--json] | rules forget RULE… [--json]",
-  summary:
-    'Shows which rules hold and where they are from, explains what they say about a command, and takes an "always" back.',
-  details: `Rules are yours in rules.json beside your settings, and a repository's in .corral/rules.json, which may only ask or deny:
-{ "rules": [{ "deny": { "command": "rm *" }, "because": "use git" }, { "ask": { "path": "infra/**", "access": "write" } }] }
-A rule names a tool, a command, a path or a host. Commands are taken apart; the strictest rule on any part wins, and what is
-not plain is asked wherever something is asked or denied. A broken file has everything asked. What you allowed "always", to a session, to
-an agent in this repository or to all of it, is listed with its id by list; forget takes it back, from the next call on.
-Exit code of check: 0 allowed, 3 asked, 1 denied.`,
-  examples: [
-    ["corral rules", "what holds in this repository"],
-    ["corral rules check 'git push && make'", "which part is asked or denied, and why"],
-    ["corral rules check --path src/a.ts --access write --mode plan", "may a file be written?"],
-    ["corral rules check --host example.org", "may a host be reached?"],
-    ["corral rules list", 'what was allowed "always" here'],
-    ["corral rules forget rul_412", "ask again"],
-  ],
-  args: {
-    session: { type: "string", valueHint: "ID", description: "of this session, with what was always allowed in it" },
-    agent: { type: "string", valueHint: "NAME", description: "with the rules for this agent" },
-    mode: { type: "string", valueHint: "MODE", description: "with check: plan, ask or auto" },
-    env: { type: "string", valueHint: "KIND", description: "with check: jail, container or local" },
-    workspace: { type: "string", valueHint: "KIND", description: "with check: copy or in-place" },
-    tool: { type: "string", valueHint: "NAME", description: "with check: the tool that is called" },
-    path: { type: "string", valueHint: "PATH", description: "with check: a file in place of a command" },
-    access: { type: "string", valueHint: "HOW", description: "with --path: read or write" },
-    host: { type: "string", valueHint: "HOST", description: "with check: a host in place of a command" },
-    project: { type: "string", valueHint: "FOLDER", description: "of this repository instead of the one here" },
-    json: { type: "boolean", description: "print one line of JSON" },
-  },
-  words: "any",
-  choices: ["check", "list", "forget"],
-  async run(args, world) {
-    const [action, ...words] = args._;
-    if (action === "forget") return forget(words, world, args.json === true);
-    if (action !== undefined && action !== "check" && action !== "list")
-      throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
-    if (action === "list" && words.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`);
-    const session = oneOf("session", args.session, sessionId, "the id of a session");
-    const agent = oneOf("agent", args.agent, agentName, "the name of an agent");
-    const given = circumstances(args);
-    const { path, host, tool } = args;
-    const command = words.join(" ").trim() === "" ? undefined : words.join(" ");
-    if (action === "check" && [command, path, host, tool].every((each) => each === undefined))
-      throw new UsageError("which command?", usage);
-    const client = await connectDaemon(world);
-    const project = (await client.projects.find(args.project ?? world.cwd))?.id;
-    if (action === "list") return listKept(await client.rules.kept({ project }), world, args.json === true);
-    const of = { project, session, agent };
-    if (action === undefined) return list(await client.rules.view(of), world, args.json === true);
-    const asked: CheckRules = { ...of, ...{ command, path, host, tool }, ...given };
-    return explain(await client.rules.check(asked), world, args.json === true);
-  },
-});
+export const run: Run<typeof declared.rules> = async (args, world) => {
+  const [action, ...words] = args._;
+  if (action === "forget") return forget(words, world, args.json === true);
+  if (action !== undefined && action !== "check" && action !== "list")
+    throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+  if (action === "list" && words.length > 0) throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`);
+  const session = oneOf("session", args.session, sessionId, "the id of a session");
+  const agent = oneOf("agent", args.agent, agentName, "the name of an agent");
+  const given = circumstances(args);
+  const { path, host, tool } = args;
+  const command = words.join(" ").trim() === "" ? undefined : words.join(" ");
+  if (action === "check" && [command, path, host, tool].every((each) => each === undefined))
+    throw new UsageError("which command?", usage);
+  const client = await connectDaemon(world);
+  const project = (await client.projects.find(args.project ?? world.cwd))?.id;
+  if (action === "list") return listKept(await client.rules.kept({ project }), world, args.json === true);
+  const of = { project, session, agent };
+  if (action === undefined) return list(await client.rules.view(of), world, args.json === true);
+  const asked: CheckRules = { ...of, ...{ command, path, host, tool }, ...given };
+  return explain(await client.rules.check(asked), world, args.json === true);
+};
 
 const usage =
   "One of: corral rules, corral rules check 'COMMAND', corral rules check --path FILE, corral rules check --host HOST, corral rules list, corral rules forget RULE";

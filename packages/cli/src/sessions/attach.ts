@@ -1,7 +1,8 @@
 import type { Client } from "@corral/client";
 import type { SessionId, WireEvent } from "@corral/protocol";
 import { isEndOf, isKnown } from "@corral/protocol/event-types";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { InlineQuestions } from "../questions/inline-questions.ts";
@@ -9,44 +10,19 @@ import { jsonLines } from "../watching/json-lines.ts";
 import { persistently } from "../daemon/resume.ts";
 import { Transcript } from "../transcript/transcript.ts";
 import type { Show } from "../watching/watch.ts";
-import { sessionWords, whichSession } from "./which-session.ts";
+import { whichSession } from "./which-session.ts";
 import type { World } from "../world.ts";
 import { attachTerminal } from "../shells/attach-terminal.ts";
 
-export const attach = defineCommand({
-  name: "attach",
-  usage: "attach [SESSION] [--json [--deltas]] | attach --terminal [SHELL|SESSION|TERMINAL]",
-  summary: "Watches a session: what happened lately, then text and commands as they come; or sits down at a terminal.",
-  details: `${sessionWords} Without SESSION it is that one, too. Ctrl-C leaves; the session goes on.
-
---terminal shows a screen as it is, and then what happens. Several can be there at once; the size is that of who changed it last.
-A shell or session without a terminal that runs gets a new one; in a session it is within the walls of its agent, in the same files.
-Without a word it is the one terminal that is open. Ctrl-\\ leaves it running, \`exit\` ends it; shell and session stay.
-What a program prints is obeyed by your terminal as far as it draws; clipboard, window and questions to the terminal are taken out.
-Exit code: that of the terminal's shell; 0 when it was left.`,
-  examples: [
-    ["corral attach", "the latest session of this project"],
-    ["corral attach 01k9", "one by the beginning of its id"],
-    ["corral attach --terminal", "go on at the terminal where you were"],
-    ["corral attach --terminal ses_01k…", "look over an agent's shoulder, in its own environment"],
-  ],
-  args: {
-    json: { type: "boolean", description: "print each event as a line of JSON" },
-    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
-    terminal: { type: "boolean", description: "a terminal, in whose environment the word says" },
-  },
-  words: "any",
-  takesSessions: true,
-  async run({ json, deltas, terminal, _: words }, world) {
-    if (terminal === true) return attachTerminal(words, world);
-    if (deltas === true && json !== true) throw new UsageError("--deltas needs --json");
-    const client = await connectDaemon(world);
-    const session = await whichSession(client, words, world);
-    const recent = await recentOf(client, session);
-    const show = json === true ? jsonLines(world.out, { deltas: deltas === true }) : new Transcript(world.out, recent);
-    return watch(client, session, recent.after, world, { show, isJson: json === true });
-  },
-});
+export const run: Run<typeof declared.attach> = async ({ json, deltas, terminal, _: words }, world) => {
+  if (terminal === true) return attachTerminal(words, world);
+  if (deltas === true && json !== true) throw new UsageError("--deltas needs --json");
+  const client = await connectDaemon(world);
+  const session = await whichSession(client, words, world);
+  const recent = await recentOf(client, session);
+  const show = json === true ? jsonLines(world.out, { deltas: deltas === true }) : new Transcript(world.out, recent);
+  return watch(client, session, recent.after, world, { show, isJson: json === true });
+};
 
 async function watch(
   client: Client,

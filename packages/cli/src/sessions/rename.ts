@@ -1,30 +1,21 @@
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine } from "../terminal/output.ts";
-import { firstNamed, sessionWords } from "./which-session.ts";
+import { firstNamed } from "./which-session.ts";
 
 /** What the daemon takes. */
 const longest = 200;
 const how = 'Try `corral rename @last "a better title"`';
 
-export const rename = defineCommand({
-  name: "rename",
-  usage: "rename SESSION TITLE… [--json]",
-  summary: "Gives a session another title. The first is taken from the first words said to it.",
-  details: sessionWords,
-  examples: [['corral rename @last "the parser, second try"', "find it again more easily"]],
-  args: { json: { type: "boolean", description: "print the answer as a line of JSON" } },
-  words: "any",
-  takesSessions: true,
-  async run({ json, _: [name, ...words] }, world) {
-    const title = words.join(" ").trim();
-    if (name !== undefined && title === "") throw new UsageError("what shall it be called?", how);
-    if (title.length > longest)
-      throw new UsageError(`the title has ${title.length} characters; at most ${longest} are taken`, how);
-    const client = await connectDaemon(world);
-    const answer = await client.sessions.rename(await firstNamed(client, name, world, how), { title });
-    if (json === true) world.out.write(jsonLine(answer));
-    return 0;
-  },
-});
+export const run: Run<typeof declared.rename> = async ({ json, _: [name, ...words] }, world) => {
+  const title = words.join(" ").trim();
+  if (name !== undefined && title === "") throw new UsageError("what shall it be called?", how);
+  if (title.length > longest)
+    throw new UsageError(`the title has ${title.length} characters; at most ${longest} are taken`, how);
+  const client = await connectDaemon(world);
+  const answer = await client.sessions.rename(await firstNamed(client, name, world, how), { title });
+  if (json === true) world.out.write(jsonLine(answer));
+  return 0;
+};

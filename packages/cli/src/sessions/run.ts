@@ -2,7 +2,8 @@ import type { BodyOf, Client } from "@corral/client";
 import type { Mode, SessionView } from "@corral/protocol";
 import { newId } from "@corral/protocol/new-id";
 import { admitSurely, beginSurely } from "../inputs/admit.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { readPrompt } from "../inputs/prompt.ts";
 import { randomBytes } from "../inputs/random.ts";
@@ -13,104 +14,33 @@ import { jsonLine } from "../terminal/output.ts";
 import type { Watching } from "../watching/watch-run.ts";
 import type { World } from "../world.ts";
 
-export const run = defineCommand({
-  name: "run",
-  usage:
-    "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--effort low|medium|high] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--attach FILE]… [--detach] PROMPT…",
-  summary: "Gives an agent a task in this repository and watches it work.",
-  details: `The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
-The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
-(\`sessions.atOnce\` in \`corral config\`), it waits in line first.
-
-Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
-  examples: [
-    ['corral run "add a test for the parser"', "watch it work"],
-    ['corral run --detach "update the changelog"', "leave it working; `corral sessions` tells what became of it"],
-    ["corral run - < task.md", "take the task from a file"],
-    ['corral run --attach shot.png "make it look like this"', "show it an image"],
-    ['corral run --dirty "finish what I began"', "with what you have not committed yet"],
-    ['corral run --from snp_… "try it another way"', "with what another session had at some moment"],
-  ],
-  args: {
-    json: { type: "boolean", description: "print each event as a line of JSON" },
-    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
-    agent: {
-      type: "string",
-      valueHint: "NAME",
-      description: "as this agent: rules that name it count, and what was always allowed to it here (without: main)",
-    },
-    model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
-    effort: {
-      type: "string",
-      valueHint: "low|medium|high",
-      description: "how much the model thinks before it answers, where it does (without: what the settings say of it)",
-    },
-    mode: {
-      type: "string",
-      valueHint: "plan|ask|auto",
-      description: "write nothing, ask before anything that may write, or (the default) do what the walls allow",
-    },
-    env: {
-      type: "string",
-      valueHint: "jail|container|local",
-      description: "a jail, a container, or no walls (UNSAFE)",
-    },
-    image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
-    network: {
-      type: "string",
-      valueHint: "off|allow|open",
-      description: "off, allow (the hosts on the list: `corral network`) or open",
-    },
-    workspace: {
-      type: "string",
-      valueHint: "copy|in-place",
-      description: "work in a private copy (the default), or in this folder itself",
-    },
-    dirty: { type: "boolean", description: "the copy has what you have not committed yet, too" },
-    from: {
-      type: "string",
-      valueHint: "SNAPSHOT",
-      description: "the copy begins with what another session's snapshot holds (`corral snapshots`)",
-    },
-    attach: {
-      type: "string",
-      valueHint: "FILE",
-      description: "show this image to the model, or tell it this text; may be given several times",
-    },
-    detach: { type: "boolean", description: "print the session's id and leave it working" },
-    prompt: { type: "positional", required: false },
-  },
-  repeatable: ["attach"],
-  words: "any",
-  async run(args, world, rawArgs) {
-    if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
-    if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
-    const workspace = workspaceNamed(args.workspace);
-    const mode = modeNamed(args.mode);
-    const wish = await wishOf(args, workspace);
-    const files = await filesNamed(valuesOf(rawArgs, "attach"), world);
-    const prompt = await readPrompt(args._, world);
-    const client = await connectDaemon(world);
-    const project = await client.projects.register({ path: world.cwd });
-    if (wish.environment.kind === "local")
-      world.err.write((await import("../environments/environment-flags.ts")).unsafe);
-    const asked = {
-      projectId: project.id,
-      worktree: project.worktree,
-      model: modelNamed(args.model, world.cwd),
-      mode,
-      workspace,
-      ...wish,
-    };
-    const { session, input } = await begin(client, asked, { prompt, files }, world).catch(toldHere(world));
-    if (args.detach === true) {
-      world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
-      return 0;
-    }
-    const as = args.json !== true ? "words" : args.deltas === true ? "json with deltas" : "json";
-    return watchLoaded(client, session, input, world, as);
-  },
-});
+export const run: Run<typeof declared.run> = async (args, world, rawArgs) => {
+  if (args.deltas === true && args.json !== true) throw new UsageError("--deltas needs --json");
+  if (args.model !== undefined && !/^[^/]+\/./.test(args.model)) throw new UsageError("--model needs PROVIDER/MODEL");
+  const workspace = workspaceNamed(args.workspace);
+  const mode = modeNamed(args.mode);
+  const wish = await wishOf(args, workspace);
+  const files = await filesNamed(valuesOf(rawArgs, "attach"), world);
+  const prompt = await readPrompt(args._, world);
+  const client = await connectDaemon(world);
+  const project = await client.projects.register({ path: world.cwd });
+  if (wish.environment.kind === "local") world.err.write((await import("../environments/environment-flags.ts")).unsafe);
+  const asked = {
+    projectId: project.id,
+    worktree: project.worktree,
+    model: modelNamed(args.model, world.cwd),
+    mode,
+    workspace,
+    ...wish,
+  };
+  const { session, input } = await begin(client, asked, { prompt, files }, world).catch(toldHere(world));
+  if (args.detach === true) {
+    world.out.write(args.json === true ? jsonLine(session) : `${session.id}\n`);
+    return 0;
+  }
+  const as = args.json !== true ? "words" : args.deltas === true ? "json with deltas" : "json";
+  return watchLoaded(client, session, input, world, as);
+};
 
 interface FirstWords {
   readonly prompt: string;

@@ -1,56 +1,34 @@
 import type { FoundSession } from "@corral/client";
 import { type SessionView, usualAgent } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { canAsk, confirm } from "../terminal/confirm.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
 import { age, stateWords } from "./state-words.ts";
 import { bold, jsonLine, shown } from "../terminal/output.ts";
-import { firstNamed, sessionWords } from "./which-session.ts";
+import { firstNamed } from "./which-session.ts";
 import { listed } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 
-export const sessions = defineCommand({
-  name: "sessions",
-  usage: "sessions [--all] [--json] | sessions search WORDS… [--limit N] | sessions delete SESSION [--yes]",
-  summary:
-    "Lists sessions, what each is doing and for how long; searches what was said in them; takes one away for good.",
-  details: `Archived ones are left out of the list without --all. A search finds sessions, archived ones too, in which all the words were said
-in one place, by you, by the agent, or in the title; the last word may be begun only. Deleting makes all that a session said and did
-unreadable and removes its workspace, with work that was not brought into your repository, and its artifacts. It is refused while the session is in the
-middle of an activity. ${sessionWords}`,
-  examples: [
-    ["corral sessions --json | jq -r .id", "only their ids"],
-    ["corral sessions search parser dat", "where was that about dates in the parser?"],
-    ["corral sessions delete ses_…", "asks, then takes it away"],
-  ],
-  args: {
-    all: { type: "boolean", description: "archived ones, too" },
-    limit: { type: "string", valueHint: "N", description: "with search: at most so many (20)" },
-    yes: { type: "boolean", description: "delete without asking" },
-    json: { type: "boolean", description: "print each as a line of JSON" },
-  },
-  words: "any",
-  choices: ["search", "delete"],
-  async run({ all, limit, yes, json, _: [action, ...rest] }, world) {
-    if (yes === true && action !== "delete") throw new UsageError("--yes is for `corral sessions delete`");
-    if (limit !== undefined && action !== "search") throw new UsageError("--limit is for `corral sessions search`");
-    if (all === true && action !== undefined) throw new UsageError("--all is for the list");
-    switch (action) {
-      case undefined:
-        return list(world, { all: all === true, json: json === true });
-      case "search":
-        return search(rest.join(" ").trim(), world, { limit: wholeNumber("limit", limit), json: json === true });
-      case "delete": {
-        const [name, stray] = rest;
-        if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-        return remove(name, { world, yes: yes === true, json: json === true });
-      }
-      default:
-        throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+export const run: Run<typeof declared.sessions> = async ({ all, limit, yes, json, _: [action, ...rest] }, world) => {
+  if (yes === true && action !== "delete") throw new UsageError("--yes is for `corral sessions delete`");
+  if (limit !== undefined && action !== "search") throw new UsageError("--limit is for `corral sessions search`");
+  if (all === true && action !== undefined) throw new UsageError("--all is for the list");
+  switch (action) {
+    case undefined:
+      return list(world, { all: all === true, json: json === true });
+    case "search":
+      return search(rest.join(" ").trim(), world, { limit: wholeNumber("limit", limit), json: json === true });
+    case "delete": {
+      const [name, stray] = rest;
+      if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
+      return remove(name, { world, yes: yes === true, json: json === true });
     }
-  },
-});
+    default:
+      throw new UsageError(`unknown word ${JSON.stringify(action)}`, usage);
+  }
+};
 
 const usage = "One of: corral sessions, corral sessions search WORDS, corral sessions delete SESSION";
 

@@ -2,47 +2,35 @@ import { type SessionId, type SessionView, usualAgent, type WireEvent } from "@c
 import { todoLines } from "@corral/protocol/words";
 import type { Client } from "@corral/client";
 import { type TurnFacts, usedIn } from "@corral/client/transcript";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { counted } from "../terminal/figures.ts";
 import { age, stateHint, stateWords } from "./state-words.ts";
 import { bold, dim, jsonLine, shown } from "../terminal/output.ts";
 import { Transcript } from "../transcript/transcript.ts";
-import { sessionWords, whichSession } from "./which-session.ts";
+import { whichSession } from "./which-session.ts";
 import { listed } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 
-export const show = defineCommand({
-  name: "show",
-  usage: "show [SESSION] [--json]",
-  summary: "Shows a session as a whole: what was said and done in it, how it stands, and what it used.",
-  details: `${sessionWords} Without SESSION it is that one, too. With --json the first line is the session, each further one an event.`,
-  examples: [
-    ["corral show | less", "read what the latest session did"],
-    ["corral show 01k9 --json | jq -r 'select(.type == \"call.settled\")'", "look for something in it"],
-  ],
-  args: { json: { type: "boolean", description: "print lines of JSON" } },
-  words: "any",
-  takesSessions: true,
-  async run({ json, _: words }, world) {
-    const client = await connectDaemon(world);
-    const session = await whichSession(client, words, world);
-    const view = await client.sessions.get(session);
-    if (json === true) {
-      world.out.write(jsonLine(view));
-      for await (const each of eventsOf(client, session)) world.out.write(jsonLine(each));
-      return 0;
-    }
-    world.out.write(heading(view, world));
-    const transcript = new Transcript(world.out, { before: [], exitCodes: "all" });
-    for await (const each of eventsOf(client, session)) {
-      if ("kind" in each) transcript.gap(each);
-      else transcript.event(each);
-    }
-    world.out.write(footing(view, transcript.turns, world));
+export const run: Run<typeof declared.show> = async ({ json, _: words }, world) => {
+  const client = await connectDaemon(world);
+  const session = await whichSession(client, words, world);
+  const view = await client.sessions.get(session);
+  if (json === true) {
+    world.out.write(jsonLine(view));
+    for await (const each of eventsOf(client, session)) world.out.write(jsonLine(each));
     return 0;
-  },
-});
+  }
+  world.out.write(heading(view, world));
+  const transcript = new Transcript(world.out, { before: [], exitCodes: "all" });
+  for await (const each of eventsOf(client, session)) {
+    if ("kind" in each) transcript.gap(each);
+    else transcript.event(each);
+  }
+  world.out.write(footing(view, transcript.turns, world));
+  return 0;
+};
 
 async function* eventsOf(client: Client, session: SessionId) {
   for (let after = 0; ;) {

@@ -3,10 +3,6 @@ import { type SessionId, sessionId, type SessionView } from "@corral/protocol";
 import { UsageError } from "../flags.ts";
 import type { World } from "../world.ts";
 
-/** How a session is named, for the help of commands that take one. */
-export const sessionWords =
-  "SESSION is an id, its beginning or its end as far as no other session has it, or @last: the latest one of this project.";
-
 /** The session that was named, or the latest one of the project that this folder belongs to. */
 export async function whichSession(client: Client, words: readonly string[], world: World): Promise<SessionId> {
   const [word, stray] = words;

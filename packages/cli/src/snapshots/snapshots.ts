@@ -1,7 +1,8 @@
 import type { Client, SnapshotDiff, SnapshotView } from "@corral/client";
 import { type SessionId, type ShellId, shellId, type SnapshotId, snapshotId } from "@corral/protocol";
 import { changedLines, leftOutWords } from "../workspaces/changed-files.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { counted } from "../terminal/figures.ts";
 import { UsageError } from "../flags.ts";
@@ -9,45 +10,20 @@ import { jsonLine, shown } from "../terminal/output.ts";
 import { whichSession } from "../sessions/which-session.ts";
 import type { World } from "../world.ts";
 
-export const snapshots = defineCommand({
-  name: "snapshots",
-  usage:
-    "snapshots [SESSION|SHELL] [--json] | snapshots take [SESSION|SHELL] | snapshots diff SNAPSHOT [OTHER] [--stat] | snapshots restore SNAPSHOT [PATH…]",
-  summary:
-    "Shows what the workspace of a session or a shell held, moment by moment, compares two of them, or brings files back.",
-  details: `Corral keeps the files of a workspace, tracked or not, after each step that changed them, outside of your repository.
-Without SESSION it is the latest one of this project; SHELL is a shell of your own in a copy (\`corral shell\`). \`diff\` with one snapshot compares with the files as they are now.
-\`restore\` ends what runs in the workspace and makes its files (or the files and folders named, from the top of the workspace)
-what they were then; what there was before is a snapshot of its own, so that you can go back. Your own folder is not touched.
-\`corral run --from SNAPSHOT\` begins another session with what a snapshot holds. How long they are kept is said by the settings
-snapshots.days and snapshots.most; ignored files are kept where snapshots.ignored names them.`,
-  examples: [
-    ["corral snapshots", "what the latest session did, step by step"],
-    ["corral snapshots diff snp_…", "what changed since then"],
-    ["corral snapshots restore snp_… src/parser.ts", "bring one file back"],
-    ['corral run --from snp_… "try it another way"', "begin another session from there"],
-  ],
-  args: {
-    stat: { type: "boolean", description: "with diff: only the files and how many lines of each" },
-    json: { type: "boolean", description: "print each as a line of JSON" },
-  },
-  words: "any",
-  choices: ["take", "diff", "restore"],
-  async run({ stat, json, _: words }, world) {
-    const [action, ...rest] = words;
-    if (stat === true && action !== "diff") throw new UsageError("--stat is for diff");
-    switch (action) {
-      case "take":
-        return take(rest, world, json === true);
-      case "diff":
-        return diff(rest, world, { json: json === true, stat: stat === true });
-      case "restore":
-        return restore(rest, world, json === true);
-      default:
-        return list(words, world, json === true);
-    }
-  },
-});
+export const run: Run<typeof declared.snapshots> = async ({ stat, json, _: words }, world) => {
+  const [action, ...rest] = words;
+  if (stat === true && action !== "diff") throw new UsageError("--stat is for diff");
+  switch (action) {
+    case "take":
+      return take(rest, world, json === true);
+    case "diff":
+      return diff(rest, world, { json: json === true, stat: stat === true });
+    case "restore":
+      return restore(rest, world, json === true);
+    default:
+      return list(words, world, json === true);
+  }
+};
 
 async function list(words: readonly string[], world: World, json: boolean): Promise<number> {
   const client = await connectDaemon(world);

@@ -1,59 +1,32 @@
 import type { Client } from "@corral/client";
-import { CorralError, createToken, type CreateToken, scopes, type TokenId, type TokenView } from "@corral/protocol";
-import { defineCommand } from "../command.ts";
+import { CorralError, createToken, type CreateToken, type TokenId, type TokenView } from "@corral/protocol";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import { listed } from "../terminal/wrap.ts";
 import type { World } from "../world.ts";
 
-export const token = defineCommand({
-  name: "token",
-  usage: "token create NAME [FLAGS] | token list | token revoke ID-OR-NAME",
-  summary: "Makes, lists and ends tokens: what lets programs and other people ask this daemon.",
-  details: `Scopes, each with all before it: read sees, prompt also gives work and interrupts, operate also decides and makes
-tokens for oneself, admin does everything. What is outside of --project or --session does not exist for the token.
-The token is printed once, alone on standard output; the daemon keeps its hash. Revoking ends what is open with it at once.`,
-  examples: [
-    ["corral token create ci --scope prompt --project prj_… --expires 7d", "for a program, for a week"],
-    ["corral token create laptop --person ann --scope operate", "for another person"],
-    ["corral token list", "which there are, and until when"],
-    ["corral token revoke ci", "ends it and all it has open"],
-  ],
-  args: {
-    person: { type: "string", valueHint: "P", description: "whose deeds they are (default: NAME)" },
-    scope: { type: "string", valueHint: "S", description: `${scopes.join(", ")} (default: read)` },
-    project: { type: "string", valueHint: "ID", description: "only for this project" },
-    session: { type: "string", valueHint: "ID", description: "only for this session" },
-    expires: {
-      type: "string",
-      valueHint: "TIME",
-      description: "how long it lasts, as in 30m, 12h, 7d (default: until revoked)",
-    },
-    json: { type: "boolean", description: "print lines of JSON" },
-  },
-  words: "any",
-  choices: ["create", "list", "revoke"],
-  async run({ _: [action, name, stray], ...flags }, world) {
-    if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-    const show = { world, json: flags.json === true };
-    switch (action) {
-      case "create":
-        return create(wishOf(name, flags), show);
-      case "list":
-        onlyJson(action, name, flags);
-        return list(show);
-      case "revoke":
-        onlyJson(action, undefined, flags);
-        return revoke(name, show);
-      default:
-        throw new UsageError(
-          action === undefined ? "what about tokens?" : `unknown word ${JSON.stringify(action)}`,
-          usage,
-        );
-    }
-  },
-});
+export const run: Run<typeof declared.token> = async ({ _: [action, name, stray], ...flags }, world) => {
+  if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
+  const show = { world, json: flags.json === true };
+  switch (action) {
+    case "create":
+      return create(wishOf(name, flags), show);
+    case "list":
+      onlyJson(action, name, flags);
+      return list(show);
+    case "revoke":
+      onlyJson(action, undefined, flags);
+      return revoke(name, show);
+    default:
+      throw new UsageError(
+        action === undefined ? "what about tokens?" : `unknown word ${JSON.stringify(action)}`,
+        usage,
+      );
+  }
+};
 
 const usage = "One of: corral token create NAME, corral token list, corral token revoke ID-OR-NAME";
 

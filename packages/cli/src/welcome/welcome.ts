@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import type { Client } from "@corral/client";
 import { CorralError, type ProjectId, type RegisteredProject } from "@corral/protocol";
 import { configComplaints } from "../config/complaints.ts";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { canAsk, confirm, typedLine } from "../terminal/confirm.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { choicesIn, choose } from "./menu.ts";
@@ -11,27 +12,17 @@ import { providerHints } from "../models/provider-hints.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import type { Screen, World } from "../world.ts";
 
-/** What `corral` does without a command. */
-export const home = defineCommand({
-  name: "home",
-  usage: "[--json]",
-  summary:
-    "Makes this repository known, starts the daemon if none runs, says where things are and, at a terminal, what can be done now.",
-  examples: [["corral", "in a repository, to begin with"]],
-  args: { json: { type: "boolean", description: "print the project as a line of JSON" } },
-  words: "none",
-  async run({ json }, world) {
-    const client = await connectDaemon(world);
-    const project = await registerHere(client, world);
-    const config = await client.config.get({ project: project.id });
-    world.out.write(json === true ? jsonLine(project) : shown(summary(project, client)));
-    world.err.write(configComplaints(config));
-    if (json === true) return 0;
-    const hints = await providerHints(client, world);
-    if (hints !== "") world.err.write(`\n${shown(hints)}`);
-    return world.screen === undefined ? 0 : menu(client, project.id, world.screen, world);
-  },
-});
+export const run: Run<typeof declared.home> = async ({ json }, world) => {
+  const client = await connectDaemon(world);
+  const project = await registerHere(client, world);
+  const config = await client.config.get({ project: project.id });
+  world.out.write(json === true ? jsonLine(project) : shown(summary(project, client)));
+  world.err.write(configComplaints(config));
+  if (json === true) return 0;
+  const hints = await providerHints(client, world);
+  if (hints !== "") world.err.write(`\n${shown(hints)}`);
+  return world.screen === undefined ? 0 : menu(client, project.id, world.screen, world);
+};
 
 async function menu(client: Client, project: ProjectId, screen: Screen, world: World): Promise<number> {
   const chosen = await choose(await choicesIn(client, project, world.now()), screen, world);

@@ -1,38 +1,25 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { shown } from "../terminal/output.ts";
 import { whichSession } from "../sessions/which-session.ts";
 import type { World } from "../world.ts";
 
-export const edit = defineCommand({
-  name: "edit",
-  usage: "edit [SESSION]",
-  summary: "Opens a session's workspace in your editor and records what you changed as yours.",
-  details: `Without SESSION it is the latest one of this project. The editor is VISUAL, else EDITOR; Corral waits until it ends
-(\`code --wait\`). It opens files that an agent wrote: an editor that obeys settings in a folder may obey theirs.`,
-  examples: [
-    ["corral edit", "open what the latest session works on"],
-    ['VISUAL="code --wait" corral edit', "with an editor that has windows of its own"],
-  ],
-  args: {},
-  words: "any",
-  takesSessions: true,
-  async run({ _: words }, world) {
-    const [program = "", ...args] = editorOf(world);
-    const client = await connectDaemon(world);
-    const id = await whichSession(client, words, world);
-    const { path } = await client.sessions.diff(id);
-    const code = await open(program, [...args, path], path);
-    if (code !== 0) world.err.write(`the editor ended with ${code}\n`);
-    const answer = await client.sessions.bringBack(id, { edited: true });
-    if (answer.kind === "nothing-new") world.err.write("nothing was changed\n");
-    else world.err.write(shown(`recorded as yours: ${answer.commit.slice(0, 10)} on ${answer.branch}\n`));
-    return code === 0 ? 0 : 1;
-  },
-});
+export const run: Run<typeof declared.edit> = async ({ _: words }, world) => {
+  const [program = "", ...args] = editorOf(world);
+  const client = await connectDaemon(world);
+  const id = await whichSession(client, words, world);
+  const { path } = await client.sessions.diff(id);
+  const code = await open(program, [...args, path], path);
+  if (code !== 0) world.err.write(`the editor ended with ${code}\n`);
+  const answer = await client.sessions.bringBack(id, { edited: true });
+  if (answer.kind === "nothing-new") world.err.write("nothing was changed\n");
+  else world.err.write(shown(`recorded as yours: ${answer.commit.slice(0, 10)} on ${answer.branch}\n`));
+  return code === 0 ? 0 : 1;
+};
 
 function editorOf({ variables }: World): string[] {
   const words = (variables["VISUAL"] || variables["EDITOR"] || "").split(/\s+/).filter(Boolean);

@@ -1,7 +1,8 @@
 import type { WireEvent } from "@corral/protocol";
 
 import { isKnown } from "@corral/protocol/event-types";
-import { defineCommand } from "../command.ts";
+import type { Run } from "../command.ts";
+import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError } from "../flags.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
@@ -11,39 +12,22 @@ import type { SessionId } from "@corral/protocol";
 
 const decisions = ["again", "skip", "cancel"] as const;
 
-export const setup = defineCommand({
-  name: "setup",
-  usage: "setup [again | skip | cancel] [SESSION] [--json]",
-  summary: "Shows how a session's workspace was set up, or has it done again.",
-  details: `The setting workspace.setup is a command that is run in the jail, in each new workspace, before any work.
-Without SESSION it is the latest one of this project.`,
-  examples: [
-    ["corral config set workspace.setup 'npm ci' --project", "what new workspaces need"],
-    ["corral setup", "what it printed"],
-    ["corral setup again", "run it before the next prompt's work"],
-    ["corral setup cancel", "end it now"],
-  ],
-  args: { json: { type: "boolean", description: "print each as a line of JSON" } },
-  words: "any",
-  takesSessions: true,
-  choices: decisions,
-  async run({ json, _: [first, ...rest] }, world) {
-    const decision = decisions.find((each) => each === first);
-    const client = await connectDaemon(world);
-    const words = decision === undefined && first !== undefined ? [first, ...rest] : rest;
-    const id = await whichSession(client, words, world);
-    if (decision === undefined) {
-      const said = await told(client, id);
-      for (const each of said) world.out.write(json === true ? jsonLine(each) : shown(line(each)));
-      if (said.length === 0) world.err.write("no set-up was run\n");
-      return 0;
-    }
-    const answer = await client.sessions.decideSetup(id, { decision });
-    if (json === true) world.out.write(jsonLine(answer));
-    if (answer.kind === "nothing-to-decide") throw new UsageError(`there is nothing to ${decision}`);
+export const run: Run<typeof declared.setup> = async ({ json, _: [first, ...rest] }, world) => {
+  const decision = decisions.find((each) => each === first);
+  const client = await connectDaemon(world);
+  const words = decision === undefined && first !== undefined ? [first, ...rest] : rest;
+  const id = await whichSession(client, words, world);
+  if (decision === undefined) {
+    const said = await told(client, id);
+    for (const each of said) world.out.write(json === true ? jsonLine(each) : shown(line(each)));
+    if (said.length === 0) world.err.write("no set-up was run\n");
     return 0;
-  },
-});
+  }
+  const answer = await client.sessions.decideSetup(id, { decision });
+  if (json === true) world.out.write(jsonLine(answer));
+  if (answer.kind === "nothing-to-decide") throw new UsageError(`there is nothing to ${decision}`);
+  return 0;
+};
 
 async function told(client: Client, id: SessionId): Promise<WireEvent[]> {
   const found: WireEvent[] = [];
