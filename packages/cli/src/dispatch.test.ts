@@ -31,6 +31,11 @@ test("every command has its help, with examples", async () => {
   }
 });
 
+test("each summary is one line of at most 80 characters, without a full stop", () => {
+  const wrong = commands.filter(({ summary }) => !/^[A-Z].{0,78}[^.]$/.test(summary));
+  expect(wrong.map(({ summary }) => summary)).toEqual([]);
+});
+
 test("no two commands answer to the same name", () => {
   const names = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   expect(names.toSorted()).toEqual([...new Set(names)].toSorted());

@@ -7,7 +7,7 @@ import { hang, table, wrap } from "./terminal/wrap.ts";
 const groups: Readonly<Record<Group, string>> = {
   work: "Work",
   settings: "Projects and settings",
-  data: "What is kept",
+  data: "Backups",
   daemon: "The daemon",
   help: "Help",
 };
@@ -26,11 +26,11 @@ export function rootHelp(commands: readonly Declaration[], version: string, out:
 
 Usage: corral COMMAND [FLAGS]
 
-${wrap("`corral` alone, in a git repository, makes it known, says where things are and what can be done now.", out.columns)}
+${wrap("Run `corral` alone in a git repository to register it and to see where things are and what you can do now.", out.columns)}
 
 ${sections.join("\n\n")}
 
-${wrap("A daemon is started when none runs. All state is in CORRAL_HOME.\n`corral COMMAND --help` tells more about a command.", out.columns)}
+${wrap("Corral starts its daemon when it needs one. All state is in CORRAL_HOME.\n`corral COMMAND --help` explains a command.", out.columns)}
 `;
 }
 

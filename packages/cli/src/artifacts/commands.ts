@@ -3,18 +3,18 @@ import { type Command, command, declare } from "../command.ts";
 export const artifacts = declare({
   name: "artifacts",
   group: "work",
-  usage: "artifacts [SESSION | SHELL] [--json] | artifacts show ID | artifacts save ID FILE",
-  summary: "List files that came out of a session's work, such as long outputs, or give one out",
-  details: `Lists the files that came out of a session's work, or gives one of them out. The whole of an output that was too long for the agent is one, what the set-up command printed too. Without
-SESSION or SHELL it is the latest session of this project. On a terminal, \`show\` shows what would steer the terminal instead of obeying it;
-elsewhere bytes are passed on as they are.`,
-  examples: [
-    ["corral artifacts", "what there is, with each one's address"],
-    ["corral artifacts show art_… | less", "look at one"],
-    ["corral artifacts save art_… build.log", "a copy of your own"],
-  ],
+  summary: "List files that a session produced, such as long outputs, or get one",
   example: "corral artifacts show art_… | less",
-  args: { json: { type: "boolean", description: "print each as a line of JSON" } },
+  usage: "artifacts [SESSION | SHELL] [--json] | artifacts show ID | artifacts save ID FILE",
+  details: `If an output is too long for the agent, the whole of it is kept as an artifact. So is what the setup command printed. Without SESSION
+or SHELL, the latest session of this project is used. On a terminal, \`show\` makes control characters visible instead of sending them;
+elsewhere it passes the bytes on unchanged.`,
+  examples: [
+    ["corral artifacts", "list them, each with its address"],
+    ["corral artifacts show art_… | less", "read one"],
+    ["corral artifacts save art_… build.log", "save a copy"],
+  ],
+  args: { json: { type: "boolean", description: "print each artifact as a line of JSON" } },
   words: "any",
   takesSessions: true,
   choices: ["show", "save"],

@@ -38,7 +38,7 @@ async function offerSessions({ home, token, out }: World): Promise<number> {
 
 /** A command, and once more by each of its other names. */
 async function completed({ name, aliases = [], summary, args, choices = [], takesSessions = false }: Command) {
-  const help = { name: "help", short: undefined, value: undefined, description: "tell more about the command" };
+  const help = { name: "help", short: undefined, value: undefined, description: "explain the command" };
   const own: Completed = {
     name,
     summary,

@@ -3,9 +3,11 @@ import { type Command, command, declare } from "../command.ts";
 export const status = declare({
   name: "status",
   group: "daemon",
+  summary: "Show whether the daemon runs and what it does",
   usage: "status [--json]",
-  summary: "Tell whether the daemon runs and what it does",
-  details: "Starts none.\n\nExit code: 0 it runs, 3 it does not.",
+  details: `This command never starts a daemon.
+
+Exit code: 0 it runs, 3 it does not.`,
   examples: [
     ["corral status", "see how many sessions work, wait or failed"],
     ["corral status --json", "the same for a program, in one line"],
@@ -17,16 +19,15 @@ export const status = declare({
 export const serve = declare({
   name: "serve",
   group: "daemon",
-  usage: "serve [--port N] [--json]",
-  summary: "Run the daemon in the foreground",
-  details: "Runs the daemon in the foreground, until Ctrl-C or `corral stop`.",
-  examples: [
-    ["corral serve", "watch what the daemon says of itself"],
-    ["corral serve --port 4100 --json", "for a program that starts it: a known port, one line when it is ready"],
-  ],
+  summary: "Run the daemon in the foreground, until Ctrl-C or `corral stop`",
   example: "corral serve --port 4100",
+  usage: "serve [--port N] [--json]",
+  examples: [
+    ["corral serve", "watch what the daemon prints"],
+    ["corral serve --port 4100 --json", "for a program that starts it: a known port, and one line when it is ready"],
+  ],
   args: {
-    port: { type: "string", valueHint: "N", description: "listen there, whatever the settings say" },
+    port: { type: "string", valueHint: "N", description: "listen on this port, whatever the settings say" },
     json: { type: "boolean", description: "print exactly one line on stdout: url, pid and version as JSON" },
   },
   words: "none",
@@ -35,16 +36,16 @@ export const serve = declare({
 export const stop = declare({
   name: "stop",
   group: "daemon",
+  summary: "Stop the daemon and wait until it has ended",
   usage: "stop [--now] [--json]",
-  summary: "Stop the daemon",
-  details: `Stops the daemon and waits until it is gone. Without --now, running commands go on and are taken up again by the next daemon. With it, a daemon that
-already stops hurries, and one that does not answer is killed.`,
+  details: `Without --now, running commands go on, and the next daemon takes them over. With --now, a daemon that is already stopping hurries, and
+a daemon that does not answer is killed.`,
   examples: [
-    ["corral stop", "the next command starts another daemon, which goes on with what was under way"],
+    ["corral stop", "the next command starts a new daemon, which goes on with the work"],
     ["corral stop --now", "wait for nothing"],
   ],
   args: {
-    now: { type: "boolean", description: "end running commands too" },
+    now: { type: "boolean", description: "end running commands, too" },
     json: { type: "boolean", description: "print how it ended as a line of JSON" },
   },
   words: "none",
@@ -53,16 +54,14 @@ already stops hurries, and one that does not answer is killed.`,
 export const doctor = declare({
   name: "doctor",
   group: "help",
+  summary: "Check what Corral needs on this machine, and how to get what is missing",
   usage: "doctor [--json]",
-  summary: "Look for what is missing on this machine, and say how to get it",
-  details: `Looks for what Corral needs on this machine, and says how to get what is missing. ${[
-    "A running daemon is asked, for it may have been started with other variables than this command.",
-    "Where none runs, none is started. A jail is really opened and ended.",
-  ].join(" ")}
+  details: `If a daemon runs, it is asked, because it may have other environment variables than this command. If none runs, none is started.
+The check really opens a jail and ends it.
 
 Exit code: 0 agents can work, 1 something they need is missing.`,
   examples: [
-    ["corral doctor", "everything, with the command that mends it"],
+    ["corral doctor", "check everything; each problem comes with the command that fixes it"],
     ["corral doctor --json", "one line for each finding, for a program"],
   ],
   args: { json: { type: "boolean", description: "print each finding as a line of JSON" } },

@@ -3,16 +3,16 @@ import { type Command, command, declare } from "../command.ts";
 export const models = declare({
   name: "models",
   group: "settings",
+  summary: "List models, with context size, prices and abilities",
   usage: "models [--all] [--json]",
-  summary: "List the models that can be asked, with context and prices",
-  details: `Lists the models that can be asked, with context, prices and what they can do. Prices are US dollars for a million tokens of input and of output. Models of Ollama and of your own servers are found by
-themselves. Others, and other facts, come from the setting \`models\`.`,
+  details: `Prices are in US dollars per million tokens, for input and output. Models of Ollama and of your own servers are found automatically.
+The setting \`models\` adds other models and corrects facts.`,
   examples: [
-    ["corral models", "those whose provider has a key, or needs none"],
-    ["corral models --all", "all that are known"],
+    ["corral models", "list models whose provider has a key, or needs none"],
+    ["corral models --all", "list all known models"],
   ],
   args: {
-    all: { type: "boolean", description: "those whose provider has no key, too" },
+    all: { type: "boolean", description: "include models whose provider has no key" },
     json: { type: "boolean", description: "print lines of JSON" },
   },
   words: "none",

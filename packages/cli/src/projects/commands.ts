@@ -3,17 +3,17 @@ import { type Command, command, declare } from "../command.ts";
 export const projects = declare({
   name: "projects",
   group: "settings",
-  usage: "projects [--json] | projects forget ID [--json]",
   summary: "List the repositories that Corral knows, or forget one",
-  details: `Lists the repositories that Corral knows, or forgets one. \`corral\` in a repository makes it known. One that is moved stays the same project; a copy is another.
-Forgetting takes a project off the list and withdraws what you trusted of its settings. Its sessions stay, and
-\`corral\` in it brings it back.`,
+  usage: "projects [--json] | projects forget ID [--json]",
+  details: `Run \`corral\` in a repository to make it known. A repository that you move stays the same project; a copy is another one.
+\`forget\` takes a project off the list and withdraws your trust in its settings. Its sessions stay. Run \`corral\` in the repository to
+bring it back.`,
   examples: [
     ["corral projects", "list them with their ids"],
     ["corral projects forget prj_01k…", "take one off the list"],
   ],
   args: {
-    json: { type: "boolean", description: "print each as a line of JSON" },
+    json: { type: "boolean", description: "print each project as a line of JSON" },
     words: { type: "positional", required: false },
   },
   words: "any",
@@ -23,17 +23,17 @@ Forgetting takes a project off the list and withdraws what you trusted of its se
 export const trust = declare({
   name: "trust",
   group: "settings",
+  summary: "Show this folder's settings and decide whether to trust them",
   usage: "trust [--yes] [--json]",
-  summary: "Look at the settings that this folder brings, and let them count",
-  details: `Shows the settings that this folder brings along, and asks whether they may count. Settings in .corral/ count only while you trust exactly what they say. When they change, by a pull
-or by any program, they count no more until you have looked at them again.`,
+  details: `Settings in .corral/ count only if you trust their exact content. If they change, by a pull or by any program, they stop
+counting until you look at them again.`,
   examples: [
     ["corral trust", "look at the settings of this folder and decide"],
-    ["corral trust --yes", "for a script, whose author has looked"],
+    ["corral trust --yes", "in a script, if its author has looked at them"],
   ],
   args: {
-    yes: { type: "boolean", description: "trust them as they are, without a question" },
-    json: { type: "boolean", description: "print what there is and how it stands as a line of JSON; asks nothing" },
+    yes: { type: "boolean", description: "trust them as they are, without asking" },
+    json: { type: "boolean", description: "print the settings and their state as a line of JSON; ask nothing" },
   },
   words: "none",
 });

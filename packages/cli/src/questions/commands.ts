@@ -1,19 +1,19 @@
 import { type Command, command, declare } from "../command.ts";
-import { sessionWords } from "../sessions/session-words.ts";
+import { latestByDefault, sessionWords } from "../sessions/session-words.ts";
 
 export const questions = declare({
   name: "questions",
   group: "work",
+  summary: "List what sessions ask you, and how long you have to answer",
   usage: "questions [SESSION] [--all] [--json]",
-  summary: "List what sessions ask you",
-  details: `Lists what sessions ask you, and how long there is to answer. ${sessionWords} Without SESSION it is all of them. \`corral answer\` answers.`,
+  details: `${sessionWords} Without SESSION, the questions of all sessions are listed. \`corral answer\` answers one.`,
   examples: [
-    ["corral questions", "what waits for an answer"],
-    ["corral questions @last --all", "also what was answered, by whom and how"],
+    ["corral questions", "list what waits for an answer"],
+    ["corral questions @last --all", "include answered questions, with who answered and how"],
   ],
   args: {
-    all: { type: "boolean", description: "also those that had an answer" },
-    json: { type: "boolean", description: "print each as a line of JSON" },
+    all: { type: "boolean", description: "include questions that were answered" },
+    json: { type: "boolean", description: "print each question as a line of JSON" },
   },
   words: "any",
   takesSessions: true,
@@ -22,19 +22,20 @@ export const questions = declare({
 export const answer = declare({
   name: "answer",
   group: "work",
-  usage: "answer [QUESTION] [CHOICE | WORDS…] [--cancel] [--json]",
-  summary: "Answer what a session asks: allow a call, choose, or say it in words",
-  details: `Answers what a session asks: by a choice's number or name, in words, or both. QUESTION is an id, or its beginning or end; without, it is the only one that waits, unless it asks you to allow something. Without an answer the question is shown and you are
-asked. The first answer counts; a later one is told whose that was. Words at an approval say no and are told to the agent.`,
-  examples: [
-    ["corral answer", "be asked"],
-    ["corral answer que_01k… once", "allow this very call, once"],
-    ["corral answer que_01k… deny use the other registry", "say no, and what instead"],
-    ["corral answer que_01k… --cancel", "give no answer; the agent goes on without"],
-  ],
+  summary: "Answer a session's question: allow a call, choose, or reply in words",
   example: "corral answer que_… once",
+  usage: "answer [QUESTION] [CHOICE | WORDS…] [--cancel] [--json]",
+  details: `QUESTION is an id, or the beginning or end of one. Without it, the only open question is used, unless it asks you to allow something.
+CHOICE is the number or the name of a choice. Without an answer, the command shows the question and asks you. The first answer counts; later
+ones are told who gave it. If a question asks you to allow something, words mean no, and the agent reads them.`,
+  examples: [
+    ["corral answer", "show the question and ask"],
+    ["corral answer que_01k… once", "allow exactly this call, once"],
+    ["corral answer que_01k… deny use the other registry", "say no, and what to do instead"],
+    ["corral answer que_01k… --cancel", "give no answer; the agent goes on without one"],
+  ],
   args: {
-    cancel: { type: "boolean", description: "close it without an answer" },
+    cancel: { type: "boolean", description: "close the question without an answer" },
     json: { type: "boolean", description: "print the answer as a line of JSON" },
   },
   words: "any",
@@ -43,18 +44,18 @@ asked. The first answer counts; a later one is told whose that was. Words at an 
 export const recover = declare({
   name: "recover",
   group: "work",
+  summary: "Decide about calls that were interrupted and may have done something",
   usage: "recover [SESSION] [CALL] [--retry | --abandon] [--json]",
-  summary: "Decide on calls of which nobody can tell how they ended",
-  details: `Shows calls that had begun and of which nobody can tell how they ended, or decides on one. ${sessionWords} Without SESSION it is that one, too. Corral never does such a call again by itself: it may have done its work. Look at what is there
-(\`corral diff\`), then choose. Without CALL it is the only one that waits.`,
+  details: `${latestByDefault} A crash can leave a call that began, and nobody knows how it ended. Corral never repeats such a call on its own,
+because it may have done its work. Look at the files (\`corral diff\`), then decide. Without CALL, the only such call is used.`,
   examples: [
-    ["corral recover", "what waits for your word"],
+    ["corral recover", "list calls that wait for your decision"],
     ["corral recover --abandon", "do not run it again; the agent is told"],
-    ["corral recover @last cal_… --retry", "run it once more"],
+    ["corral recover @last cal_… --retry", "run it again"],
   ],
   args: {
-    retry: { type: "boolean", description: "run it again, though it may have done something" },
-    abandon: { type: "boolean", description: "do not run it again" },
+    retry: { type: "boolean", description: "run the call again, although it may have done something" },
+    abandon: { type: "boolean", description: "do not run the call again" },
     json: { type: "boolean", description: "print lines of JSON" },
   },
   words: "any",

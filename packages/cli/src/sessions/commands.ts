@@ -1,71 +1,75 @@
 import { type Command, command, declare } from "../command.ts";
-import { sessionWords } from "./session-words.ts";
+import { latestByDefault, sessionWords } from "./session-words.ts";
 
 export const run = declare({
   name: "run",
   group: "work",
+  summary: "Give an agent a task in this repository and watch it work",
+  example: 'corral run "add a test for the parser"',
   usage:
     "run [--json [--deltas]] [--agent NAME] [--model PROVIDER/MODEL] [--effort low|medium|high] [--mode plan|ask|auto] [--env jail|container|local] [--image NAME] [--network off|allow|open] [--workspace copy|in-place] [--dirty | --from SNAPSHOT] [--attach FILE]… [--detach] PROMPT…",
-  summary: "Give an agent a task in this repository and watch it work",
-  details: `Gives an agent a task in this repository and watches it work. The prompt is read from stdin when it is \`-\`, or when something is piped in and no words are given.
-The first Ctrl-C interrupts the agent, the second lets it go on alone. When as many sessions are at work as may be
-(\`sessions.atOnce\` in \`corral config\`), it waits in line first.
+  details: `The prompt is read from stdin if it is \`-\`, or if something is piped in and no words are given.
+The first Ctrl-C interrupts the agent. The second one leaves and lets it work on. If the maximum number of sessions is already at work
+(\`sessions.atOnce\` in \`corral config\`), the session waits in line first.
 
 Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
   examples: [
     ['corral run "add a test for the parser"', "watch it work"],
-    ['corral run --detach "update the changelog"', "leave it working; `corral sessions` tells what became of it"],
-    ["corral run - < task.md", "take the task from a file"],
-    ['corral run --attach shot.png "make it look like this"', "show it an image"],
-    ['corral run --dirty "finish what I began"', "with what you have not committed yet"],
-    ['corral run --from snp_… "try it another way"', "with what another session had at some moment"],
+    ['corral run --detach "update the changelog"', "leave it working; `corral sessions` shows how it went"],
+    ["corral run - < task.md", "read the task from a file"],
+    ['corral run --attach shot.png "make it look like this"', "show the model an image"],
+    ['corral run --dirty "finish what I began"', "include your uncommitted changes"],
+    ['corral run --from snp_… "try it another way"', "start from a snapshot of another session"],
   ],
-  example: 'corral run "add a test for the parser"',
   args: {
     json: { type: "boolean", description: "print each event as a line of JSON" },
-    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
+    deltas: { type: "boolean", description: "with --json: also print text and output while they arrive" },
     agent: {
       type: "string",
       valueHint: "NAME",
-      description: "as this agent: rules that name it count, and what was always allowed to it here (without: main)",
+      description: 'run as this agent, with its rules and what it may "always" do here (default: main)',
     },
-    model: { type: "string", valueHint: "PROVIDER/MODEL", description: "ask this model" },
+    model: { type: "string", valueHint: "PROVIDER/MODEL", description: "use this model" },
     effort: {
       type: "string",
       valueHint: "low|medium|high",
-      description: "how much the model thinks before it answers, where it does (without: what the settings say of it)",
+      description: "how much the model thinks before it answers, if it can (default: from the settings)",
     },
     mode: {
       type: "string",
       valueHint: "plan|ask|auto",
-      description: "write nothing, ask before anything that may write, or (the default) do what the walls allow",
+      description: "plan: write nothing; ask: ask before each write; auto (default): do what the jail allows",
     },
     env: {
       type: "string",
       valueHint: "jail|container|local",
-      description: "a jail, a container, or no walls (UNSAFE)",
+      description: "work in a jail (default), in a container, or without walls (UNSAFE)",
     },
-    image: { type: "string", valueHint: "NAME", description: "of a container; without: the setting container.image" },
+    image: {
+      type: "string",
+      valueHint: "NAME",
+      description: "the container's image (default: the setting container.image)",
+    },
     network: {
       type: "string",
       valueHint: "off|allow|open",
-      description: "off, allow (the hosts on the list: `corral network`) or open",
+      description: "reach nothing, the hosts on your list (`corral network`), or everything",
     },
     workspace: {
       type: "string",
       valueHint: "copy|in-place",
-      description: "work in a private copy (the default), or in this folder itself",
+      description: "work in a private copy (default), or in this folder itself",
     },
-    dirty: { type: "boolean", description: "the copy has what you have not committed yet, too" },
+    dirty: { type: "boolean", description: "copy your uncommitted changes, too" },
     from: {
       type: "string",
       valueHint: "SNAPSHOT",
-      description: "the copy begins with what another session's snapshot holds (`corral snapshots`)",
+      description: "start with the files of another session's snapshot (`corral snapshots`)",
     },
     attach: {
       type: "string",
       valueHint: "FILE",
-      description: "show this image to the model, or tell it this text; may be given several times",
+      description: "show the model this image or text file; can be repeated",
     },
     detach: { type: "boolean", description: "print the session's id and leave it working" },
     prompt: { type: "positional", required: false },
@@ -77,23 +81,23 @@ Exit code: 0 done, 1 failed, 2 wrong usage, 3 waits for you.`,
 export const sessions = declare({
   name: "sessions",
   group: "work",
-  usage: "sessions [--all] [--json] | sessions search WORDS… [--limit N] | sessions delete SESSION [--yes]",
-  summary: "List sessions and what each is doing, search what was said in them, or delete one",
-  details: `Lists sessions, what each is doing and for how long; searches what was said in them; takes one away for good. Archived ones are left out of the list without --all. A search finds sessions, archived ones too, in which all the words were said
-in one place, by you, by the agent, or in the title; the last word may be begun only. Deleting makes all that a session said and did
-unreadable and removes its workspace, with work that was not brought into your repository, and its artifacts. It is refused while the session is in the
-middle of an activity. ${sessionWords}`,
-  examples: [
-    ["corral sessions --json | jq -r .id", "only their ids"],
-    ["corral sessions search parser dat", "where was that about dates in the parser?"],
-    ["corral sessions delete ses_…", "asks, then takes it away"],
-  ],
+  summary: "List sessions and what each is doing, search them, or delete one",
   example: "corral sessions search parser dates",
+  usage: "sessions [--all] [--json] | sessions search WORDS… [--limit N] | sessions delete SESSION [--yes]",
+  details: `The list leaves out archived sessions unless --all is given. A search also finds archived sessions. All its words must occur
+together in one message, by you or by the agent, or in the title; the last word may be incomplete. Deleting a session makes everything
+that was said and done in it unreadable. It also removes its artifacts and its workspace, including work that you did not merge. A session
+that is at work cannot be deleted. ${sessionWords}`,
+  examples: [
+    ["corral sessions --json | jq -r .id", "print only the ids"],
+    ["corral sessions search parser dat", "find where you talked about dates in the parser"],
+    ["corral sessions delete ses_…", "delete it after a confirmation"],
+  ],
   args: {
-    all: { type: "boolean", description: "archived ones, too" },
-    limit: { type: "string", valueHint: "N", description: "with search: at most so many (20)" },
+    all: { type: "boolean", description: "include archived sessions" },
+    limit: { type: "string", valueHint: "N", description: "with search: show at most N (default: 20)" },
     yes: { type: "boolean", description: "delete without asking" },
-    json: { type: "boolean", description: "print each as a line of JSON" },
+    json: { type: "boolean", description: "print each session as a line of JSON" },
   },
   words: "any",
   choices: ["search", "delete"],
@@ -102,25 +106,25 @@ middle of an activity. ${sessionWords}`,
 export const attach = declare({
   name: "attach",
   group: "work",
+  summary: "Watch a session work, or return to a terminal",
   usage: "attach [SESSION] [--json [--deltas]] | attach --terminal [SHELL|SESSION|TERMINAL]",
-  summary: "Watch a session work, or come back to a terminal that was left",
-  details: `Watches a session: what happened lately, then text and commands as they come; or sits down at a terminal. ${sessionWords} Without SESSION it is that one, too. Ctrl-C leaves; the session goes on.
+  details: `Shows what happened lately, then text and commands as they arrive. ${latestByDefault} Ctrl-C leaves; the session works on.
 
---terminal shows a screen as it is, and then what happens. Several can be there at once; the size is that of who changed it last.
-A shell or session without a terminal that runs gets a new one; in a session it is within the walls of its agent, in the same files.
-Without a word it is the one terminal that is open. Ctrl-\\ leaves it running, \`exit\` ends it; shell and session stay.
-What a program prints is obeyed by your terminal as far as it draws; clipboard, window and questions to the terminal are taken out.
-Exit code: that of the terminal's shell; 0 when it was left.`,
+--terminal shows a terminal's screen and then what happens on it. Several people can be there at once; the last one to resize it sets its size.
+A shell or session without a running terminal gets a new one. A session's terminal is inside the walls of its agent, with the same files.
+Without a name, the only open terminal is used. Ctrl-\\ leaves it running, \`exit\` ends it; the shell or session stays.
+Programs can draw on your terminal, but they cannot reach its clipboard, its window, or ask it questions.
+Exit code: that of the terminal's shell; 0 if you left it.`,
   examples: [
-    ["corral attach", "the latest session of this project"],
-    ["corral attach 01k9", "one by the beginning of its id"],
-    ["corral attach --terminal", "go on at the terminal where you were"],
-    ["corral attach --terminal ses_01k…", "look over an agent's shoulder, in its own environment"],
+    ["corral attach", "watch the latest session of this project"],
+    ["corral attach 01k9", "name a session by the beginning of its id"],
+    ["corral attach --terminal", "return to the terminal you left"],
+    ["corral attach --terminal ses_01k…", "open a terminal in an agent's own environment"],
   ],
   args: {
     json: { type: "boolean", description: "print each event as a line of JSON" },
-    deltas: { type: "boolean", description: "with --json: print live pieces of text and output too" },
-    terminal: { type: "boolean", description: "a terminal, in whose environment the word says" },
+    deltas: { type: "boolean", description: "with --json: also print text and output while they arrive" },
+    terminal: { type: "boolean", description: "attach to a terminal, in the shell or session that is named" },
   },
   words: "any",
   takesSessions: true,
@@ -129,12 +133,12 @@ Exit code: that of the terminal's shell; 0 when it was left.`,
 export const show = declare({
   name: "show",
   group: "work",
+  summary: "Show a whole session: what was said and done, its state, and what it used",
   usage: "show [SESSION] [--json]",
-  summary: "Show a session as a whole: what was said and done, and how it stands",
-  details: `Shows a session as a whole: what was said and done in it, how it stands, and what it used. ${sessionWords} Without SESSION it is that one, too. With --json the first line is the session, each further one an event.`,
+  details: `${latestByDefault} With --json, the first line is the session and each further line is an event.`,
   examples: [
     ["corral show | less", "read what the latest session did"],
-    ["corral show 01k9 --json | jq -r 'select(.type == \"call.settled\")'", "look for something in it"],
+    ["corral show 01k9 --json | jq -r 'select(.type == \"call.settled\")'", "search its events"],
   ],
   args: { json: { type: "boolean", description: "print lines of JSON" } },
   words: "any",
@@ -144,16 +148,16 @@ export const show = declare({
 export const interrupt = declare({
   name: "interrupt",
   group: "work",
+  summary: "Stop what a session is doing, now or after its current turn",
   usage: "interrupt [SESSION] [--boundary] [--json]",
-  summary: "End what a session does, now or after its turn",
-  details: `Ends what a session does, now or when its turn has ended. What it did is kept. ${sessionWords} Without SESSION it is that one, too. The queue is parked by it: \`corral queue resume\` or a steer lets the session
-go on, also one that waited to be heard: it begins at once. It is final: after a restart the session does not take it up again.`,
+  details: `What the session did so far is kept. ${latestByDefault} An interrupt also parks the queue. \`corral queue resume\` or a steer
+lets the session go on; a steer that is already waiting starts at once. An interrupted activity does not start again after a restart.`,
   examples: [
-    ["corral interrupt", "stop the latest session of this project, its command too"],
-    ["corral interrupt @last --boundary", "let the turn finish first"],
+    ["corral interrupt", "stop the latest session of this project, and its command"],
+    ["corral interrupt @last --boundary", "let the current turn finish first"],
   ],
   args: {
-    boundary: { type: "boolean", description: "at the end of the turn under way" },
+    boundary: { type: "boolean", description: "stop when the current turn ends" },
     json: { type: "boolean", description: "print the answer as a line of JSON" },
   },
   words: "any",
@@ -164,14 +168,14 @@ export const continueCommand = declare({
   name: "continue",
   aliases: ["resume"],
   group: "work",
+  summary: "Let a session go on after a failure, an interrupt or its turn limit",
   usage: "continue [SESSION] [--json]",
-  summary: "Have a session go on: after its limit of turns, a failure, an interrupt, or as it is",
-  details: `Has a session go on: the model is asked at least once, also when nothing new was said. ${sessionWords} Without SESSION it is that one, too. It goes on after a failure, after an interrupt, after its limit of turns (then it may
-take as many again, the setting turnLimit), and when it is done. One that is at work goes on anyway. One that waits for your answer or
-decision says so. \`corral resume\` is the same.
+  details: `The model is asked at least once, even if you said nothing new. ${latestByDefault} After the turn limit, the session may take as
+many turns again (the setting turnLimit). A session that is done goes on, too. A session that is at work is left alone. If the session
+waits for your answer or decision, the command says so. \`corral resume\` is the same command.
 
-Exit code: 0 it goes on, 1 failed, 2 usage, 3 it waits for you.`,
-  examples: [["corral continue @last", "go on"]],
+Exit code: 0 it goes on, 1 failed, 2 wrong usage, 3 it waits for you.`,
+  examples: [["corral continue @last", "let the latest session go on"]],
   args: { json: { type: "boolean", description: "print the answer as a line of JSON" } },
   words: "any",
   takesSessions: true,
@@ -180,10 +184,10 @@ Exit code: 0 it goes on, 1 failed, 2 usage, 3 it waits for you.`,
 export const rename = declare({
   name: "rename",
   group: "work",
+  summary: "Change a session's title",
   usage: "rename SESSION TITLE… [--json]",
-  summary: "Give a session another title",
-  details: `The first title is taken from the first words said to it. ${sessionWords}`,
-  examples: [['corral rename @last "the parser, second try"', "find it again more easily"]],
+  details: `A session's first title comes from its first prompt. ${sessionWords}`,
+  examples: [['corral rename @last "the parser, second try"', "make it easier to find"]],
   args: { json: { type: "boolean", description: "print the answer as a line of JSON" } },
   words: "any",
   takesSessions: true,
@@ -192,13 +196,13 @@ export const rename = declare({
 export const archive = declare({
   name: "archive",
   group: "work",
-  usage: "archive SESSION [--json]",
   summary: "Take a session off the list",
-  details: `Takes a session off the list. It stays as it is and can be found and searched. ${sessionWords} Nothing of it runs until \`corral unarchive\`, or until something is said to it, which brings it back. Refused
-while it is in the middle of an activity.`,
+  usage: "archive SESSION [--json]",
+  details: `An archived session is kept and can still be searched. ${sessionWords} Nothing in it runs until \`corral unarchive\`, or until you
+say something to it, which puts it back on the list. A session that is at work cannot be archived.`,
   examples: [
-    ["corral archive @last", "done with it"],
-    ["corral sessions --all", "archived ones too"],
+    ["corral archive @last", "archive the latest session"],
+    ["corral sessions --all", "list archived sessions, too"],
   ],
   args: { json: { type: "boolean", description: "print the answer as a line of JSON" } },
   words: "any",
@@ -208,10 +212,10 @@ while it is in the middle of an activity.`,
 export const unarchive = declare({
   name: "unarchive",
   group: "work",
-  usage: "unarchive SESSION [--json]",
   summary: "Put a session back on the list",
+  usage: "unarchive SESSION [--json]",
   details: sessionWords,
-  examples: [["corral unarchive 01k9", "back on the list"]],
+  examples: [["corral unarchive 01k9", "put it back on the list"]],
   args: { json: { type: "boolean", description: "print the answer as a line of JSON" } },
   words: "any",
   takesSessions: true,

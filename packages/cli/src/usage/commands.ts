@@ -3,17 +3,17 @@ import { type Command, command, declare } from "../command.ts";
 export const usage = declare({
   name: "usage",
   group: "settings",
-  usage: "usage [--by model|session|project|day] [--json]",
-  summary: "Sum up what models were asked, in tokens and dollars",
-  details: `Sums up what models were asked, in tokens and dollars. Costs are by the prices of the time of each request; those whose price nobody knows are counted and told. What is removed
-with a session is not counted any more.`,
-  examples: [
-    ["corral usage", "by model"],
-    ["corral usage --by day", "day by day, in UTC"],
-  ],
+  summary: "Sum up what the models used, in tokens and dollars",
   example: "corral usage --by day",
+  usage: "usage [--by model|session|project|day] [--json]",
+  details: `Each request counts with the price at its time. Requests without a known price are counted apart. Deleted sessions
+are not included.`,
+  examples: [
+    ["corral usage", "sum up by model"],
+    ["corral usage --by day", "sum up by day, in UTC"],
+  ],
   args: {
-    by: { type: "string", valueHint: "WHAT", description: "model, session, project, day (default: model)" },
+    by: { type: "string", valueHint: "WHAT", description: "model, session, project or day (default: model)" },
     json: { type: "boolean", description: "print JSON" },
   },
   words: "none",

@@ -4,9 +4,9 @@ import { type Command, command, declare } from "../command.ts";
 export const home = declare({
   name: "home",
   group: "help",
+  summary: "Register this repository, and show where things are and what you can do now",
   usage: "[--json]",
-  summary:
-    "Makes this repository known, starts the daemon if none runs, says where things are and, at a terminal, what can be done now.",
+  details: "The daemon is started if none runs. On a terminal, you can choose what to do next.",
   examples: [["corral", "in a repository, to begin with"]],
   args: { json: { type: "boolean", description: "print the project as a line of JSON" } },
   words: "none",

@@ -1,21 +1,22 @@
 import { type Command, command, declare } from "../command.ts";
+import { latestByDefault } from "../sessions/session-words.ts";
 
 export const diff = declare({
   name: "diff",
   group: "work",
-  usage: "diff [SESSION] [--stat] [--json]",
-  summary: "Show what a session changed",
-  details:
-    "Shows what changed from where it began, what it has not committed included. Without SESSION it is the latest one of this project. Nothing that the agent wrote is run for it. What would\nrun by itself, or is obeyed, once it is merged is named at the end.",
-  examples: [
-    ["corral diff", "what the latest session changed"],
-    ["corral diff --stat", "only which files, and how much"],
-    ["corral diff ses_… | git apply --stat", "hand it on"],
-  ],
+  summary: "Show a session's changes, committed or not",
   example: "corral diff --stat",
+  usage: "diff [SESSION] [--stat] [--json]",
+  details: `${latestByDefault} Nothing that the agent wrote is run. The end names files that would run on their own, or that tools would obey,
+after a merge.`,
+  examples: [
+    ["corral diff", "show what the latest session changed"],
+    ["corral diff --stat", "show only which files, and how much"],
+    ["corral diff ses_… | git apply --stat", "pass it on to another program"],
+  ],
   args: {
-    stat: { type: "boolean", description: "only the files and how many lines of each" },
-    json: { type: "boolean", description: "print it as a line of JSON" },
+    stat: { type: "boolean", description: "show only the files and their numbers of lines" },
+    json: { type: "boolean", description: "print the diff as a line of JSON" },
   },
   words: "any",
   takesSessions: true,
@@ -24,20 +25,19 @@ export const diff = declare({
 export const merge = declare({
   name: "merge",
   group: "work",
-  usage: "merge [SESSION] [--squash | --no-ff] [--json]",
-  summary: "Merge what a session did into your branch; conflicts are told before anything is touched",
-  details: `Merges what a session did into the branch that you have checked out. Without SESSION it is the latest one of this project. Conflicts, and uncommitted changes of yours that would be in the
-way, are told before anything is touched. So is what would run by itself, or is obeyed, afterwards (scripts, hooks, CI, settings of
-editors and agents); \`corral diff\` shows it. Your hooks do not run. A merge is done once: said again, it takes over only what
-the session has done since.`,
-  examples: [
-    ["corral merge", "take over what the latest session did"],
-    ["corral merge --squash", "as one commit of your own"],
-  ],
+  summary: "Merge a session's work into your branch; conflicts are reported first",
   example: "corral merge --squash",
+  usage: "merge [SESSION] [--squash | --no-ff] [--json]",
+  details: `${latestByDefault} Before anything changes, Corral reports conflicts and those of your uncommitted changes that are in the way.
+It also names files that would run on their own, or that tools would obey (scripts, hooks, CI, settings of editors and agents);
+\`corral diff\` shows them. Your git hooks do not run. A second merge brings only what the session did since the first.`,
+  examples: [
+    ["corral merge", "merge the latest session's work"],
+    ["corral merge --squash", "merge it as one commit of your own"],
+  ],
   args: {
     squash: { type: "boolean", description: "make one commit of all its work" },
-    "no-ff": { type: "boolean", description: "make a merge commit even where moving the branch would do" },
+    "no-ff": { type: "boolean", description: "make a merge commit even if a fast-forward is possible" },
     json: { type: "boolean", description: "print the outcome as a line of JSON" },
   },
   words: "any",
@@ -47,14 +47,13 @@ the session has done since.`,
 export const discard = declare({
   name: "discard",
   group: "work",
+  summary: "Discard a session's work; you can undo it",
   usage: "discard [SESSION] [--undo] [--json]",
-  summary: "Throw away what a session did; it can be undone",
-  details: `Throws away what a session did, in a way that can be undone. Without SESSION it is the latest one of this project. Its processes end, its branch leaves your repository, and its
-workspace is kept aside for the days that the setting workspace.discardedDays says; a branch that you went on with yourself
-stays. The session's next prompt begins with a new workspace.`,
+  details: `${latestByDefault} Its processes end and its branch is removed from your repository, unless you committed to that branch yourself. Its
+workspace is kept for as many days as the setting workspace.discardedDays says. The session's next prompt starts in a new workspace.`,
   examples: [
-    ["corral discard", "forget about what the latest session did"],
-    ["corral discard --undo", "have it back"],
+    ["corral discard", "discard what the latest session did"],
+    ["corral discard --undo", "bring it back"],
   ],
   args: {
     undo: { type: "boolean", description: "bring back what was discarded last" },
@@ -67,13 +66,13 @@ stays. The session's next prompt begins with a new workspace.`,
 export const edit = declare({
   name: "edit",
   group: "work",
+  summary: "Edit a session's files yourself, in your editor",
   usage: "edit [SESSION]",
-  summary: "Change a session's files by hand, as yourself",
-  details: `Opens a session's workspace in your editor and records what you changed as yours. Without SESSION it is the latest one of this project. The editor is VISUAL, else EDITOR; Corral waits until it ends
-(\`code --wait\`). It opens files that an agent wrote: an editor that obeys settings in a folder may obey theirs.`,
+  details: `${latestByDefault} Your changes are recorded as yours. The editor is VISUAL, or else EDITOR; Corral waits until it ends (use
+\`code --wait\`). It opens files that an agent wrote: an editor that obeys settings in a folder may obey the agent's.`,
   examples: [
-    ["corral edit", "open what the latest session works on"],
-    ['VISUAL="code --wait" corral edit', "with an editor that has windows of its own"],
+    ["corral edit", "open the latest session's workspace"],
+    ['VISUAL="code --wait" corral edit', "use an editor with its own window"],
   ],
   args: {},
   words: "any",
@@ -83,17 +82,16 @@ export const edit = declare({
 export const setup = declare({
   name: "setup",
   group: "work",
+  summary: "Show how a session's workspace was set up, or run the setup again",
   usage: "setup [again | skip | cancel] [SESSION] [--json]",
-  summary: "Show how a session's workspace was set up, or have it done again",
-  details: `Shows how a session's workspace was set up, or has it done again. The setting workspace.setup is a command that is run in the jail, in each new workspace, before any work.
-Without SESSION it is the latest one of this project.`,
+  details: `The setting workspace.setup is a command. It runs in the jail, in each new workspace, before any work. ${latestByDefault}`,
   examples: [
-    ["corral config set workspace.setup 'npm ci' --project", "what new workspaces need"],
-    ["corral setup", "what it printed"],
-    ["corral setup again", "run it before the next prompt's work"],
+    ["corral config set workspace.setup 'npm ci' --project", "set the command for new workspaces"],
+    ["corral setup", "show what it printed"],
+    ["corral setup again", "run it again before the next prompt"],
     ["corral setup cancel", "end it now"],
   ],
-  args: { json: { type: "boolean", description: "print each as a line of JSON" } },
+  args: { json: { type: "boolean", description: "print each setup as a line of JSON" } },
   words: "any",
   takesSessions: true,
   choices: ["again", "skip", "cancel"],
