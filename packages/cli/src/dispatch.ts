@@ -54,13 +54,13 @@ const rootFlags = ["--help", "--version", "--json"];
 function complain(error: unknown, words: readonly string[], { err, token }: World): number {
   const isRefused = token !== undefined && (error as { code?: unknown }).code === "auth.missing";
   const said = error instanceof Error ? error.message : String(error);
-  const message = isRefused ? `The daemon does not accept the token in ${tokenVariable}` : said;
+  const message = isRefused ? `The daemon rejects the token in ${tokenVariable}` : said;
   const hint = isRefused ? tokenHint : hintFor(error, words);
   err.write(wantsJson(words) ? jsonLine(problemOf(error, message, hint)) : shown(`error: ${message}\nhint: ${hint}\n`));
   return error instanceof UsageError ? 2 : 1;
 }
 
-const tokenHint = "It may be mistyped, expired, revoked, or of another daemon. Unset the variable to act as the owner";
+const tokenHint = "It may be mistyped, expired, revoked, or for another daemon. Unset the variable to act as the owner";
 
 function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf("--");
@@ -79,7 +79,7 @@ function hintFor(error: unknown, [name = ""]: readonly string[]): string {
   const { hint, code } = error as { hint?: unknown; code?: unknown };
   if (typeof hint === "string") return hint;
   if (error instanceof UsageError)
-    return `\`corral ${commands.some((command) => command.name === name) ? `${name} ` : ""}--help\` tells how it is used`;
-  if (code === "not-found") return "`corral sessions` lists what there is";
-  return "`corral doctor` looks for what may be wrong here";
+    return `\`corral ${commands.some((command) => command.name === name) ? `${name} ` : ""}--help\` explains it`;
+  if (code === "not-found") return "`corral sessions` lists the sessions";
+  return "`corral doctor` checks this machine";
 }

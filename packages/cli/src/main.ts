@@ -13,7 +13,7 @@ for (const stream of [process.stdout, process.stderr]) {
     const hasLeft = error.code === "EPIPE";
     if (!hasLeft && stream === process.stdout)
       process.stderr.write(
-        `error: What is printed does not arrive: ${error.message}\nhint: Is there room where it goes?\n`,
+        `error: The output cannot be written: ${error.message}\nhint: Check that there is room on the disk that it goes to\n`,
       );
     if (outputLost.size === 0) process.exit(hasLeft ? 0 : 1);
     for (const listener of outputLost) listener(error);

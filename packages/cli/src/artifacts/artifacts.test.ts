@@ -78,7 +78,7 @@ test("saves one into a new file, and none when it breaks off", async () => {
   expect(await dispatch(["artifacts", "save", "art_1", file], stand.world)).toBe(0);
   expect(readFileSync(file)).toEqual(bytes);
   expect(await dispatch(["artifacts", "save", "art_1", file], stand.world)).toBe(2);
-  expect(stand.written.err).toContain("is there already");
+  expect(stand.written.err).toContain("already exists");
   stage.artifacts.set("art_cut", { view: view("art_cut", { state: "kept", bytes: 100 }), bytes });
   expect(await dispatch(["artifacts", "save", "art_cut", join(folder, "cut")], stand.world)).toBe(1);
   expect(await dispatch(["artifacts", "save", "art_none", join(folder, "none")], stand.world)).toBe(1);
@@ -89,9 +89,9 @@ test.each([
   [["show"], "which artifact?"],
   [["show", "ses_1"], '"ses_1" is no id of an artifact'],
   [["show", "art_1", "x"], 'unexpected word "x"'],
-  [["save", "art_1"], "into which file?"],
+  [["save", "art_1"], "which file?"],
   [["save", "art_1", "x", "y"], 'unexpected word "y"'],
-  [["shwo"], "no session is called shwo"],
+  [["shwo"], "no session matches shwo"],
 ])("%j is a mistake that is explained", async (words, complaint) => {
   expect(await dispatch(["artifacts", ...words], stand.world)).toBe(2);
   expect(stand.written.err).toMatch(`error: ${complaint}\nhint: `);

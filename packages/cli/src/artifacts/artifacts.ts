@@ -19,7 +19,7 @@ export const run: Run<typeof declared.artifacts> = async ({ json, _: words }, wo
   const [file, stray = action === "show" ? file : undefined] = rest;
   if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
   if (action === "save" && file === undefined)
-    throw new UsageError("into which file?", "Try `corral artifacts save ID FILE`");
+    throw new UsageError("which file?", "Try `corral artifacts save ID FILE`");
   const client = await connectDaemon(world);
   if (file === undefined) await show(client, artifact, world.out);
   else await save(client, artifact, file);
@@ -29,7 +29,7 @@ export const run: Run<typeof declared.artifacts> = async ({ json, _: words }, wo
     const daemon = await connectDaemon(world);
     const found = await daemon.artifacts.list(await whose(daemon, named, world));
     for (const each of found) world.out.write(json === true ? jsonLine(each) : line(each));
-    if (found.length === 0 && json !== true) world.err.write("no files came out of it so far\n");
+    if (found.length === 0 && json !== true) world.err.write("it produced no files yet\n");
     return 0;
   }
 };

@@ -97,7 +97,7 @@ function breakWords({ kind, from, to, stream, type }: ChainBreak): string {
 
 const breakKinds: Readonly<Record<ChainBreak["kind"], string>> = {
   changed: "not what was written",
-  "link-changed": "its link is not what was written",
+  "link-changed": "its hash does not match",
   missing: "removed",
   inserted: "put there by hand",
   erased: "emptied, and no deletion was recorded",
@@ -105,10 +105,10 @@ const breakKinds: Readonly<Record<ChainBreak["kind"], string>> = {
 };
 
 const keptWords: Readonly<Record<NonNullable<ChainReport["kept"]>["found"], (head: string) => string>> = {
-  "on-chain": (head) => `all up to ${head} is as it was when that was printed`,
-  "other-link": (head) => `NOT the log of ${head}: what lies before it was rewritten`,
+  "on-chain": (head) => `nothing up to ${head} changed since that head was printed`,
+  "other-link": (head) => `NOT the log of ${head}: events before it were rewritten`,
   ahead: (head) => `the log ends before ${head}: its end was cut off, or an older copy took its place`,
-  "passed-over": (head) => `${head} is of another database that was here before`,
+  "passed-over": (head) => `${head} belongs to an earlier database`,
   older: (head) => `${head} lies before the beginning of the chain`,
 };
 
@@ -163,8 +163,8 @@ const whyNone: Readonly<Record<Extract<AuditDiff, { kind: "none" }>["why"], stri
   running: "not known yet: it runs",
   "read-only": "none: it could only read",
   scratch: "not known: there are no snapshots of an empty folder of its own",
-  "not-named": "none: no snapshot was taken for it, for it only read",
-  "not-yet": "not known: no snapshot was taken since",
+  "not-named": "none: it only read, so no snapshot was taken",
+  "not-yet": "unknown: no snapshot was taken since",
   unchanged: "none: no file changed",
   closed: "none that was left: its shell was closed with nothing to keep",
 };

@@ -7,14 +7,14 @@ import { testWorld } from "../testing/world.ts";
 test.each([
   [["audit", "vrify"], 'unknown word "vrify"'],
   [["audit", "show"], "which one?"],
-  [["audit", "show", "ses_1"], '"ses_1" is no id of a call or command'],
+  [["audit", "show", "ses_1"], '"ses_1" is not a call or command id'],
   [["audit", "show", "cal_1", "cal_2"], 'unexpected word "cal_2"'],
   [["audit", "verify", "file.db"], 'unexpected word "file.db"'],
   [["audit", "verify", "--head", "12"], '"12" is no head'],
   [["audit", "verify", "--failed"], "--failed is for `corral audit`"],
   [["audit", "--head", "12"], "--head is for `corral audit verify`"],
-  [["audit", "--since", "yesterday"], '"yesterday" is no time'],
-  [["audit", "--session", "mine"], '"mine" is no id of a session'],
+  [["audit", "--since", "yesterday"], '"yesterday" is not a time'],
+  [["audit", "--session", "mine"], '"mine" is not a session id'],
   [["audit", "--limit", "0"], "--limit needs a number from 1 to 500"],
 ])("%j is a mistake that is explained", async (words, complaint) => {
   const { world, written } = testWorld();
@@ -132,7 +132,7 @@ BROKEN, of 17 events:
   seq 4 (call.requested of ses_1): not what was written
   seqs 6 to 8: removed
   and 3 more
-NOT the log of ${kept.head}: what lies before it was rewritten
+NOT the log of ${kept.head}: events before it were rewritten
 head 20:${"a".repeat(43)}
 `);
   expect(brokenAdvice(broken, 80)).toMatch(/^Something other than Corral has written to the database/);

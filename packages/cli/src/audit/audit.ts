@@ -97,8 +97,8 @@ async function list(wish: Wish, world: World, { json, follow }: Showing): Promis
   }
   if (follow) return watch(client, wish, world, { json, after: Number.parseInt(page.head, 10) });
   if (json) return 0;
-  if (count === 0) world.err.write("Nothing was run, as far as that goes.\n");
-  if (page.hasEarlier) world.err.write("there are earlier ones: `corral audit --since WHEN`\n");
+  if (count === 0) world.err.write("No such commands were run.\n");
+  if (page.hasEarlier) world.err.write("there are earlier commands: `corral audit --since WHEN`\n");
   world.err.write(`head ${page.head}\n`);
   return 0;
 }
@@ -180,7 +180,7 @@ async function verify({ head: kept, from }: Verification, world: World, json: bo
   } catch (error) {
     progress.clear();
     if (!leaving.signal.aborted) throw error;
-    world.err.write("stopped before the end: nothing can be said\n");
+    world.err.write("stopped before the end: the result is unknown\n");
     return stopped;
   } finally {
     forget();
@@ -235,7 +235,7 @@ function wishOf({ session, shell, project, since, failed, flagged, limit }: List
 function idOf<T>(schema: { safeParse(value: unknown): { data?: T } }, word: string, noun: string, hint: string): T {
   const { data } = schema.safeParse(word);
   if (data !== undefined) return data;
-  throw new UsageError(`${JSON.stringify(word)} is no id of a ${noun}`, hint);
+  throw new UsageError(`${JSON.stringify(word)} is not a ${noun} id`, hint);
 }
 
 function entryId(word: string | undefined): AuditEntry["id"] {
@@ -247,7 +247,7 @@ function headOf(word: string | undefined): string | undefined {
   if (word === undefined || chainHead.safeParse(word).success) return word;
   throw new UsageError(
     `${JSON.stringify(word)} is no head`,
-    "It looks like 1523:kF3…, as `corral audit head` prints it",
+    "A head looks like 1523:kF3…; `corral audit head` prints it",
   );
 }
 
@@ -257,5 +257,8 @@ function timeOf(word: string, now: number): string {
   const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? ""];
   const time = unitMs === undefined ? Date.parse(word) : now - Number(count) * unitMs;
   if (/^\d/.test(word) && !Number.isNaN(time) && time >= 0) return new Date(time).toISOString();
-  throw new UsageError(`${JSON.stringify(word)} is no time`, "As in 2026-01-31, 2026-01-31T12:00Z, 90m, 2h or 7d");
+  throw new UsageError(
+    `${JSON.stringify(word)} is not a time`,
+    "Examples: 2026-01-31, 2026-01-31T12:00Z, 90m, 2h or 7d",
+  );
 }

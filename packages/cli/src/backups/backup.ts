@@ -16,7 +16,7 @@ export const run: Run<typeof declared.backup> = async ({ _: words, json }, world
   if (rest.length > 0 || (second !== undefined && first !== "restore"))
     throw new UsageError(`unexpected word ${JSON.stringify(rest[0] ?? second)}`);
   if (first !== "restore") return make(first, json === true, world);
-  if (second === undefined) throw new UsageError("restore needs the file of a backup");
+  if (second === undefined) throw new UsageError("restore needs a backup file");
   return restore(resolve(world.cwd, second), json === true, world);
 };
 
@@ -44,7 +44,7 @@ function bring(from: string, to: string): void {
   } catch (cause) {
     throw new CorralError("log.unwritable", `The backup could not be moved to ${to}: ${(cause as Error).message}`, {
       cause,
-      hint: `It is whole, and is kept as ${from}`,
+      hint: `It is complete and stays at ${from}`,
     });
   }
 }
@@ -54,7 +54,7 @@ async function requireWhole({ path }: BackupView, world: World): Promise<void> {
   const { faults } = (await askDatabase(world, { argv: ["check", path] })) as { faults: readonly string[] };
   if (faults.length === 0) return;
   throw new CorralError("log.damaged", `The database is damaged, and so is its copy ${path}: ${faults[0]}`, {
-    hint: `\`corral export\` gives what is readable; \`corral stop\` and the next start set the damaged database aside`,
+    hint: `\`corral export\` writes what is readable; \`corral stop\` and the next start set the damaged database aside`,
   });
 }
 

@@ -49,8 +49,8 @@ function foundIn(said: string, code: number | null): unknown {
     throw CorralError.fromProblem(problem.parse(found));
   } catch (error) {
     if (error instanceof CorralError) throw error;
-    throw new CorralError("internal", `The file could not be looked at: ${said || `it ended with ${code}`}`, {
-      hint: "Install Corral anew; something of it may be missing",
+    throw new CorralError("internal", `The file cannot be examined: ${said || `it ended with ${code}`}`, {
+      hint: "Install Corral again; some of its files may be missing",
     });
   }
 }

@@ -39,7 +39,7 @@ test("Ctrl-C ends an export with exit code 130, and says that the file is not wh
   await expect.poll(() => existsSync(file) && statSync(file).size).toBeGreaterThan(0);
   stand.pressCtrlC();
   expect(await exported).toBe(130);
-  expect(stand.written.err).toMatch(/^stopped after \d+ lines?; .*events\.jsonl is not whole\n$/);
+  expect(stand.written.err).toMatch(/^stopped after \d+ lines?; .*events\.jsonl is incomplete\n$/);
   expect(readFileSync(file, "utf8")).toMatch(/^(\{.*\}\n)+$/);
 });
 

@@ -31,7 +31,7 @@ export const run: Run<typeof declared.exportCommand> = async ({ session, after, 
     sink.finish();
     if (!leaving.signal.aborted) throw error;
     world.err.write(
-      `stopped after ${counted(sink.lines, "line")}${out === undefined ? "" : `; ${out} is not whole`}\n`,
+      `stopped after ${counted(sink.lines, "line")}${out === undefined ? "" : `; ${out} is incomplete`}\n`,
     );
     return stopped;
   } finally {
@@ -42,7 +42,7 @@ export const run: Run<typeof declared.exportCommand> = async ({ session, after, 
 /** Told before a file to write into is made. */
 function presentFile(path: string): string {
   if (existsSync(path)) return path;
-  throw new CorralError("not-found", `There is no file ${path}`, { hint: "Name the file of a database" });
+  throw new CorralError("not-found", `There is no file ${path}`, { hint: "Name a database file" });
 }
 
 interface Summary {
@@ -167,5 +167,5 @@ function knownId(session: string | undefined): SessionId | undefined {
   if (session === undefined) return undefined;
   const { data } = sessionId.safeParse(session);
   if (data !== undefined) return data;
-  throw new UsageError(`${JSON.stringify(session)} is no session id`, "`corral sessions` lists them");
+  throw new UsageError(`${JSON.stringify(session)} is not a session id`, "`corral sessions` lists them");
 }

@@ -50,6 +50,6 @@ function syncFolder(path: string): void {
 export function inTheWay(path: string, cause: { code?: string; message?: string }): UsageError {
   const { code, message = "" } = cause;
   if (code === "EEXIST")
-    return new UsageError(`${path} is there already`, "Nothing is written over: name another file");
-  return new UsageError(`${path} cannot be written: ${message}`, "Name a file in a folder that is yours");
+    return new UsageError(`${path} already exists`, "Files are never overwritten: name another one");
+  return new UsageError(`${path} cannot be written: ${message}`, "Name a file in a folder where you can write");
 }

@@ -25,7 +25,7 @@ export const run: Run<typeof declared.config> = async (
   world,
 ) => {
   const change = changeIn(words);
-  if (project === true && local === true) throw new UsageError("--project and --local are two different files");
+  if (project === true && local === true) throw new UsageError("--project and --local exclude each other");
   const layer: ConfigLayer = project === true ? "project" : local === true ? "local" : "user";
   if (layer !== "user" && change === undefined) throw new UsageError(`--${layer} needs set or unset`);
   if (schema === true) {
@@ -98,7 +98,7 @@ async function projectFor(layer: ConfigLayer, client: Client, world: World): Pro
 async function upgrade(client: Client, world: World): Promise<number> {
   const { upgraded } = await client.config.upgrade({ project: await projectHere(client, world) });
   for (const { file, from, to } of upgraded) world.err.write(shown(`${file}: version ${from} is now ${to}\n`));
-  if (upgraded.length === 0) world.err.write("every file is of today's version\n");
+  if (upgraded.length === 0) world.err.write("every file has the current version\n");
   return 0;
 }
 

@@ -4,11 +4,11 @@ import { hiddenLine } from "../terminal/hidden-line.ts";
 import { testWorld } from "../testing/world.ts";
 
 test.each([
-  [["auth"], "what about keys?"],
-  [["auth", "logon", "openai"], "what about keys?"],
-  [["auth", "login"], "of which provider?"],
+  [["auth"], "what should be done with keys?"],
+  [["auth", "logon", "openai"], "what should be done with keys?"],
+  [["auth", "login"], "which provider?"],
   [["auth", "login", "openai", "sk-secret"], 'unexpected word "sk-secret"'],
-  [["auth", "list", "openai"], "what about keys?"],
+  [["auth", "list", "openai"], "what should be done with keys?"],
 ])("%j is a mistake that is explained", async (words, complaint) => {
   const { world, written } = testWorld();
   expect(await dispatch(words, world)).toBe(2);

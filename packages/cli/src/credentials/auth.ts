@@ -12,10 +12,11 @@ import type { World } from "../world.ts";
 export const run: Run<typeof declared.auth> = async ({ _: [action, provider, ...words], command, json }, world) => {
   const show = { world, json: json === true };
   if (words.length > 0 && !(action === "login" && command === true))
-    throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`, "A key is never a word of the command line");
+    throw new UsageError(`unexpected word ${JSON.stringify(words[0])}`, "Never put a key on the command line");
   if (action === "list" && provider === undefined) return list(show);
-  if (action !== "login" && action !== "remove" && action !== "test") throw new UsageError("what about keys?", usage);
-  if (provider === undefined) throw new UsageError("of which provider?", "`corral auth list` lists them");
+  if (action !== "login" && action !== "remove" && action !== "test")
+    throw new UsageError("what should be done with keys?", usage);
+  if (provider === undefined) throw new UsageError("which provider?", "`corral auth list` lists them");
   if (action === "login") return login(provider, command === true ? words : undefined, show);
   return action === "remove" ? remove(provider, show) : test(provider, show);
 };
@@ -34,9 +35,9 @@ async function login(provider: string, command: readonly string[] | undefined, {
   const wish = command === undefined ? { key: await keyFrom(world, provider) } : { command: [...command] };
   const answer = await client.credentials.put(provider, credentialIn(wish));
   if (json) world.out.write(jsonLine(answer));
-  else world.err.write(`kept; \`corral auth test ${shown(provider)}\` tries it\n`);
+  else world.err.write(`stored; \`corral auth test ${shown(provider)}\` tests it\n`);
   if (known?.source === "variable")
-    world.err.write(`warning: the daemon was started with ${known.variable}, which wins over it\n`);
+    world.err.write(`warning: the daemon was started with ${known.variable}, which wins over this key\n`);
   return 0;
 }
 
@@ -45,15 +46,17 @@ function credentialIn(wish: object): SetCredential {
   const parsed = setCredential.safeParse(wish);
   if (parsed.success) return parsed.data;
   throw new UsageError(
-    "command" in wish ? "which command prints the key?" : "that is no key",
-    "command" in wish ? "corral auth login PROVIDER --command -- PROGRAM WORDS" : "A key is one word of plain letters",
+    "command" in wish ? "which command prints the key?" : "that is not a key",
+    "command" in wish
+      ? "corral auth login PROVIDER --command -- PROGRAM WORDS"
+      : "A key is one word of ASCII characters",
   );
 }
 
 async function keyFrom(world: World, provider: string): Promise<string> {
   if (world.screen === undefined) return (await readAll(world.stdin)).trim();
   const typed = await hiddenLine(world.screen, `Key for ${shown(provider)} (it is not shown): `);
-  if (typed === undefined) throw new CorralError("request.invalid", "Nothing was kept.");
+  if (typed === undefined) throw new CorralError("request.invalid", "No key was stored.");
   return typed.trim();
 }
 
@@ -85,7 +88,7 @@ async function remove(provider: string, { world, json }: Show): Promise<number> 
   const client = await connectDaemon(world);
   const answer = await client.credentials.remove(provider);
   if (json) world.out.write(jsonLine(answer));
-  else world.err.write(answer.kind === "removed" ? "forgotten\n" : "there was none\n");
+  else world.err.write(answer.kind === "removed" ? "removed\n" : "there was no key\n");
   return 0;
 }
 

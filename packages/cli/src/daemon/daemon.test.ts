@@ -71,7 +71,7 @@ test.runIf(process.platform === "linux").each([["serve"], ["run", "a task"], ["s
       out: "",
       err:
         "error: /proc/corral cannot hold Corral's state: ENOENT: no such file or directory, mkdir '/proc/corral'\n" +
-        "hint: See that the folder is yours and its disk has room, or set CORRAL_HOME to another folder\n",
+        "hint: Check that you can write to the folder and that its disk has room, or set CORRAL_HOME to another folder\n",
     });
   },
 );
@@ -101,7 +101,7 @@ test.runIf(process.platform === "linux")(
     expect(isAlive(pid)).toBe(false);
     expect(stand.written.err).toBe(
       `error: The daemon (process ${pid}) does not answer\n` +
-        "hint: `corral stop --now` ends it by force; what was under way is taken up by the next one\n" +
+        "hint: `corral stop --now` ends it by force; the next daemon continues its work\n" +
         "it did not answer and was killed\n",
     );
   },

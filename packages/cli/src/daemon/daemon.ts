@@ -72,6 +72,6 @@ function sameVersion(daemon: RecordedDaemon): RecordedDaemon {
 
 function silent(home: string): CorralError {
   return new CorralError("daemon.unreachable", `A daemon holds ${home} but does not answer`, {
-    hint: "`corral stop --now` ends it; the next command starts another",
+    hint: "`corral stop --now` ends it; the next command starts a new one",
   });
 }

@@ -36,9 +36,9 @@ function probe({ home, variables }: World): Promise<DoctorReport> {
 }
 
 function unexamined(cause: unknown): CorralError {
-  return new CorralError("internal", `The machine could not be examined: ${(cause as Error).message}`, {
+  return new CorralError("internal", `The machine cannot be checked: ${(cause as Error).message}`, {
     cause,
-    hint: "Install Corral anew; something of it may be missing",
+    hint: "Install Corral again; some of its files may be missing",
   });
 }
 

@@ -39,7 +39,7 @@ test("what ran in a shell is found there again", () => {
   now += 61_000;
   expect(() => fail(2)).toThrow(
     expect.objectContaining({
-      hint: "Start it with `corral serve` and go on with `corral shell --in shl_a`; `corral audit` tells how what ran there ended",
+      hint: "Start it with `corral serve` and continue with `corral shell --in shl_a`; `corral audit` shows how its commands ended",
     }),
   );
 });

@@ -35,9 +35,9 @@ function givenUp(cause: CorralError, cursor: number, { session, shell }: Whose):
   const which = session === undefined ? "" : ` --session ${session}`;
   const goOn =
     shell === undefined
-      ? `go on reading with \`corral events${which} --follow --after ${cursor}\``
-      : `go on with \`corral shell --in ${shell}\`; \`corral audit\` tells how what ran there ended`;
-  return new CorralError("daemon.unreachable", "The daemon did not come back; nothing it accepted is lost", {
+      ? `continue with \`corral events${which} --follow --after ${cursor}\``
+      : `continue with \`corral shell --in ${shell}\`; \`corral audit\` shows how its commands ended`;
+  return new CorralError("daemon.unreachable", "The daemon did not come back; nothing that it accepted is lost", {
     cause,
     hint: `Start it with \`corral serve\` and ${goOn}`,
   });

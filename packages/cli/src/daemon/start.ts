@@ -149,7 +149,7 @@ function inHome<T>(home: string, work: () => T): T {
   } catch (cause) {
     throw new CorralError("home.unusable", `${home} cannot hold Corral's state: ${(cause as Error).message}`, {
       cause,
-      hint: "See that the folder is yours and its disk has room, or set CORRAL_HOME to another folder",
+      hint: "Check that you can write to the folder and that its disk has room, or set CORRAL_HOME to another folder",
     });
   }
 }

@@ -75,7 +75,7 @@ test("what has run out is told of, with how many wait for it and what to do", as
   stage.shortage = { sessions: 2, message: "No more files can be opened.", hint: "Raise the limit" };
   expect(await status()).toBe(0);
   expect(stand.written.err).toBe(
-    "warning: 2 sessions wait, to go on when this has passed: No more files can be opened.\nhint: Raise the limit\n",
+    "warning: 2 sessions wait until this is over: No more files can be opened.\nhint: Raise the limit\n",
   );
 });
 

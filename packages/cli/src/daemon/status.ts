@@ -78,7 +78,7 @@ function shortageComplaint(shortage: DaemonStatus["shortage"]): string {
   if (shortage === undefined) return "";
   const { sessions, message, hint } = shortage;
   const who = sessions === 1 ? "1 session waits" : `${sessions} sessions wait`;
-  return `warning: ${who}, to go on when this has passed: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`;
+  return `warning: ${who} until this is over: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`;
 }
 
 function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): Promise<Answer> {

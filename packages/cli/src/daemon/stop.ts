@@ -56,10 +56,10 @@ function kill(pid: number, home: string, now: boolean): void {
   const what = `The daemon (process ${pid}) does not answer`;
   if (!now)
     throw new CorralError("daemon.unreachable", what, {
-      hint: "`corral stop --now` ends it by force; what was under way is taken up by the next one",
+      hint: "`corral stop --now` ends it by force; the next daemon continues its work",
     });
   if (!serves(pid, home))
-    throw new CorralError("daemon.unreachable", `${what}, and it is not certain that it is the daemon of ${home}`, {
+    throw new CorralError("daemon.unreachable", `${what}, and it may not be the daemon of ${home}`, {
       hint: `Look at it with \`ps -fp ${pid}\`; \`kill -9 ${pid}\` ends it`,
     });
   process.kill(pid, "SIGKILL");
@@ -86,7 +86,7 @@ async function gone(pid: number): Promise<void> {
 }
 
 function stillThere(pid: number): CorralError {
-  return new CorralError("daemon.running", `The daemon (process ${pid}) was asked to stop but is still there`, {
+  return new CorralError("daemon.running", `The daemon (process ${pid}) was asked to stop but still runs`, {
     hint: "`corral stop --now` does not wait for running work",
   });
 }

@@ -9,6 +9,6 @@ export const run: Run<typeof declared.dashboard> = async ({ json }, world) => {
   const { code, expiresInSeconds } = await client.login.issue();
   const url = `${client.endpoint.url}/#code=${code}`;
   out.write(json === true ? jsonLine({ url }) : `${url}\n`);
-  if (json !== true) err.write(`Open it within ${expiresInSeconds} seconds; it works once.\n`);
+  if (json !== true) err.write(`Open it within ${expiresInSeconds} seconds. It works once.\n`);
   return 0;
 };

@@ -29,7 +29,7 @@ export const run: Run<typeof declared.demo> = async ({ yes, keep }, world) => {
     return 0;
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
-    world.err.write("\nleft; tidying up\n");
+    world.err.write("\nleaving; cleaning up\n");
     return 130;
   } finally {
     await stage.close(what);
@@ -64,7 +64,7 @@ async function mustHaveJail(client: Client): Promise<void> {
   const missing = findings.find(({ name, state }) => state === "failed" && /bubblewrap|jail/.test(name));
   if (missing === undefined) return;
   throw new CorralError("jail.unavailable", `No jail can be opened here (${missing.name}: ${missing.found}).`, {
-    hint: `${missing.fix ?? "`corral doctor` tells more"}. Then try \`corral demo\` again`,
+    hint: `${missing.fix ?? "`corral doctor` shows more"}. Then try \`corral demo\` again`,
     retry: "never",
   });
 }
@@ -107,12 +107,12 @@ function deciding(client: Client, stage: DemoStage): Client {
 function mustBeDone(outcome: Outcome | undefined): void {
   if (outcome?.kind === "done") return;
   if (outcome?.kind !== "failed") throw unexpected(`the agent ended as ${outcome?.kind ?? "nobody knows what"}`);
-  throw new CorralError("internal", outcome.message, { hint: outcome.hint ?? "`corral doctor` tells more" });
+  throw new CorralError("internal", outcome.message, { hint: outcome.hint ?? "`corral doctor` shows more" });
 }
 
 function unexpected(what: string): CorralError {
-  return new CorralError("internal", `The demo did not go as it should: ${what}`, {
-    hint: "`corral doctor` looks for what may be wrong here",
+  return new CorralError("internal", `The demo failed: ${what}`, {
+    hint: "`corral doctor` checks this machine",
   });
 }
 

@@ -99,9 +99,9 @@ async function gitIn(cwd: string, words: readonly string[]): Promise<void> {
     await promisify(execFile)("git", [...words], { cwd, env });
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new CorralError("internal", isMissing ? "There is no git here" : `git failed: ${(cause as Error).message}`, {
+    throw new CorralError("internal", isMissing ? "git is not installed" : `git failed: ${(cause as Error).message}`, {
       cause,
-      hint: isMissing ? "Install git, then try again" : "`corral doctor` looks for what may be wrong here",
+      hint: isMissing ? "Install git, then try again" : "`corral doctor` checks this machine",
     });
   }
 }

@@ -67,7 +67,7 @@ function filterOf({ session, project, types }: FilterFlags): StreamFilter {
             streamFilter.shape.types.unwrap(),
             types.split(","),
             "list of types",
-            "As in turn.settled,call.*",
+            "For example turn.settled,call.*",
           ),
         }),
   };
@@ -81,5 +81,5 @@ function checked<T>(
 ): T {
   const { data } = schema.safeParse(value);
   if (data !== undefined) return data;
-  throw new UsageError(`${JSON.stringify(Array.isArray(value) ? value.join(",") : value)} is no ${what}`, hint);
+  throw new UsageError(`${JSON.stringify(Array.isArray(value) ? value.join(",") : value)} is not a ${what}`, hint);
 }

@@ -17,8 +17,8 @@ export async function readPrompt(
   if (prompt === "") throw new UsageError("no prompt was given", how);
   if (prompt.length > longestPrompt)
     throw new UsageError(
-      `the prompt has ${prompt.length} characters; at most ${longestPrompt} are taken`,
-      "Put what is long into a file of the repository, commit it, and name it in the prompt",
+      `the prompt has ${prompt.length} characters; the limit is ${longestPrompt}`,
+      "Put long text into a file of the repository, commit it, and name it in the prompt",
     );
   return prompt;
 }

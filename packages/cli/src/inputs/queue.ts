@@ -37,7 +37,7 @@ async function decide(
   json: boolean,
 ): Promise<number> {
   const answer = await client.sessions.decideQueue(await whichSession(client, words, world), { decision });
-  const already = decision === "park" ? "it is parked already" : "it was not parked";
+  const already = decision === "park" ? "it is already parked" : "it is not parked";
   if (json) world.out.write(jsonLine(answer));
   else world.err.write(`${answer.kind === "unchanged" ? already : answer.kind}\n`);
   return 0;
@@ -95,7 +95,7 @@ function wishOf(
 }
 
 function outcome(change: ChangeInput["change"], { kind, input }: InputChanged): string {
-  if (kind === "unchanged") return "it was so already";
+  if (kind === "unchanged") return "nothing to change";
   const done = {
     cancel: "cancelled",
     edit: "edited",
@@ -113,12 +113,12 @@ async function inputNamed(client: Client, session: SessionId, word: string | und
   const found = inputs.filter(({ id }) => id.startsWith(word) || id.startsWith(`inp_${word}`) || id.endsWith(word));
   if (found.length === 1 && found[0] !== undefined) return found[0];
   if (found.length > 1)
-    throw new UsageError(`${word} may be ${found.map(({ id }) => id).join(" or ")}`, "Give more of the id");
+    throw new UsageError(`${word} matches ${found.map(({ id }) => id).join(" and ")}`, "Give more of the id");
   // It may be one that was taken up or cancelled, and the daemon tells which.
   if (/^inp_[0-9a-z]{26}$/.test(word)) return gone(word as InputView["id"]);
   throw new UsageError(
-    `nothing that waits for ${session} is called ${JSON.stringify(word)}`,
-    `\`corral queue ${session}\` lists what does`,
+    `no input that waits for ${session} matches ${JSON.stringify(word)}`,
+    `\`corral queue ${session}\` lists them`,
   );
 }
 

@@ -11,7 +11,7 @@ import { firstNamed } from "../sessions/which-session.ts";
 import type { Client } from "@corral/client";
 import type { World } from "../world.ts";
 
-const how = 'Try `corral steer @last "what to mind"`';
+const how = 'Try `corral steer @last "what to consider"`';
 
 export const run: Run<typeof declared.steer> = async ({ json, _: [name, ...words] }, world, rawArgs) => {
   const files = readAttachments(valuesOf(rawArgs, "attach"), world);
@@ -44,7 +44,7 @@ export async function say(
   const [question] = state.state === "waiting" && state.on === "question" ? state.questions : [];
   // Words are no answer: an approval is for exactly what was shown.
   if (question !== undefined && delivery === "steer")
-    world.err.write(`it asks you something first (\`corral answer ${question}\`); this joins right after\n`);
+    world.err.write(`it asks you something first (\`corral answer ${question}\`); it reads this right after\n`);
   world.err.write(`watch it with \`corral attach ${session}\`\n`);
   return 0;
 }

@@ -19,7 +19,7 @@ export const run: Run<typeof declared.models> = async ({ all, json }, world) => 
     );
   if (models.length === 0 && json !== true)
     world.err.write(
-      "No provider has a key; `corral auth login PROVIDER` keeps one, `corral models --all` lists all.\n",
+      "No provider has a key; `corral auth login PROVIDER` stores one; `corral models --all` lists all models.\n",
     );
   return 0;
 };

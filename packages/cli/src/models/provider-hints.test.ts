@@ -30,7 +30,7 @@ const none = [credential("anthropic"), credential("openai"), credential("ollama"
 
 test("without a key it is said what to set, and that the demo needs none", async () => {
   expect(await hintsWith(none)).toBe(
-    "No provider has a key yet: `corral auth login anthropic` keeps one, or set one of ANTHROPIC_API_KEY, OPENAI_API_KEY and start the daemon anew (`corral stop`).\n" +
+    "No provider has a key yet: `corral auth login anthropic` stores one, or set one of ANTHROPIC_API_KEY, OPENAI_API_KEY and restart the daemon (`corral stop`).\n" +
       "`corral demo` shows what Corral does without any.\n",
   );
 });

@@ -24,7 +24,7 @@ export async function providerHints(client: Client, world: World): Promise<strin
   const variables = needed.map(({ variable }) => variable).join(", ");
   const words = [
     daemonLacks(variables, world) ??
-      `No provider has a key yet: \`corral auth login anthropic\` keeps one, or set one of ${variables} and start the daemon anew (\`corral stop\`).`,
+      `No provider has a key yet: \`corral auth login anthropic\` stores one, or set one of ${variables} and restart the daemon (\`corral stop\`).`,
     ...(local === undefined
       ? []
       : [`Ollama runs here and needs none: \`corral run --model ${local.name} "what should be done"\`.`]),

@@ -11,9 +11,9 @@ test.each([
   [["network", "allow", "*"], '"*" cannot be listed: expected a host name'],
   [["network", "allow", "a@b.example"], '"a@b.example" cannot be listed: expected a host name'],
   [["network", "--project"], "--project is for allow and deny"],
-  [["network", "allow", "a.example", "--project", "--local"], "--project and --local are two different files"],
+  [["network", "allow", "a.example", "--project", "--local"], "--project and --local exclude each other"],
   [["network", "allow", "a.example", "--session", "ses_1"], "--session is for `corral network` alone, not for allow"],
-  [["network", "--session", "mine"], '"mine" is no id of a session'],
+  [["network", "--session", "mine"], '"mine" is not a session id'],
   [["run", "--network", "maybe", "x"], '--network needs off, allow or open, not "maybe"'],
 ])("%j is a mistake that is explained", async (words, complaint) => {
   const { world, written } = testWorld();

@@ -20,7 +20,7 @@ export const run: Run<typeof declared.network> = async (
   { session, project, local, json, _: [action, ...hosts] },
   world,
 ) => {
-  if (project === true && local === true) throw new UsageError("--project and --local are two different files");
+  if (project === true && local === true) throw new UsageError("--project and --local exclude each other");
   const layer: ConfigLayer = project === true ? "project" : local === true ? "local" : "user";
   if (action === undefined) {
     if (layer !== "user") throw new UsageError(`--${layer} is for allow and deny`);
@@ -57,7 +57,7 @@ async function change({ how, value, layer }: Change, world: World, json: boolean
   if (json) world.out.write(jsonLine({ allow: list }));
   else for (const host of list) world.out.write(shown(`${host}\n`));
   const stays = how === "remove" ? value.filter((host) => list.includes(host)) : [];
-  for (const host of stays) world.err.write(shown(`${host} is also listed elsewhere: \`corral config\` says where\n`));
+  for (const host of stays) world.err.write(shown(`${host} is also listed elsewhere: \`corral config\` shows where\n`));
   world.err.write(configComplaints(view));
   return 0;
 }
@@ -71,7 +71,7 @@ function idOf(session: string | undefined): SessionId | undefined {
   if (session === undefined) return undefined;
   const { success, data } = sessionId.safeParse(session);
   if (success) return data;
-  throw new UsageError(`${JSON.stringify(session)} is no id of a session`, "`corral sessions` lists them");
+  throw new UsageError(`${JSON.stringify(session)} is not a session id`, "`corral sessions` lists them");
 }
 
 /** As people have hosts at hand: out of an address bar, with capitals, in their own script. */
@@ -85,8 +85,7 @@ function patternOf(text: string): string {
   throw new UsageError(`${JSON.stringify(text)} cannot be listed: ${error.issues[0]?.message}`, whatNot);
 }
 
-const whatNot =
-  "Addresses and names of this machine or its network are never reached; `corral run --network open` asks for all";
+const whatNot = "This machine and its network can never be listed; `corral run --network open` allows everything";
 
 function line({
   verdict,

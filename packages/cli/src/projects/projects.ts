@@ -21,7 +21,7 @@ export const run: Run<typeof declared.projects> = async ({ json, _: [verb, id, s
   const views = await client.projects.list();
   for (const view of views) out.write(json === true ? jsonLine(view) : line(view));
   if (views.length === 0 && json !== true)
-    err.write("There are none yet; `corral` in a git repository makes it known.\n");
+    err.write("There are no projects yet; run `corral` in a git repository to register it.\n");
   return 0;
 };
 

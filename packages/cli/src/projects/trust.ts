@@ -26,19 +26,19 @@ async function agreed(world: World, { yes, asks }: { yes: boolean; asks: boolean
   if (yes) return true;
   if (!asks) return false;
   if (canAsk(world)) return confirm("Trust these settings?", world);
-  throw new UsageError("there is nobody to ask", "`corral trust --yes` trusts them as they are shown");
+  throw new UsageError("there is no terminal to ask on", "`corral trust --yes` trusts them as they are shown");
 }
 
 function display(file: SettingsFile): string {
   if (file.state === "unreadable") return shown(`${file.path}: cannot be read: ${file.reason}\n`);
   if (file.state === "trusted") return shown(`${file.path}: trusted\n`);
   const lines = file.content.replace(/\n$/, "").split("\n");
-  return shown(`${file.path}: not trusted, it says\n${lines.map((line) => `  | ${line}\n`).join("")}`);
+  return shown(`${file.path}: not trusted; it contains\n${lines.map((line) => `  | ${line}\n`).join("")}`);
 }
 
 function conclusion(files: readonly SettingsFile[]): string {
-  if (files.length === 0) return "this folder brings no settings\n";
+  if (files.length === 0) return "this folder has no settings\n";
   return files.every(({ state }) => state === "trusted")
-    ? "all of it counts\n"
-    : "what is not trusted does not count\n";
+    ? "all settings count\n"
+    : "settings that you do not trust do not count\n";
 }

@@ -18,7 +18,7 @@ export const run: Run<typeof declared.answer> = async ({ cancel, json, _: words 
   if (cancel === true) {
     const cancelled = await client.questions.cancel(question.id);
     if (json === true) world.out.write(jsonLine(cancelled));
-    else world.err.write("cancelled; whoever asked goes on without\n");
+    else world.err.write("cancelled; the session goes on without an answer\n");
     return 0;
   }
   const given = answerMeant(question, said === "" ? await askedFor(question, world) : said);
@@ -34,16 +34,17 @@ async function meant(client: Client, [name = "", ...rest]: readonly string[]) {
   const named = open.filter(({ id }) => name !== "" && (id.startsWith(name) || id.endsWith(name)) && name.length >= 4);
   const [found, ...more] = named;
   if (found !== undefined && more.length === 0) return { question: found, said: rest.join(" ") };
-  if (more.length > 0) throw new UsageError(`several questions are called so: ${idsOf(named)}`, "Say more of its id");
+  if (more.length > 0) throw new UsageError(`several questions match: ${idsOf(named)}`, "Give more of the id");
   // One that was answered already is left to the daemon to explain.
   if (name.startsWith("que_")) return { question: await closedOne(client, name), said: rest.join(" ") };
   const [only, ...others] = open;
-  if (only === undefined) throw new UsageError("nobody asks anything", "`corral questions --all` shows what was asked");
+  if (only === undefined)
+    throw new UsageError("there are no open questions", "`corral questions --all` shows what was asked");
   if (others.length > 0) throw new UsageError(`several questions wait: ${idsOf(open)}`, "Name one of them");
   // Since it was looked at, another may have come in its place.
   if (only.about.kind !== "agent" && name !== "")
     throw new UsageError(
-      "what is allowed is named",
+      "name the question to allow something",
       `\`corral answer ${only.id} ${[name, ...rest].join(" ")}\`, or \`corral answer\` shows it and asks you`,
     );
   return { question: only, said: [name, ...rest].join(" ").trim() };

@@ -22,7 +22,7 @@ export const run: Run<typeof declared.questions> = async ({ all = false, json, _
       world.out.write(dim(shown(`  (${questionEndWords(each, each.state)})\n`), world.out));
   }
   if (json === true) return 0;
-  if (found.length === 0) world.err.write("nobody asks anything\n");
+  if (found.length === 0) world.err.write("there are no open questions\n");
   else if (found.some(({ state }) => state.state === "open"))
     world.err.write("answer with `corral answer QUESTION CHOICE`, or in words\n");
   return 0;

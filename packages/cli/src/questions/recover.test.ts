@@ -71,8 +71,8 @@ test("without a session it is the latest one, and a call may be named alone", as
 
 test.each([
   [["@last", "--retry"], "several calls wait: cal_1, cal_2"],
-  [["@last", "that", "--retry"], '"that" is no id of a call'],
-  [["@last", "--retry", "--abandon"], "--retry or --abandon, not both"],
+  [["@last", "that", "--retry"], '"that" is not a call id'],
+  [["@last", "--retry", "--abandon"], "--retry and --abandon exclude each other"],
   [["--retry"], "several calls wait: cal_1, cal_2"],
   [["@last", "cal_", "--retry"], "cal_ may be cal_1 or cal_2"],
 ])("%j decides nothing, and says why", async (words, complaint) => {

@@ -14,7 +14,7 @@ const how = "Try `corral recover @last`";
 export const run: Run<typeof declared.recover> = async ({ retry, abandon, json, _: words }, world) => {
   const [name = "@last", call, stray] = words[0]?.startsWith("cal_") === true ? ["@last", ...words] : words;
   if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-  if (retry === true && abandon === true) throw new UsageError("--retry or --abandon, not both");
+  if (retry === true && abandon === true) throw new UsageError("--retry and --abandon exclude each other");
   const decision = retry === true ? "retry" : abandon === true ? "abandon" : undefined;
   const client = await connectDaemon(world);
   const session = await firstNamed(client, name, world, how);
@@ -65,7 +65,7 @@ function chosen(waiting: readonly UnknownCall[], word: string | undefined): Call
     if (only !== undefined && more.length === 0) return only.id;
     const which = waiting.map(({ id }) => id).join(", ");
     throw only === undefined
-      ? new UsageError("no call waits for a decision", "`corral sessions` tells what each session is doing")
+      ? new UsageError("no call waits for a decision", "`corral sessions` shows what each session is doing")
       : new UsageError(`several calls wait: ${which}`, "Name one of them");
   }
   const exact = waiting.filter(({ id }) => id === word);
@@ -80,7 +80,7 @@ function chosen(waiting: readonly UnknownCall[], word: string | undefined): Call
   // One that was decided already is left to the daemon to explain.
   const parsed = callId.safeParse(word);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`${JSON.stringify(word)} is no id of a call`, "`corral recover SESSION` lists those that wait");
+  throw new UsageError(`${JSON.stringify(word)} is not a call id`, "`corral recover SESSION` lists those that wait");
 }
 
 function line({ id, request, reason }: UnknownCall): string {

@@ -41,7 +41,7 @@ export const run: Run<typeof declared.rehearsal> = async (
       world.out.write(`${JSON.stringify(rehearsalJsonSchema(), null, 2)}\n`);
       return 0;
     default:
-      throw new UsageError("record, play, compare, release, hold or schema?");
+      throw new UsageError("what should be done: record, play, compare, release, hold or schema?");
   }
 };
 
@@ -62,7 +62,7 @@ async function record(words: readonly string[], expects: boolean, world: World):
   const client = await connectDaemon(world);
   const { events, isWhole } = await eventsOf(client, await whichSession(client, words, world));
   if (!isWhole)
-    world.err.write("some of the session's events are no longer kept: the script lacks what was said there\n");
+    world.err.write("some of the session's events are no longer stored: their words are missing in the script\n");
   world.out.write(`${JSON.stringify(recordScript(events, { expects }), null, 2)}\n`);
   return 0;
 }
@@ -72,10 +72,10 @@ async function play(words: readonly string[], file: string | undefined, how: Com
   const client = await connectDaemon(world);
   const session = await whichSession(client, words, world);
   const { events, isWhole } = await eventsOf(client, session);
-  if (!isWhole) throw new UsageError(`${session} cannot be played again: some of its events are no longer kept`);
+  if (!isWhole) throw new UsageError(`${session} cannot be played: some of its events are no longer stored`);
   const { id, isOver } = await playAgain(client, session, { events, script }, world);
   if (!isOver) {
-    world.err.write(`left; watch on with \`corral attach ${id}\`\n`);
+    world.err.write(`detached; \`corral attach ${id}\` watches it again\n`);
     return 130;
   }
   return tell(client, session, id, how, world);
@@ -142,7 +142,9 @@ function differenceWords(difference: Difference, out: World["out"]): string {
 function latch(action: "release" | "hold", [name, stray]: readonly string[], { home }: World): number {
   if (stray !== undefined) throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
   if (!holdName.safeParse(name).success || name === undefined)
-    throw new UsageError(name === undefined ? `${action} which?` : `${JSON.stringify(name)} is no name of a hold`);
+    throw new UsageError(
+      name === undefined ? `${action} needs a name` : `${JSON.stringify(name)} is not the name of a hold`,
+    );
   const folder = join(home, "rehearsals", "released");
   if (action === "hold") rmSync(join(folder, name), { force: true });
   else {

@@ -68,7 +68,7 @@ function list(view: RulesView, world: World, json: boolean): number {
     for (const rule of view.rules)
       world.out.write(shown(`${rule.verdict.padEnd(5)}  ${subject(rule)}  (${origin(rule)})\n`));
   if (!json && view.rules.length === 0)
-    world.err.write(shown(`No rules so far. Yours go into ${view.files[0]?.file ?? "rules.json"}.\n`));
+    world.err.write(shown(`There are no rules yet. Yours go into ${view.files[0]?.file ?? "rules.json"}.\n`));
   world.err.write(rulesComplaints(view));
   return 0;
 }
@@ -78,7 +78,7 @@ function listKept(kept: readonly KeptRule[], world: World, json: boolean): numbe
     world.out.write(
       json ? jsonLine(rule) : `${listed(shown(`${rule.id}  ${keptWords(rule)}, since ${rule.at}`), world.out)}\n`,
     );
-  if (!json && kept.length === 0) world.err.write('Nothing was allowed "always" here so far.\n');
+  if (!json && kept.length === 0) world.err.write('Nothing is allowed "always" here yet.\n');
   return 0;
 }
 

@@ -9,6 +9,6 @@ export const run: Run<typeof declared.archive> = async ({ json, _: [name] }, wor
   const session = await firstNamed(client, name, world, "Try `corral archive @last`");
   const answer = await client.sessions.archive(session);
   if (json === true) world.out.write(jsonLine(answer));
-  else if (answer.kind === "unchanged") world.err.write("it is archived already\n");
+  else if (answer.kind === "unchanged") world.err.write("it is already archived\n");
   return 0;
 };

@@ -45,7 +45,7 @@ test("the last activities are shown, then what comes, and Ctrl-C leaves", async 
   stand.pressCtrlC();
   expect(await attached).toBe(0);
   expect(stand.written.err).toBe(
-    `session ${id}; Ctrl-C leaves it working\ndetached; it goes on, and \`corral attach ${id}\` comes back to it\n`,
+    `session ${id}; Ctrl-C leaves it working\ndetached; it works on, and \`corral attach ${id}\` watches it again\n`,
   );
 });
 
@@ -54,7 +54,7 @@ test("a session that is taken away meanwhile ends it", async () => {
   await expect.poll(() => stage.streams).toBe(1);
   stage.tell(id, event("stream.erased", {}));
   expect(await attached).toBe(0);
-  expect(stand.written.err).toContain("the session is no more");
+  expect(stand.written.err).toContain("the session was deleted");
   expect(
     stand.written.out
       .trimEnd()

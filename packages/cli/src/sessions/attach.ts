@@ -44,12 +44,12 @@ async function watch(
         show.event(news.event);
         asking?.event(news.event);
         if (isKnown(news.event) && isEndOf("session", news.event)) {
-          world.err.write("the session is no more\n");
+          world.err.write("the session was deleted\n");
           return 0;
         }
       }
     }
-    world.err.write(`detached; it goes on, and \`corral attach ${session}\` comes back to it\n`);
+    world.err.write(`detached; it works on, and \`corral attach ${session}\` watches it again\n`);
     return 0;
   } finally {
     show.close?.();

@@ -9,9 +9,9 @@ export const run: Run<typeof declared.interrupt> = async ({ boundary, json, _: w
   const session = await whichSession(client, words, world);
   const answer = await client.sessions.interrupt(session, { at: boundary === true ? "boundary" : "now" });
   if (json === true) world.out.write(jsonLine(answer));
-  else if (answer.kind === "nothing-running") world.err.write(`nothing runs in ${session}\n`);
+  else if (answer.kind === "nothing-running") world.err.write(`${session} is not at work\n`);
   else if (answer.kind === "parked")
-    world.err.write(`nothing of it had begun; it is parked: \`corral queue resume ${session}\` lets it begin\n`);
-  else world.err.write(boundary === true ? "it ends with its turn\n" : "it ends now\n");
+    world.err.write(`it had not started yet and is parked: \`corral queue resume ${session}\` starts it\n`);
+  else world.err.write(boundary === true ? "it stops after this turn\n" : "it stops now\n");
   return 0;
 };

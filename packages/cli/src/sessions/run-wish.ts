@@ -29,11 +29,11 @@ function baseIn(
   { dirty, from }: { readonly dirty?: boolean | undefined; readonly from?: string | undefined },
   workspace: "copy" | "in-place" | undefined,
 ): "dirty" | { snapshot: SnapshotId } | undefined {
-  if (dirty === true && from !== undefined) throw new UsageError("--dirty and --from are two different beginnings");
+  if (dirty === true && from !== undefined) throw new UsageError("--dirty and --from exclude each other");
   if (workspace === "in-place" && (dirty === true || from !== undefined))
-    throw new UsageError(`--${dirty === true ? "dirty" : "from"} is for copies`);
+    throw new UsageError(`--${dirty === true ? "dirty" : "from"} needs a copy as the workspace`);
   if (from === undefined) return dirty === true ? "dirty" : undefined;
   const parsed = snapshotId.safeParse(from);
   if (parsed.success) return { snapshot: parsed.data };
-  throw new UsageError(`${JSON.stringify(from)} is no id of a snapshot`, "`corral snapshots` lists them");
+  throw new UsageError(`${JSON.stringify(from)} is not a snapshot id`, "`corral snapshots` lists them");
 }

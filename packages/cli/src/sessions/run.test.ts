@@ -76,7 +76,7 @@ test("waiting for the operator exits with 3 and says on what", async () => {
     event("activity.waiting", { id: activity, on: "recovery" }),
   );
   expect(await corral("run", "go")).toBe(3);
-  expect(stand.written.err).toContain("waits for you: nobody can tell how cal_a ended");
+  expect(stand.written.err).toContain("waits for you: it is unknown how cal_a ended");
 });
 
 test("the end of another activity is not the end", async () => {
@@ -126,7 +126,7 @@ test("--detach prints the session's id and leaves", async () => {
 
 test("a prompt that is too long is refused before a session is made", async () => {
   expect(await corral("run", "x".repeat(1_000_001))).toBe(2);
-  expect(stand.written.err).toContain("at most 1000000 are taken");
+  expect(stand.written.err).toContain("the limit is 1000000");
   expect(stage.sessions).toEqual([]);
 });
 
@@ -213,7 +213,7 @@ test("sessions are listed in lines, or as JSON", async () => {
 test("the dashboard's link is alone on stdout, or in a line of JSON", async () => {
   const url = `${stage.url}/#code=c0`;
   expect(await corral("dashboard")).toBe(0);
-  expect(stand.written).toEqual({ out: `${url}\n`, err: "Open it within 60 seconds; it works once.\n" });
+  expect(stand.written).toEqual({ out: `${url}\n`, err: "Open it within 60 seconds. It works once.\n" });
   stand.written.out = "";
   expect(await corral("dashboard", "--json")).toBe(0);
   expect(stand.written.out).toBe(`${JSON.stringify({ url })}\n`);
@@ -242,7 +242,7 @@ test("what the daemon refuses is said in its words", async () => {
   expect(await corral("events", "--session", "ses_none", "--follow")).toBe(1);
   expect(stand.written).toEqual({
     out: "",
-    err: "error: There is no such session\nhint: `corral sessions` lists what there is\n",
+    err: "error: There is no such session\nhint: `corral sessions` lists the sessions\n",
   });
 });
 

@@ -36,17 +36,19 @@ test("a session is deleted when that is confirmed, and stays otherwise", async (
 test("with --yes nobody is asked, and without anybody there it is needed", async () => {
   const alone = { ...stand.world, stdin: Readable.from([]) as typeof stand.world.stdin };
   expect(await dispatch(["sessions", "delete", id], alone)).toBe(2);
-  expect(stand.written.err).toBe("error: nobody is there to be asked\nhint: Add --yes to delete it without asking\n");
+  expect(stand.written.err).toBe(
+    "error: there is no terminal to ask on\nhint: Add --yes to delete it without asking\n",
+  );
   expect(await dispatch(["sessions", "delete", id, "--yes", "--json"], alone)).toBe(0);
   expect(stand.written.out).toBe('{"kind":"deleted"}\n');
   stand.written.err = "";
   expect(await dispatch(["sessions", "delete", id, "--yes"], alone)).toBe(1);
-  expect(stand.written.err).toBe("error: There is no such session\nhint: `corral sessions` lists what there is\n");
+  expect(stand.written.err).toBe("error: There is no such session\nhint: `corral sessions` lists the sessions\n");
 });
 
 test.each([
   [["delete"], "which session?"],
-  [["delete", "everything"], "no session is called everything"],
+  [["delete", "everything"], "no session matches everything"],
   [["delte", "ses_1"], 'unknown word "delte"'],
   [["delete", "ses_1", "ses_2"], 'unexpected word "ses_2"'],
   [["search"], "which words?"],

@@ -36,7 +36,7 @@ async function list(world: World, { all, json }: { readonly all: boolean; readon
   const client = await connectDaemon(world);
   const views = await client.sessions.list({ archived: all });
   for (const view of views) world.out.write(json ? jsonLine(view) : line(view, world));
-  if (views.length === 0 && !json) world.err.write('There are none yet; `corral run "…"` begins one.\n');
+  if (views.length === 0 && !json) world.err.write('There are no sessions yet; `corral run "…"` starts one.\n');
   return 0;
 }
 
@@ -49,7 +49,7 @@ async function search(
   const client = await connectDaemon(world);
   const found = await client.sessions.search({ words, limit });
   for (const each of found) world.out.write(json ? jsonLine(each) : foundLines(each, world));
-  if (found.length === 0 && !json) world.err.write("nobody said that, in any session\n");
+  if (found.length === 0 && !json) world.err.write("no session matches\n");
   return found.length === 0 ? 1 : 0;
 }
 
@@ -76,7 +76,7 @@ async function remove(name: string | undefined, { world, yes, json }: Deletion):
   const id = await firstNamed(client, name, world, "Try `corral sessions delete SESSION`");
   if (!yes) {
     const view = await client.sessions.get(id);
-    if (!canAsk(world)) throw new UsageError("nobody is there to be asked", "Add --yes to delete it without asking");
+    if (!canAsk(world)) throw new UsageError("there is no terminal to ask on", "Add --yes to delete it without asking");
     world.err.write(line(view, world));
     if (!(await confirm("Delete this session and its workspace for good?", world))) {
       world.err.write("nothing was deleted\n");

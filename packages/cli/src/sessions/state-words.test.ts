@@ -11,19 +11,19 @@ test.each<[SessionState, string, string]>([
   [
     { state: "waiting", since, activityId, on: "continue", calls: [], questions: [] },
     "waiting (turns)",
-    "it did as many turns as it may; `corral continue ses_a` lets it go on",
+    "it reached its turn limit; `corral continue ses_a` lets it go on",
   ],
   [
     { state: "waiting", since, activityId, on: "recovery", calls: ["cal_a"], questions: [] },
     "waiting (1 call)",
-    "nobody can tell how cal_a ended; `corral recover ses_a --retry` or `--abandon`",
+    "it is unknown how cal_a ended; `corral recover ses_a --retry` or `--abandon`",
   ],
   [
     { state: "waiting", since, on: "place", limit: "sessions.atOnce", most: 8, position: 12 },
     "waiting (12th in line)",
     "waiting for a free place: 12th in line, limit sessions.atOnce = 8; `corral config set sessions.atOnce 16` makes room",
   ],
-  [{ state: "recovering", since, activityId, reason: "it stopped" }, "recovering", "it is taken up again: it stopped"],
+  [{ state: "recovering", since, activityId, reason: "it stopped" }, "recovering", "it is being recovered: it stopped"],
   [{ state: "failed", since, activityId, message: "no key." }, "failed", "no key; `corral continue ses_a` tries again"],
   [
     { state: "parked", since, inputs: 2 },
@@ -46,6 +46,6 @@ test.each([
   expect(age(since, Date.parse(since) + ms)).toBe(told);
 });
 
-test("what is no time has no age", () => {
+test("what is not a time has no age", () => {
   expect(age("", 0)).toBe("");
 });

@@ -23,12 +23,12 @@ export function stateHint(state: SessionState, session: string): string {
       if (state.on === "place") return lineWords(state);
       if (state.on === "question") return `it asks you something: \`corral answer ${state.questions[0] ?? ""}\``;
       return state.on === "continue"
-        ? `it did as many turns as it may; \`corral continue ${session}\` lets it go on`
-        : `nobody can tell how ${state.calls.join(", ") || "a call"} ended; \`corral recover ${session} --retry\` or \`--abandon\``;
+        ? `it reached its turn limit; \`corral continue ${session}\` lets it go on`
+        : `it is unknown how ${state.calls.join(", ") || "a call"} ended; \`corral recover ${session} --retry\` or \`--abandon\``;
     case "parked":
       return `${counted(state.inputs, "input")} in the parked queue; \`corral queue resume ${session}\` lets it go on`;
     case "recovering":
-      return `it is taken up again: ${state.reason}`;
+      return `it is being recovered: ${state.reason}`;
     case "failed":
       return `${state.message.replace(/\.$/, "")}; \`corral continue ${session}\` tries again`;
     default:

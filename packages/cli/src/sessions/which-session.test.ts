@@ -41,10 +41,10 @@ test("a whole id is not looked up", async () => {
 });
 
 test.each([
-  [["01ka"], "01ka may be ses_01kaxx or ses_01kayy", "Give more of the id"],
-  [["x"], "x may be ses_01kaxx or ses_01kbyx", "Give more of the id"],
-  [["ses_9"], "no session is called ses_9", "`corral sessions` lists them"],
-  [["fix it"], '"fix it" is no id of a session', "`corral sessions` lists them"],
+  [["01ka"], "01ka matches ses_01kaxx and ses_01kayy", "Give more of the id"],
+  [["x"], "x matches ses_01kaxx and ses_01kbyx", "Give more of the id"],
+  [["ses_9"], "no session matches ses_9", "`corral sessions` lists them"],
+  [["fix it"], '"fix it" is not a session id', "`corral sessions` lists them"],
   [["ses_01kb", "more"], 'unexpected word "more"', undefined],
 ])("%j is none, and it is said why", async (words, message, hint) => {
   await expect(which(...words)).rejects.toMatchObject({ message, hint });
@@ -55,12 +55,12 @@ test.each(["steer", "queue", "rename"])(
   async (command) => {
     expect(await dispatch([command, "yy", "it", "now"], stand.world)).toBe(2);
     expect(stand.written.err).toMatch(
-      `error: "yy" is too short to tell a session by\nhint: Try \`corral ${command} @last`,
+      `error: "yy" is too short to name a session\nhint: Try \`corral ${command} @last`,
     );
   },
 );
 
 test("a project without sessions has no latest one", async () => {
   for (const each of stage.sessions) Object.assign(each, { projectId: "prj_b" });
-  await expect(which()).rejects.toMatchObject({ message: "there is no session of this folder's project" });
+  await expect(which()).rejects.toMatchObject({ message: "this folder's project has no sessions" });
 });

@@ -20,7 +20,7 @@ export async function firstNamed(
   if (word === undefined) throw new UsageError("which session?", how);
   // Some id may well end in a short word that was meant to be said.
   if (word !== "@last" && word.replace(/^ses_/, "").length < 4)
-    throw new UsageError(`${JSON.stringify(word)} is too short to tell a session by`, how);
+    throw new UsageError(`${JSON.stringify(word)} is too short to name a session`, how);
   try {
     return await whichSession(client, [word], world);
   } catch (error) {
@@ -46,7 +46,7 @@ async function latestSession(client: Client, { cwd }: World): Promise<SessionId>
     .toSorted()
     .at(-1);
   if (latest !== undefined) return latest;
-  throw new UsageError("there is no session of this folder's project", "`corral sessions` lists those of others");
+  throw new UsageError("this folder's project has no sessions", "`corral sessions` lists those of others");
 }
 
 /** So long is an id that was made, and not abbreviated. */
@@ -56,13 +56,13 @@ async function namedSession(client: Client, word: string): Promise<SessionId> {
   const parsed = sessionId.safeParse(word);
   if (parsed.success && word.length >= wholeLength) return parsed.data;
   if (!/^(ses_)?[0-9a-z]*$/.test(word) || word === "")
-    throw new UsageError(`${JSON.stringify(word)} is no id of a session`, lists);
+    throw new UsageError(`${JSON.stringify(word)} is not a session id`, lists);
   const all = await client.sessions.list({ archived: true });
   const [found, ...more] = matching(all, word);
   if (found !== undefined && more.length === 0) return found.id;
-  if (found === undefined) throw new UsageError(`no session is called ${word}`, lists);
+  if (found === undefined) throw new UsageError(`no session matches ${word}`, lists);
   const some = [found, ...more].slice(0, 5).map(({ id }) => id);
-  throw new UsageError(`${word} may be ${some.join(" or ")}`, "Give more of the id");
+  throw new UsageError(`${word} matches ${some.join(" and ")}`, "Give more of the id");
 }
 
 /** Beginnings count before ends. */

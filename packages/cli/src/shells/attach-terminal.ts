@@ -18,7 +18,7 @@ import type { World } from "../world.ts";
 export async function attachTerminal(words: readonly string[], world: World): Promise<number> {
   if (words.length > 1) throw new UsageError(`unexpected word ${JSON.stringify(words[1])}`);
   const named = oneOf("terminal", words[0], attachable, "an id like shl_01k…, ses_01k… or trm_01k…");
-  if (world.screen === undefined) throw new UsageError("input and output have to be a terminal");
+  if (world.screen === undefined) throw new UsageError("input and output must be a terminal");
   const client = await connectDaemon(world);
   const { seat, running } = await find(client, named);
   if (seat.environment.kind === "local") world.err.write(unsafe);
@@ -40,10 +40,12 @@ async function find(client: Client, named: Attachable | undefined): Promise<{ se
   const [running, another] = named === undefined ? open : open.filter(({ id }) => id === named);
   if (running === undefined)
     throw new CorralError("not-found", named === undefined ? "No terminal is open." : `${named} is not open.`, {
-      hint: "`corral shell` opens one, `corral attach --terminal SESSION` one in a session's environment",
+      hint: "`corral shell` opens one; `corral attach --terminal SESSION` opens one in a session's environment",
     });
   if (another !== undefined)
-    throw new UsageError(`several are open; name one of ${open.map(({ id, of }) => `${id} (in ${of})`).join(", ")}`);
+    throw new UsageError(
+      `several terminals are open; name one of ${open.map(({ id, of }) => `${id} (in ${of})`).join(", ")}`,
+    );
   return { seat: await seatOf(client, running), running };
 }
 

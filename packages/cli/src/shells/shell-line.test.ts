@@ -54,7 +54,7 @@ describe("a line with which the shell ended", () => {
     });
   });
 
-  test("is the last one also where nobody can tell how it ended", async () => {
+  test("is the last one also where it is unknown how it ended", async () => {
     const second: CommandView = { id: "cmd_1", shell: shell.id, state: "unknown", reason: "It was killed." };
     expect(await linesRun({ isTTY: false, second })).toEqual({
       code: 1,

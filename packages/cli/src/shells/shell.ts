@@ -59,7 +59,7 @@ async function use(client: Client, wish: Wish, world: World, leaving: Leaving): 
       : conclude(await line.run(wish.command, { live: !wish.json }), wish, world);
   } finally {
     leaving.forgetSignals();
-    if (wish.keep) world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+    if (wish.keep) world.err.write(`${opened.id} is left open; continue with \`corral shell --in ${opened.id}\`\n`);
     else if (wish.in === undefined) await leave(client, opened, world);
   }
 }
@@ -119,7 +119,7 @@ async function sit(client: Client, opened: ShellView, wish: Wish, world: World, 
     left = await sitAtTerminal(client, seatInShell(opened), await newTerminal(client, opened, world), world);
   } finally {
     if (left.kind === "ended" && wish.keep)
-      world.err.write(`${opened.id} is left open; go on with \`corral shell --in ${opened.id}\`\n`);
+      world.err.write(`${opened.id} is left open; continue with \`corral shell --in ${opened.id}\`\n`);
     else if (left.kind === "ended" && wish.in === undefined) await leave(client, opened, world);
     else if (left.kind !== "ended") world.err.write(comeBack(opened));
   }
@@ -135,7 +135,7 @@ async function list(world: World, json: boolean): Promise<number> {
       json ? jsonLine(view) : shown(`${view.id}  ${view.state.padEnd(7)}  ${walls}  ${view.path}`) + "\n",
     );
   }
-  if (left.length === 0 && !json) world.err.write("There are none; `corral shell --keep` leaves one open.\n");
+  if (left.length === 0 && !json) world.err.write("There are no open shells; `corral shell --keep` leaves one open.\n");
   return 0;
 }
 

@@ -46,7 +46,7 @@ export function newTerminal(client: Client, { id }: Pick<Seat, "id">, { screen }
  */
 export async function sitAtTerminal(client: Client, seat: Seat, terminal: TerminalView, world: World): Promise<Left> {
   const { screen, err } = world;
-  if (screen === undefined) throw new CorralError("request.invalid", "A terminal needs a terminal as input and output");
+  if (screen === undefined) throw new CorralError("request.invalid", "Input and output must be a terminal");
   err.write(shown(greeting(seat, terminal)));
   const leaving = new AbortController();
   let how: Left = { kind: "lost", code: 129 };

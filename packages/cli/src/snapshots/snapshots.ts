@@ -48,7 +48,7 @@ async function take(words: readonly string[], world: World, json: boolean): Prom
   const client = await connectDaemon(world);
   const answer = await client.snapshots.take(await whichOne(client, words, world));
   if (json) world.out.write(jsonLine(answer));
-  else if (answer.kind === "taken") world.err.write(`kept as ${answer.snapshot.id}\n`);
+  else if (answer.kind === "taken") world.err.write(`stored as ${answer.snapshot.id}\n`);
   else world.err.write(`nothing has changed since ${answer.snapshot.id}\n`);
   return 0;
 }
@@ -65,7 +65,7 @@ async function diff(
   if (json) world.out.write(jsonLine(found));
   else if (found.files.length === 0) world.err.write("there is no difference\n");
   else world.out.write(stat ? summary(found) : world.out.isTerminal ? shown(found.patch) : found.patch);
-  if (found.truncated && !stat && !json) world.err.write("it is longer than this: --stat names all the files\n");
+  if (found.truncated && !stat && !json) world.err.write("the diff is cut here: --stat lists all files\n");
   return 0;
 }
 
@@ -85,7 +85,7 @@ function named(word: string | undefined): SnapshotId {
   if (word === undefined) throw new UsageError("which snapshot?", "`corral snapshots` lists them");
   const parsed = snapshotId.safeParse(word);
   if (parsed.success) return parsed.data;
-  throw new UsageError(`${JSON.stringify(word)} is no id of a snapshot`, "`corral snapshots` lists them");
+  throw new UsageError(`${JSON.stringify(word)} is not a snapshot id`, "`corral snapshots` lists them");
 }
 
 const reasons = { start: "as it began", calls: "", removal: "before it was removed", person: "asked for" } as const;

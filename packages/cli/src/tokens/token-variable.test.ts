@@ -30,15 +30,13 @@ test.each(commands)(
     for (const token of ["wrong", ""]) {
       stand.written.err = "";
       expect(await dispatch(words, { ...stand.world, token })).toBe(1);
-      expect(stand.written.err).toMatch(
-        /^error: The daemon does not accept the token in CORRAL_TOKEN\nhint: .*Unset the/,
-      );
+      expect(stand.written.err).toMatch(/^error: The daemon rejects the token in CORRAL_TOKEN\nhint: .*Unset the/);
     }
     stand.written.err = "";
     await dispatch([...words, "--json"], { ...stand.world, token: "wrong" });
     expect(JSON.parse(stand.written.err)).toMatchObject({
       code: "auth.missing",
-      title: "The daemon does not accept the token in CORRAL_TOKEN",
+      title: "The daemon rejects the token in CORRAL_TOKEN",
     });
   },
 );

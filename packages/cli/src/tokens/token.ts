@@ -22,7 +22,7 @@ export const run: Run<typeof declared.token> = async ({ _: [action, name, stray]
       return revoke(name, show);
     default:
       throw new UsageError(
-        action === undefined ? "what about tokens?" : `unknown word ${JSON.stringify(action)}`,
+        action === undefined ? "what should be done with tokens?" : `unknown word ${JSON.stringify(action)}`,
         usage,
       );
   }
@@ -64,7 +64,7 @@ async function list({ world, json }: Show): Promise<number> {
   const tokens = await client.tokens.list();
   for (const each of tokens) world.out.write(json ? jsonLine(each) : `${listed(shown(line(each)), world.out)}\n`);
   if (tokens.length === 0 && !json)
-    world.err.write("There are none but your own; `corral token create NAME` makes one.\n");
+    world.err.write("There are no tokens but your own; `corral token create NAME` creates one.\n");
   return 0;
 }
 
@@ -73,7 +73,7 @@ async function revoke(which: string | undefined, { world, json }: Show): Promise
   const client = await connectDaemon(world);
   const answer = await client.tokens.revoke(await idOf(client, which));
   if (json) world.out.write(jsonLine(answer));
-  else world.err.write(answer.kind === "revoked" ? "revoked\n" : "it was revoked before\n");
+  else world.err.write(answer.kind === "revoked" ? "revoked\n" : "it was already revoked\n");
   return 0;
 }
 
@@ -96,7 +96,7 @@ async function idOf(client: Client, which: string): Promise<TokenId> {
 }
 
 function wishOf(name: string | undefined, { person, scope, project, session, expires }: Flags): CreateToken {
-  if (name === undefined) throw new UsageError("what is it called?", "Try `corral token create NAME --scope read`");
+  if (name === undefined) throw new UsageError("which name?", "Try `corral token create NAME --scope read`");
   const wish = { name, person, scope, project, session, expiresInSeconds: secondsIn(expires) };
   const parsed = createToken.safeParse(wish);
   if (parsed.success) return parsed.data;

@@ -49,7 +49,7 @@ export async function watchRun(
       return 0;
     }
     if (outcome !== undefined) return conclude(outcome, session, workspace, world);
-    err.write(`detached; watch on with \`corral attach ${session.id}\`\n`);
+    err.write(`detached; \`corral attach ${session.id}\` watches it again\n`);
     return 130;
   } finally {
     forget();
@@ -97,10 +97,10 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
       err.write("interrupted\n");
       return 1;
     case "cancelled":
-      err.write("cancelled before it began\n");
+      err.write("cancelled before it started\n");
       return 1;
     case "parked":
-      err.write(`parked before it began; \`corral queue resume ${session.id}\` lets it begin\n`);
+      err.write(`parked before it started; \`corral queue resume ${session.id}\` starts it\n`);
       return 1;
     case "failed":
       err.write(shown(`error: ${outcome.message}\n`));
@@ -116,5 +116,5 @@ function waitingFor({ on, calls, questions }: Outcome & { kind: "waiting" }, id:
   if (on === "question") return `it asks you something; \`corral answer ${questions[0] ?? ""}\``;
   if (on === "continue") return `it did many turns; \`corral continue ${id}\` lets it go on`;
   const which = calls.join(", ") || "a call";
-  return `nobody can tell how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;
+  return `it is unknown how ${which} ended; \`corral recover ${id} --retry\` or \`--abandon\``;
 }

@@ -20,7 +20,7 @@ export const run: Run<typeof declared.diff> = async ({ stat, json, _: words }, w
   if (json !== true && found.flagged !== undefined) world.err.write(shown(`! ${flaggedLine(found.flagged)}\n`));
   if (json !== true && found.skipped !== undefined) world.err.write(`left out: ${leftOutWords(found.skipped)}\n`);
   if (found.truncated && stat !== true)
-    world.err.write(`it is longer than this; see it all with git: ${found.branch ?? ""}\n`);
+    world.err.write(`the diff is cut here; git shows all of it: ${found.branch ?? ""}\n`);
   return 0;
 };
 

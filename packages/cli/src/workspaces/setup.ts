@@ -20,7 +20,7 @@ export const run: Run<typeof declared.setup> = async ({ json, _: [first, ...rest
   if (decision === undefined) {
     const said = await told(client, id);
     for (const each of said) world.out.write(json === true ? jsonLine(each) : shown(line(each)));
-    if (said.length === 0) world.err.write("no set-up was run\n");
+    if (said.length === 0) world.err.write("no setup was run\n");
     return 0;
   }
   const answer = await client.sessions.decideSetup(id, { decision });
