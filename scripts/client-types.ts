@@ -36,7 +36,7 @@ export async function clientTypes(): Promise<string> {
 }
 
 /** Types that are made for others to be made of them; what they come to is written out. */
-const isGeneric: ReadonlySet<string> = new Set(["EventData", "StoredEventOf"]);
+const isGeneric: ReadonlySet<string> = new Set(["EventData", "StoredEventOf", "EndOf", "EventAbout"]);
 
 interface Exports {
   readonly values: readonly string[];

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type SessionId, sessionId, type WireEvent } from "@corral/protocol";
+import { newId, type SessionId, sessionId, type WireEvent } from "@corral/protocol";
 import { callsTool, says, thinks } from "@corral/daemon/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { browserIsMissing, browsers } from "./browser.ts";
-import { eventsUntil, setStage, type Stage } from "./story.ts";
+import { eventsUntil, giveToUser, setStage, type Stage } from "./story.ts";
 
 if (browserIsMissing) {
   console.warn(
@@ -200,6 +200,30 @@ describe.skipIf(browserIsMissing)("the dashboard (needs /usr/bin/chromium)", () 
     expect(browser.complaints).toEqual([]);
   });
 
+  test("tells in the list of a session that is at rest and asks about what was held back", async () => {
+    await using stage = await setStage();
+    giveToUser(stage);
+    await stage.serve();
+    await using browser = await openBrowser();
+    const { page } = browser;
+    const session = await newSession(stage, { workspace: "in-place" });
+    await page.goto(await link(stage));
+    const line = page.getByRole("link", { name: "repository" });
+    await line.getByText("idle", { exact: true }).waitFor();
+    await stage.client().sessions.admit(session, { id: newId("input"), text: "plant" });
+    (await stage.model.nextRequest()).answer(callsTool("shell", { command: "mkdir sub; echo evil >sub/.envrc" }));
+    await line.getByText("needs you", { exact: true }).waitFor();
+    const [approval] = await stage.client().questions.list();
+    await stage.client().questions.answer(approval!.id, { choice: "once" });
+    (await stage.model.nextRequest()).answer(says("Done."));
+    await line.getByText("idle", { exact: true }).waitFor();
+    await line.getByText("needs you", { exact: true }).waitFor();
+    const [heldBack] = await stage.client().questions.list();
+    await stage.client().questions.answer(heldBack!.id, { choice: "deny" });
+    await line.getByText("needs you", { exact: true }).waitFor({ state: "detached" });
+    expect(browser.complaints).toEqual([]);
+  });
+
   test("interrupts, and takes a person's word on a call whose end nobody knows", async () => {
     await using stage = await setStage();
     const daemon = await stage.serve();
@@ -247,7 +271,10 @@ async function link(stage: Stage): Promise<string> {
   return (JSON.parse(printed.stdout()) as { url: string }).url;
 }
 
-async function newSession(stage: Stage, wish: { readonly mode?: "ask" } = {}): Promise<SessionId> {
+async function newSession(
+  stage: Stage,
+  wish: { readonly mode?: "ask"; readonly workspace?: "in-place" } = {},
+): Promise<SessionId> {
   const client = stage.client();
   const project = await client.projects.register({ path: stage.repository });
   return sessionId.parse((await client.sessions.create({ projectId: project.id, ...wish })).id);

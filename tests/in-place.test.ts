@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { callsTool, says } from "@corral/daemon/testing";
 import type { SessionId } from "@corral/protocol";
 import { expect, test } from "vitest";
-import { eventsUntil, setStage, type Stage } from "./story.ts";
+import { eventsUntil, giveToUser, setStage, type Stage } from "./story.ts";
 
 test("in place an agent works in the user's own folder, alone, and cannot touch what git obeys there", async () => {
   await using stage = await setStage();
@@ -142,13 +142,6 @@ async function rests(stage: Stage, session: SessionId): Promise<void> {
 async function told(stage: Stage, ...args: string[]) {
   const command = stage.corral(...args);
   return { code: await command.exit, out: command.stdout(), err: command.stderr() };
-}
-
-/** No jail is root's, so what is worked on in place may not be either. */
-function giveToUser(stage: Stage): void {
-  if (process.getuid?.() !== 0) return;
-  execFileSync("chown", ["-R", "1234:1234", stage.repository]);
-  execFileSync("chmod", ["0755", join(stage.repository, "..")]);
 }
 
 function index(stage: Stage): string {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Dirent, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -343,4 +343,11 @@ function statusOf(pid: number): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** No jail is root's, so what is worked on in place may not be either. */
+export function giveToUser({ repository }: Stage): void {
+  if (process.getuid?.() !== 0) return;
+  execFileSync("chown", ["-R", "1234:1234", repository]);
+  execFileSync("chmod", ["0755", join(repository, "..")]);
 }

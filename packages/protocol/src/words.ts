@@ -140,7 +140,8 @@ export function heldBackWords(
   notes: readonly HeldBackNote[] = [],
   whose: "agent" | "person" = "agent",
 ): string | undefined {
-  const named = (state: HeldBackNote["state"]) => notes.filter((each) => each.state === state).map(({ path }) => path);
+  const named = (state: HeldBackNote["state"]) =>
+    notes.filter((each) => each.state === state).map(({ path }) => path.replaceAll("\n", "⏎"));
   const [aside, there] = [named("aside"), named("there")];
   const folders = [...new Set(notes.flatMap(({ folder }) => folder ?? []))];
   const then = whose === "agent" ? "and the operator is asked about them" : `into ${folders.join(", ")}`;

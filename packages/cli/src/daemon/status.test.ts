@@ -48,6 +48,7 @@ test("a running daemon tells of itself, in rows or in a line of JSON", async () 
   expect(stand.written.err).toBe("");
   expect(stage.asked).toEqual([
     "GET /api/status",
+    "GET /api/questions",
     "GET /api/config",
     "GET /api/rules",
     "GET /api/status",

@@ -19,8 +19,10 @@ export const run: Run<typeof declared.status> = async ({ json }, world) => {
   const recorded = recordedDaemon(world);
   const found = recorded === undefined ? undefined : await ask(recorded, world);
   if (json === true) world.out.write(jsonLine({ running: found !== undefined, home: world.home, ...found }));
-  else if (found !== undefined) world.out.write(shown(`${table(rowsOf(found), world.out.columns)}\n`));
-  else world.out.write(shown(absence(recorded, world)));
+  else if (recorded !== undefined && found !== undefined) {
+    const asked = await told<{ readonly questions: readonly unknown[] }>("/api/questions", recorded, world);
+    world.out.write(shown(`${table(rowsOf(found, asked?.questions.length ?? 0), world.out.columns)}\n`));
+  } else world.out.write(shown(absence(recorded, world)));
   world.err.write(shown(databaseComplaints(found?.database) + shortageComplaint(found?.shortage)));
   if (recorded !== undefined && found !== undefined) world.err.write(await complaints(recorded, world));
   return found === undefined ? notRunning : 0;
@@ -86,7 +88,7 @@ function get(path: string, { url, token }: RecordedDaemon, { traceId }: World): 
   return leanFetch(url + path, { method: "GET", headers, signal: AbortSignal.timeout(5_000), redirect: "error" });
 }
 
-function rowsOf(found: Known): [string, string][] {
+function rowsOf(found: Known, questions: number): [string, string][] {
   const { url, pid, version: theirs, uptimeSeconds, home, sessions, places, runners, disk, stopping } = found;
   const doing = stopping === true ? "stopping, after" : "running for";
   const other =
@@ -97,6 +99,9 @@ function rowsOf(found: Known): [string, string][] {
     ["url", url],
     ...(home === undefined ? [] : [["home", home] satisfies [string, string]]),
     ...(sessions === undefined ? [] : [["sessions", counts(sessions)] satisfies [string, string]]),
+    ...(questions === 0
+      ? []
+      : [["questions", `${questions}, for you to answer: \`corral questions\``] satisfies [string, string]]),
     ...(places === undefined ? [] : [["places", taken(places)] satisfies [string, string]]),
     ...(runners === undefined ? [] : [["runners", `${runners.length}, ${busy(runners)}`] satisfies [string, string]]),
     ...(disk === undefined ? [] : [["disk", room(disk)] satisfies [string, string]]),

@@ -36,7 +36,7 @@ function ask(session: `ses_${string}`, more: Partial<QuestionView> = {}): Questi
   const asked = { id, about, text: "May the agent use shell?", choices, takesText: true };
   const view: QuestionView = { ...asked, session, state: { state: "open" }, askedAt: "", seq: 1, ...more };
   stage.questions.push(view);
-  stage.tell(session, event("question.asked", asked));
+  stage.tell(session, event("question.asked", { ...asked, about: view.about }));
   return view;
 }
 
@@ -246,6 +246,79 @@ describe("whoever watches", () => {
     await expect.poll(() => stand.written.err).toContain("(bob answered: Deny)");
     settle(question);
     expect(await running).toBe(0);
+  });
+
+  test("is told first of the question that the agent waits for", async () => {
+    stage.onInput = ({ id }, input) => {
+      const activityId = newId("activity");
+      stage.tell(
+        id,
+        event("activity.opened", { id: activityId }),
+        event("input.promoted", { id: input.id, activityId }),
+      );
+      ask(id, { about: { kind: "held-back", names: [], diff: "", folder: "/aside" } });
+      ask(id);
+      stage.tell(id, event("activity.waiting", { id: activityId, on: "question" }));
+    };
+    expect(await dispatch(["run", "go"], stand.world)).toBe(3);
+    const [heldBack, approval] = stage.questions.map(({ id }) => id);
+    expect(stand.written.err).toContain(`it asks you something; \`corral answer ${approval}\`\n`);
+    expect(stand.written.err).toContain(`you are asked about them: \`corral answer ${heldBack}\`\n`);
+  });
+
+  /** A run that is done while a question about what was held back is open. */
+  function runThatLeaves(world: World): { running: Promise<number>; asked: Promise<QuestionView> } {
+    const asked = Promise.withResolvers<QuestionView>();
+    stage.onInput = ({ id }, input) => {
+      const activityId = newId("activity");
+      stage.tell(
+        id,
+        event("activity.opened", { id: activityId }),
+        event("input.promoted", { id: input.id, activityId }),
+      );
+      const question = ask(id, { about: { kind: "held-back", names: [], diff: "", folder: "/aside" } });
+      stage.tell(id, event("activity.settled", { id: activityId, outcome: "done" }));
+      asked.resolve(question);
+    };
+    return { running: dispatch(["run", "go"], world), asked: asked.promise };
+  }
+
+  test("is asked about what was held back until they answer, also when the agent is done", async () => {
+    const keys = screen();
+    const { running, asked } = runThatLeaves({ ...stand.world, screen: keys.world });
+    const question = await asked;
+    await expect.poll(() => stand.written.err).toContain("> ");
+    keys.press("1");
+    expect(await running).toBe(0);
+    expect(question.state).toMatchObject({ state: "answered", answer: { choice: "once" } });
+    expect(stage.asked.some((route) => route.endsWith("/interrupt"))).toBe(false);
+  });
+
+  test("leaves such a question open with one Ctrl-C, and is told where it is", async () => {
+    const keys = screen();
+    const { running, asked } = runThatLeaves({ ...stand.world, screen: keys.world });
+    const { id } = await asked;
+    await expect.poll(() => stand.written.err).toContain("> ");
+    keys.press("\u0003");
+    expect(await running).toBe(3);
+    expect(stand.written.err).toContain(`\`corral answer ${id}\``);
+    expect(stage.asked.some((route) => route.endsWith("/interrupt"))).toBe(false);
+  });
+
+  test("without a terminal is told of what was held back when the agent is done, here and wherever sessions are shown", async () => {
+    const { running, asked } = runThatLeaves(stand.world);
+    const { id, session } = await asked;
+    expect(await running).toBe(3);
+    expect(stand.written.err).toContain(`you are asked about them: \`corral answer ${id}\`\n`);
+    const shownBy = async (...words: string[]) => {
+      stand.written.out = "";
+      expect(await dispatch(words, stand.world)).toBe(0);
+      return stand.written.out;
+    };
+    expect(await shownBy("sessions")).toContain("1 question");
+    expect(await shownBy("show", session)).toContain(`\`corral answer ${id}\``);
+    expect(await shownBy("status")).toMatch(/questions +1, for you to answer/);
+    expect(await shownBy()).toContain("questions  1 question: `corral questions`\n");
   });
 
   test("without a terminal is shown the question and told how to answer", async () => {

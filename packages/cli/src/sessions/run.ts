@@ -5,6 +5,7 @@ import { admitSurely, beginSurely } from "../inputs/admit.ts";
 import type { Run } from "../command.ts";
 import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
+import { projectHere } from "../projects/project-here.ts";
 import { readPrompt } from "../inputs/prompt.ts";
 import { randomBytes } from "../inputs/random.ts";
 import { modelNamed } from "../rehearsal/model.ts";
@@ -23,7 +24,7 @@ export const run: Run<typeof declared.run> = async (args, world, rawArgs) => {
   const files = await filesNamed(valuesOf(rawArgs, "attach"), world);
   const prompt = await readPrompt(args._, world);
   const client = await connectDaemon(world);
-  const project = await client.projects.register({ path: world.cwd });
+  const project = await projectHere(client, world);
   if (wish.environment.kind === "local") world.err.write((await import("../environments/environment-flags.ts")).unsafe);
   const asked = {
     projectId: project.id,

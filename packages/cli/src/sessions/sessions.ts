@@ -5,7 +5,8 @@ import type * as declared from "./commands.ts";
 import { canAsk, confirm } from "../terminal/confirm.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { UsageError, wholeNumber } from "../flags.ts";
-import { age, stateWords } from "./state-words.ts";
+import { age, asksInState, stateWords } from "./state-words.ts";
+import { counted } from "../terminal/figures.ts";
 import { bold, jsonLine, shown } from "../terminal/output.ts";
 import { firstNamed } from "./which-session.ts";
 import { listed } from "../terminal/wrap.ts";
@@ -35,7 +36,11 @@ const usage = "One of: corral sessions, corral sessions search WORDS, corral ses
 async function list(world: World, { all, json }: { readonly all: boolean; readonly json: boolean }): Promise<number> {
   const client = await connectDaemon(world);
   const views = await client.sessions.list({ archived: all });
-  for (const view of views) world.out.write(json ? jsonLine(view) : line(view, world));
+  const asked = json || views.length === 0 ? [] : await client.questions.list();
+  for (const view of views) {
+    const questions = asked.filter(({ session }) => session === view.id).length;
+    world.out.write(json ? jsonLine(view) : line(view, world, questions));
+  }
   if (views.length === 0 && !json) world.err.write('There are no sessions yet; `corral run "…"` starts one.\n');
   return 0;
 }
@@ -92,12 +97,14 @@ async function remove(name: string | undefined, { world, yes, json }: Deletion):
 function line(
   { id, state, agent, model, title, environment, isArchived, inbox }: SessionView,
   { now, out }: World,
+  questions = 0,
 ): string {
   const doing = `${stateWords(state)} ${age(state.since, now())}`;
   const notes = [
     ...(environment.kind === "local" ? ["UNSAFE"] : []),
     ...(agent === usualAgent ? [] : [`agent ${agent}`]),
     ...(isArchived ? ["archived"] : []),
+    ...(questions > 0 && !asksInState(state) ? [counted(questions, "question")] : []),
     ...(inbox.waiting > 0 && state.state !== "parked" ? [`+${inbox.waiting}`] : []),
   ];
   return `${listed(oneLine([id, doing.padEnd(18), ...notes, model, title].join("  ")).trimEnd(), out)}\n`;

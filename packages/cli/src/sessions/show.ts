@@ -6,7 +6,7 @@ import type { Run } from "../command.ts";
 import type * as declared from "./commands.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
 import { counted } from "../terminal/figures.ts";
-import { age, stateHint, stateWords } from "./state-words.ts";
+import { age, asksInState, stateHint, stateWords } from "./state-words.ts";
 import { bold, dim, jsonLine, shown } from "../terminal/output.ts";
 import { Transcript } from "../transcript/transcript.ts";
 import { whichSession } from "./which-session.ts";
@@ -28,7 +28,8 @@ export const run: Run<typeof declared.show> = async ({ json, _: words }, world) 
     if ("kind" in each) transcript.gap(each);
     else transcript.event(each);
   }
-  world.out.write(footing(view, transcript.turns, world));
+  const [asked] = asksInState(view.state) ? [] : await client.questions.list({ session });
+  world.out.write(footing(view, transcript.turns, world, asked?.id));
   return 0;
 };
 
@@ -60,12 +61,14 @@ function footing(
   { id, state, inbox, todo = [] }: SessionView,
   turns: readonly TurnFacts[],
   { out, now }: World,
+  question?: string,
 ): string {
   const hint = stateHint(state, id);
   const { requests, inputTokens, outputTokens } = usedIn(turns);
   const lines = [
     ...todoLines(todo),
     `${stateWords(state)} for ${age(state.since, now())}${hint === "" ? "" : `: ${hint}`}`,
+    ...(question === undefined ? [] : [`it asks you something: \`corral answer ${question}\``]),
     ...(inbox.waiting === 0 ? [] : [`${counted(inbox.waiting, "input")} waiting (\`corral queue ${id}\`)`]),
     `${counted(requests, "turn")}, ${inputTokens} tokens in, ${outputTokens} out`,
   ];

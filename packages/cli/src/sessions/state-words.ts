@@ -16,6 +16,11 @@ export function stateWords(state: SessionState): string {
   }
 }
 
+/** Whether the state tells of what it asks. Questions about what was held back stay open in any other. */
+export function asksInState(state: SessionState): boolean {
+  return state.state === "waiting" && state.on === "question";
+}
+
 /** What a person can do about it, as a line; empty when there is nothing to be done. */
 export function stateHint(state: SessionState, session: string): string {
   switch (state.state) {

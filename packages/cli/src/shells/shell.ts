@@ -19,6 +19,7 @@ import { oneOf, UsageError } from "../flags.ts";
 import { ended, type Ended, interrupted, noticeOf, ShellLine, wallsOf } from "./shell-line.ts";
 import { jsonLine, shown, shownInLine } from "../terminal/output.ts";
 import { comeBack, type Left, newTerminal, seatInShell, sitAtTerminal } from "./sitting.ts";
+import { projectHere } from "../projects/project-here.ts";
 import type { World } from "../world.ts";
 
 export const run: Run<typeof declared.shell> = async (args, world) => {
@@ -195,7 +196,7 @@ function milliseconds(seconds: string | undefined): number | undefined {
 
 async function open(client: Client, wish: Wish, world: World): Promise<ShellView> {
   const { environment, workspace } = wish;
-  const project = await projectHere(client, workspace, world);
+  const project = await projectFor(client, workspace, world);
   return client.shells.open(
     {
       environment,
@@ -207,11 +208,11 @@ async function open(client: Client, wish: Wish, world: World): Promise<ShellView
 }
 
 /** Outside of a repository there is nothing to copy, and whoever asked for nothing in particular gets an empty folder. */
-async function projectHere(client: Client, workspace: ShellWorkspace | undefined, world: World) {
+async function projectFor(client: Client, workspace: ShellWorkspace | undefined, world: World) {
   if (workspace === "scratch") return undefined;
   const { cwd, err } = world;
   try {
-    return await client.projects.register({ path: cwd });
+    return await projectHere(client, world);
   } catch (error) {
     if (workspace !== undefined || !(error instanceof CorralError) || error.code !== "project.not-a-repo") throw error;
     err.write(

@@ -28,6 +28,9 @@ export class Stage {
   readonly log: WireEvent[] = [];
   readonly sessions: SessionView[] = [];
   readonly questions: QuestionView[] = [];
+  /** What tokens of less than an admin are refused. */
+  registers = true;
+  readonly projects = [{ id: "prj_a", path: "/repo", name: "a", present: true, seq: 1 }];
   /** Of all sessions. One may hold fewer bytes than it says: then its answer breaks off. */
   readonly artifacts = new Map<string, { readonly view: ArtifactView; readonly bytes: Uint8Array }>();
   readonly asked: string[] = [];
@@ -137,9 +140,11 @@ export class Stage {
       case "GET /api/config":
         return void send(200, this.config);
       case "POST /api/projects":
+        if (!this.registers)
+          return void send(403, new CorralError("auth.scope", "Your token does not reach").toProblem());
         return void send(200, { id: "prj_a", path: body.path, name: "a", present: true, worktree: body.path, seq: 1 });
       case "GET /api/projects":
-        return void send(200, { projects: [{ id: "prj_a", path: "/repo", name: "a", present: true, seq: 1 }] });
+        return void send(200, { projects: this.projects });
       case "POST /api/sessions":
         return void send(201, this.#create(body.model ?? "rehearsal/any"));
       case "POST /api/sessions/begin":

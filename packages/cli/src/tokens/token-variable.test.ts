@@ -1,3 +1,4 @@
+import { event } from "@corral/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dispatch } from "../dispatch.ts";
 import { daemonEnvironment } from "../daemon/start.ts";
@@ -40,6 +41,25 @@ test.each(commands)(
     });
   },
 );
+
+test("a token that may not make projects known works in those that are", async () => {
+  stage.registers = false;
+  stage.onInput = (session, { id }) =>
+    stage.tell(
+      session.id,
+      event("activity.opened", { id: "act_a" }),
+      event("input.promoted", { id, activityId: "act_a" }),
+      event("activity.settled", { id: "act_a", outcome: "done" }),
+    );
+  expect(await dispatch(["run", "go"], stand.world)).toBe(0);
+  expect(await dispatch([], stand.world)).toBe(0);
+  expect(stand.written.out).toContain("prj_a");
+  stage.projects.length = 0;
+  expect(await dispatch(["run", "go"], stand.world)).toBe(1);
+  expect(stand.written.err).toContain(
+    "error: /repo is no project that your token reaches, and it makes none known\nhint: ",
+  );
+});
 
 test("the token is taken out of the variables that programs get, and a daemon gets none", () => {
   const variables: Record<string, string | undefined> = { CORRAL_TOKEN: " corral_x\n", PATH: "/bin" };

@@ -19,9 +19,15 @@ export class OutcomeOf {
   #activity: ActivityId | undefined;
   readonly #unknownCalls = new Set<string>();
   readonly #openQuestions = new Set<string>();
+  readonly #heldBack = new Set<string>();
 
   constructor(input: InputId) {
     this.#input = input;
+  }
+
+  /** Open questions about what was held back: no activity waits for their answers. */
+  get heldBack(): readonly string[] {
+    return [...this.#heldBack];
   }
 
   /** For whoever knows it from elsewhere than from an event. */
@@ -32,7 +38,10 @@ export class OutcomeOf {
   /** The outcome, when this event is the one that brings it. */
   after(event: WireEvent): Outcome | undefined {
     if (!isKnown(event)) return undefined;
-    if (isEndOf("question", event)) this.#openQuestions.delete(event.data.id);
+    if (isEndOf("question", event)) {
+      this.#openQuestions.delete(event.data.id);
+      this.#heldBack.delete(event.data.id);
+    }
     switch (event.type) {
       case "input.promoted":
         if (event.data.id === this.#input) this.takenUp(event.data.activityId);
@@ -47,8 +56,12 @@ export class OutcomeOf {
       case "call.decided":
         this.#unknownCalls.delete(event.data.id);
         return undefined;
+      case "workspace.held-back":
+        this.#heldBack.add(event.data.id);
+        return undefined;
       case "question.asked":
         this.#openQuestions.add(event.data.id);
+        if (event.data.about.kind === "held-back") this.#heldBack.add(event.data.id);
         return undefined;
       case "activity.waiting":
         if (event.data.id !== this.#activity) return undefined;
@@ -56,7 +69,8 @@ export class OutcomeOf {
           kind: "waiting",
           on: event.data.on,
           calls: [...this.#unknownCalls],
-          questions: [...this.#openQuestions],
+          // The activity does not wait for what was held back, and what it waits for comes first.
+          questions: [...this.#openQuestions].filter((id) => !this.#heldBack.has(id)),
         };
       case "activity.settled":
         return event.data.id === this.#activity ? settled(event.data) : undefined;

@@ -1,6 +1,7 @@
 import type { BodyOf, Client } from "@corral/client";
 import type { SessionView } from "@corral/protocol";
 import { closingWords } from "../transcript/closing.ts";
+import { counted } from "../terminal/figures.ts";
 import { InlineQuestions } from "../questions/inline-questions.ts";
 import { jsonLines } from "./json-lines.ts";
 import type { Outcome } from "./outcome.ts";
@@ -37,18 +38,22 @@ export async function watchRun(
   const asking = isJson ? undefined : new InlineQuestions(client, session.id, world, () => interrupt.press());
   const begun = world.now();
   try {
-    const { outcome, workspace } = await watchInput(client, session, input, world, {
+    const { outcome, workspace, heldBack } = await watchInput(client, session, input, world, {
       show,
       asking,
       signal: leaving.signal,
       onOpened: () => interrupt.repeat(),
+      onOver: () => interrupt.over(),
     });
     if (outcome?.kind === "done" && transcript !== undefined && err.isTerminal === true) {
       const { turns } = transcript;
-      err.write(await closingWords(client, session.id, { turns, ms: world.now() - begun }, err));
-      return 0;
+      err.write(await closingWords(client, session, { turns, ms: world.now() - begun }, err));
+      return leftOpen(heldBack, world) ? 3 : 0;
     }
-    if (outcome !== undefined) return conclude(outcome, session, workspace, world);
+    if (outcome !== undefined) {
+      const code = conclude(outcome, session, workspace, world);
+      return leftOpen(heldBack, world) && code === 0 ? 3 : code;
+    }
     err.write(`detached; \`corral attach ${session.id}\` watches it again\n`);
     return 130;
   } finally {
@@ -67,6 +72,7 @@ function interrupter(
   { leaving, show }: { readonly leaving: AbortController; readonly show: Show },
 ) {
   let pressed = 0;
+  let isOver = false;
   const ask = () => {
     client.sessions.interrupt(session.id, {}, { signal: leaving.signal }).catch((error: unknown) => {
       if (!leaving.signal.aborted)
@@ -76,13 +82,17 @@ function interrupter(
   return {
     press() {
       pressed += 1;
-      if (pressed > 1) return leaving.abort();
+      if (pressed > 1 || isOver) return leaving.abort();
       show.makeRoom?.();
       err.write("\ninterrupting; Ctrl-C again leaves without waiting\n");
       ask();
     },
     repeat() {
       if (pressed > 0) ask();
+    },
+    /** There is nothing left to stop. */
+    over() {
+      isOver = true;
     },
   };
 }
@@ -110,6 +120,14 @@ function conclude(outcome: Outcome, session: SessionView, workspace: string | un
       err.write(`session ${session.id} waits for you: ${waitingFor(outcome, session.id)}\n`);
       return 3;
   }
+}
+
+/** What was held back is not in the folder, so whoever leaves without an answer should know. */
+function leftOpen([first, ...more]: readonly string[], { err }: World): boolean {
+  if (first === undefined) return false;
+  const rest = more.length === 0 ? "" : `, and ${counted(more.length, "more question")}`;
+  err.write(`files that others obey were held back, and you are asked about them: \`corral answer ${first}\`${rest}\n`);
+  return true;
 }
 
 function waitingFor({ on, calls, questions }: Outcome & { kind: "waiting" }, id: string): string {

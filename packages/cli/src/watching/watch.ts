@@ -34,6 +34,8 @@ export interface Watch {
   /** Ends the watching; what is watched goes on. */
   readonly signal: AbortSignal;
   readonly onOpened?: () => void;
+  /** What was watched for is over, and only answers about what was held back are waited for. */
+  readonly onOver?: () => void;
 }
 
 export interface Watched {
@@ -41,6 +43,8 @@ export interface Watched {
   readonly outcome: Outcome | undefined;
   /** Where the agent worked, as far as that is known. */
   readonly workspace: string | undefined;
+  /** Questions about what was held back that nobody has answered yet. */
+  readonly heldBack: readonly string[];
 }
 
 /** Shows a session until it is known what became of the input. */
@@ -49,7 +53,7 @@ export async function watchInput(
   session: SessionView,
   input: BodyOf<"sessions.admit">,
   world: World,
-  { show, asking, signal, onOpened }: Watch,
+  { show, asking, signal, onOpened, onOver }: Watch,
 ): Promise<Watched> {
   const outcomeOf = new OutcomeOf(input.id);
   const silence = new Silence(
@@ -64,6 +68,8 @@ export async function watchInput(
     },
   );
   let workspace: string | undefined;
+  let over: Outcome | undefined;
+  const watched = (outcome: Outcome | undefined): Watched => ({ outcome, workspace, heldBack: outcomeOf.heldBack });
   try {
     const onBreak = persistently(client, world, { session: session.id });
     for await (const news of client.follow({ session: session.id, after: session.seq - 1, signal, onBreak })) {
@@ -75,7 +81,7 @@ export async function watchInput(
       if (news.kind === "gap") {
         show.gap(news);
         const outcome = await lostOutcome(client, session.id, input, news, outcomeOf);
-        if (outcome !== undefined) return { outcome, workspace };
+        if (outcome !== undefined) return watched(outcome);
         continue;
       }
       show.event(news.event);
@@ -83,10 +89,17 @@ export async function watchInput(
       asking?.event(news.event);
       if (news.event.type === "activity.opened") onOpened?.();
       if (isKnown(news.event) && news.event.type === "workspace.prepared") workspace = news.event.data.path;
-      const outcome = outcomeOf.after(news.event);
-      if (outcome !== undefined && !(asking?.canAsk === true && isQuestion(outcome))) return { outcome, workspace };
+      const told = outcomeOf.after(news.event);
+      const outcome = over ?? told;
+      if (outcome === undefined) continue;
+      if (asking?.canAsk !== true) return watched(outcome);
+      if (isQuestion(outcome)) continue;
+      if (outcomeOf.heldBack.length === 0) return watched(outcome);
+      // Whoever sits there has the question before them.
+      if (over === undefined) onOver?.();
+      over = outcome;
     }
-    return { outcome: undefined, workspace };
+    return watched(over);
   } finally {
     silence.over();
     line.over();

@@ -14,7 +14,14 @@ function clientWith(
   ...states: readonly (readonly [title: string, state: SessionState, projectId?: `prj_${string}`])[]
 ) {
   const list = states.map(([title, state, projectId = "prj_1"]) => ({ id: `ses_${title}`, title, state, projectId }));
-  return { sessions: { list: () => Promise.resolve(list as unknown as SessionView[]) } } as unknown as Client;
+  const questions = [
+    { id: "que_1", session: "ses_asks" },
+    { id: "que_2", session: "ses_left" },
+  ];
+  return {
+    sessions: { list: () => Promise.resolve(list as unknown as SessionView[]) },
+    questions: { list: () => Promise.resolve(questions) },
+  } as unknown as Client;
 }
 
 test("first comes what waits for a person, then what runs, the latest that is done, and what can be begun", async () => {
@@ -23,13 +30,15 @@ test("first comes what waits for a person, then what runs, the latest that is do
     ["1-older", { state: "idle", since }],
     ["busy", { state: "thinking", since, activityId: "act_1" }],
     ["asks", { state: "waiting", since, on: "question", activityId: "act_2", questions: ["que_1"], calls: [] }],
+    ["left", { state: "idle", since }],
     ["elsewhere", { state: "idle", since }, "prj_2"],
   );
   const found = await choicesIn(client, "prj_1", now);
   expect(found.map(({ label, words }) => [label, words])).toEqual([
+    ["Answer: left", ["answer", "que_2"]],
     ["Answer: asks", ["attach", "ses_asks"]],
     ["Watch: busy", ["attach", "ses_busy"]],
-    ["See what it changed: 2-done", ["diff", "ses_2-done"]],
+    ["See what it changed: left", ["diff", "ses_left"]],
     ["Begin something new", "prompt"],
     ["See the demo", ["demo"]],
   ]);

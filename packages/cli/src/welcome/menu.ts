@@ -1,6 +1,6 @@
 import type { Client } from "@corral/client";
 import type { ProjectId, SessionView } from "@corral/protocol";
-import { age, stateWords } from "../sessions/state-words.ts";
+import { age, asksInState, stateWords } from "../sessions/state-words.ts";
 import { bold, coloured, dim, shownInLine } from "../terminal/output.ts";
 import type { Screen, World } from "../world.ts";
 import { cutTo } from "../terminal/width.ts";
@@ -19,9 +19,15 @@ const mostSessions = 6;
 /** What can be done now in a project: first what waits for a person, then what runs, what is to be looked at, and what can be begun. */
 export async function choicesIn(client: Client, project: ProjectId, now: number): Promise<readonly Choice[]> {
   const sessions = (await client.sessions.list()).filter(({ projectId }) => projectId === project);
+  const asked = sessions.length === 0 ? [] : await client.questions.list();
   // Ids grow with time.
   const latestFirst = sessions.toSorted((one, other) => (one.id < other.id ? 1 : -1));
-  const found = latestFirst.flatMap((each) => choiceOf(each, now)).toSorted((one, other) => one.rank - other.rank);
+  const found = latestFirst
+    .flatMap((each) => {
+      const [question] = asksInState(each.state) ? [] : asked.filter(({ session }) => session === each.id);
+      return question === undefined ? choiceOf(each, now) : [answerOf(each, question.id), ...choiceOf(each, now)];
+    })
+    .toSorted((one, other) => one.rank - other.rank);
   const finished = found.filter(({ rank }) => rank === ranks.look).slice(0, 1);
   return [
     ...[...found.filter(({ rank }) => rank < ranks.look), ...finished].slice(0, mostSessions),
@@ -31,6 +37,11 @@ export async function choicesIn(client: Client, project: ProjectId, now: number)
 }
 
 const ranks = { answer: 0, decide: 1, watch: 2, look: 3 } as const;
+
+function answerOf({ id, title }: SessionView, question: string): Choice & { readonly rank: number } {
+  const label = `Answer: ${title === "" ? id : title}`;
+  return { label, note: "it asks you something", words: ["answer", question], rank: ranks.answer };
+}
 
 function choiceOf({ id, state, title }: SessionView, now: number): readonly (Choice & { readonly rank: number })[] {
   const name = title === "" ? id : title;

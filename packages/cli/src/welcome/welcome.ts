@@ -7,7 +7,9 @@ import type { Run } from "../command.ts";
 import type * as declared from "./commands.ts";
 import { canAsk, confirm, typedLine } from "../terminal/confirm.ts";
 import { connectDaemon } from "../daemon/daemon.ts";
+import { counted } from "../terminal/figures.ts";
 import { choicesIn, choose } from "./menu.ts";
+import { projectHere } from "../projects/project-here.ts";
 import { providerHints } from "../models/provider-hints.ts";
 import { jsonLine, shown } from "../terminal/output.ts";
 import type { Screen, World } from "../world.ts";
@@ -19,6 +21,9 @@ export const run: Run<typeof declared.home> = async ({ json }, world) => {
   world.out.write(json === true ? jsonLine(project) : shown(summary(project, client)));
   world.err.write(configComplaints(config));
   if (json === true) return 0;
+  // At a terminal the menu has them.
+  const asked = world.screen === undefined ? await client.questions.list() : [];
+  if (asked.length > 0) world.out.write(`questions  ${counted(asked.length, "question")}: \`corral questions\`\n`);
   const hints = await providerHints(client, world);
   if (hints !== "") world.err.write(`\n${shown(hints)}`);
   return world.screen === undefined ? 0 : menu(client, project.id, world.screen, world);
@@ -38,7 +43,7 @@ async function newTask(world: World): Promise<readonly string[] | undefined> {
 }
 
 async function registerHere(client: Client, world: World): Promise<RegisteredProject> {
-  const register = () => client.projects.register({ path: world.cwd });
+  const register = () => projectHere(client, world);
   try {
     return await register();
   } catch (error) {

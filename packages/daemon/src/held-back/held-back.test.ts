@@ -106,6 +106,12 @@ test("what nobody heard of is asked about when the daemon begins, once, and its 
   expect((await open()).map(({ id }) => id)).toEqual([asked.id]);
 });
 
+test("a name that an agent chose stays on its line", async () => {
+  await run('d=$(printf \'d\\n+harmless\'); mkdir "$d"; echo evil >"$d/.envrc"');
+  await add(event("activity.settled", { id: activityId, outcome: "done" }));
+  expect(await onlyOne()).toMatchObject({ about: { diff: "+++ d⏎+harmless/.envrc\n+evil" } });
+});
+
 test("an answer is carried out by the next daemon when this one dies, and once", async () => {
   await run("echo evil >.envrc");
   await add(event("activity.settled", { id: activityId, outcome: "done" }));

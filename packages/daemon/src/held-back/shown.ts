@@ -26,7 +26,9 @@ const mostCharacters = 60_000;
 function linesOf({ path, entries, before, moved }: HeldContent): readonly Shown[] {
   const none = Buffer.alloc(0);
   if (moved !== undefined)
-    return [{ heading: `+++ ${path}`, lines: ["(too large to be shown or put back)"], bytes: none }];
+    return [
+      { heading: `+++ ${inLine(path)}`, lines: ["(too large to be shown or put back, or closed to you)"], bytes: none },
+    ];
   return entries.flatMap((entry): readonly Shown[] => {
     const { kind, content, isExecutable } = entry;
     const isEmptyFolder = kind === "folder" && !entries.some((each) => each.path.startsWith(`${entry.path}/`));
@@ -37,11 +39,16 @@ function linesOf({ path, entries, before, moved }: HeldContent): readonly Shown[
       folder: " (an empty folder)",
       other: " (no file)",
     };
-    const heading = `+++ ${entry.path}${what[kind]}`;
+    const heading = `+++ ${inLine(entry.path)}${what[kind]}`;
     if (content === undefined) return [{ heading, lines: [], bytes: none }];
     const earlier = entry.path === path && before !== undefined ? marked("-", before) : [];
     return [{ heading, lines: [...earlier, ...marked("+", content)], bytes: content }];
   });
+}
+
+/** An agent chooses the names: none may pass for a line of content. */
+function inLine(path: string): string {
+  return path.replaceAll("\n", "⏎");
 }
 
 function marked(mark: "+" | "-", content: Buffer): readonly string[] {

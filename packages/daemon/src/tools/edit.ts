@@ -4,7 +4,7 @@ import { carryOut, lookAt, missing, readTextFile } from "./changes.ts";
 import { hasChanged, hasChangedSince } from "./known-file.ts";
 import { numbered } from "./match.ts";
 import { pathIn } from "./path.ts";
-import { marked, previewOf } from "./preview.ts";
+import { heading, marked, previewOf } from "./preview.ts";
 import { replaceIn, type Replaced } from "./replace.ts";
 import type { Tool } from "./tool.ts";
 
@@ -33,7 +33,7 @@ export const editTool: Tool<z.infer<typeof parameters>, Edited> = {
     "Replaces a piece of a text file by another. Quote it exactly; whole lines are also found when only their white space differs.",
   parameters,
   effect: "writes",
-  preview: ({ path, old, new: next }) => previewOf([`@@ ${path}`, ...marked("-", old), ...marked("+", next)]),
+  preview: ({ path, old, new: next }) => previewOf([heading(path), ...marked("-", old), ...marked("+", next)], [path]),
   touches: ({ path }) => ({ paths: [{ path, access: "write" }] }),
 
   async intend({ path: asked, ...wish }, { surroundings, seen }) {

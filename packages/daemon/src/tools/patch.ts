@@ -38,7 +38,7 @@ export const patchTool: Tool<z.infer<typeof parameters>, Patched> = {
 Move to is only for files that move. Give two or three lines that stay around each change; @@ names a line above it where these are not enough.`,
   parameters,
   effect: "writes",
-  preview: ({ patch }) => previewOf(patch.split("\n")),
+  preview: ({ patch }) => previewOf(patch.split("\n"), writtenBy(patch)),
   touches: ({ patch }) => ({ paths: writtenBy(patch).map((path) => ({ path, access: "write" })) }),
 
   async intend({ patch }, { surroundings, seen }) {

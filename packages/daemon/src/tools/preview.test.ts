@@ -10,5 +10,22 @@ test("an edit is shown as what goes and what comes, a new file as what comes", (
 });
 
 test("what is long is shown in part, and how much more there is", () => {
-  expect(previewOf(Array.from({ length: 500 }, () => "+x"))).toMatch(/^\+x\n(.*\n)+… 300 more characters$/);
+  expect(
+    previewOf(
+      Array.from({ length: 500 }, () => "+x"),
+      ["a.ts"],
+    ),
+  ).toMatch(/^\+x\n(.*\n)+… 300 more characters$/);
+});
+
+test("of what others obey nothing is left out", () => {
+  const content = `${"#\n".repeat(50_000)}evil\n`;
+  expect(preview("write", { path: "a/.envrc", content })).toMatch(/^@@ a\/\.envrc\n\+#\n[^]*\n\+evil$/);
+  expect(preview("edit", { path: ".vscode/tasks.json", old: "x", new: content })).toMatch(/\n\+evil$/);
+  const patch = `*** Begin Patch\n*** Add File: a/.envrc\n${"+#\n".repeat(50_000)}+evil\n*** End Patch`;
+  expect(preview("patch", { patch })).toContain("\n+evil\n");
+});
+
+test("a path stays on its line", () => {
+  expect(preview("write", { path: "a\n+b/.envrc", content: "x\n" })).toBe("@@ a⏎+b/.envrc\n+x");
 });

@@ -3,7 +3,7 @@ import { type FileVersion, versionOf } from "../environments/index.ts";
 import { carryOut, lookAt, readTextFile } from "./changes.ts";
 import { mustBeSeen } from "./known-file.ts";
 import { pathIn } from "./path.ts";
-import { marked, previewOf } from "./preview.ts";
+import { heading, marked, previewOf } from "./preview.ts";
 import type { Tool } from "./tool.ts";
 
 const parameters = z.object({
@@ -24,7 +24,7 @@ export const writeTool: Tool<z.infer<typeof parameters>, Written> = {
     "Makes a file, with the folders above it, or replaces all of one that you have read. To change a part of a file, use edit.",
   parameters,
   effect: "writes",
-  preview: ({ path, content }) => previewOf([`@@ ${path}`, ...marked("+", content)]),
+  preview: ({ path, content }) => previewOf([heading(path), ...marked("+", content)], [path]),
   touches: ({ path }) => ({ paths: [{ path, access: "write" }] }),
 
   async intend({ path: asked, content }, { surroundings, seen }) {

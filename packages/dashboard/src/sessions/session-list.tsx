@@ -1,5 +1,5 @@
 import type { Client, Followed } from "@corral/client";
-import type { ProjectView, SessionView } from "@corral/protocol";
+import type { ProjectView, SessionId, SessionView } from "@corral/protocol";
 import { usualAgent } from "@corral/protocol/words";
 import { createSignal, For, Show } from "solid-js";
 import { createStore, reconcile } from "solid-js/store";
@@ -13,17 +13,23 @@ import { StateBadge } from "./state-badge.tsx";
 import { UnsafeBadge } from "./unsafe-badge.tsx";
 
 export function SessionList(props: { readonly client: Client }) {
-  const [views, setViews] = createStore<{ sessions: SessionView[]; projects: ProjectView[] }>({
+  const [views, setViews] = createStore<{ sessions: SessionView[]; projects: ProjectView[]; asking: SessionId[] }>({
     sessions: [],
     projects: [],
+    asking: [],
   });
   const [isLoaded, setLoaded] = createSignal(false);
   const [failure, setFailure] = createSignal<string>();
 
   const refresh = coalesced(async () => {
     try {
-      const [sessions, projects] = await Promise.all([props.client.sessions.list(), props.client.projects.list()]);
-      setViews(reconcile({ sessions: sessions.toReversed(), projects: [...projects] }));
+      const [sessions, projects, questions] = await Promise.all([
+        props.client.sessions.list(),
+        props.client.projects.list(),
+        props.client.questions.list(),
+      ]);
+      const asking = questions.map(({ session }) => session);
+      setViews(reconcile({ sessions: sessions.toReversed(), projects: [...projects], asking }));
       setLoaded(true);
       setFailure(undefined);
     } catch (error) {
@@ -31,6 +37,9 @@ export function SessionList(props: { readonly client: Client }) {
     }
   });
   const nameOf = (session: SessionView) => views.projects.find(({ id }) => id === session.projectId)?.name;
+
+  /** What was held back is asked about in whatever state, and no state tells of it. */
+  const asksBesides = ({ id, state }: SessionView) => state.state !== "waiting" && views.asking.includes(id);
 
   document.title = "Corral";
   refresh();
@@ -49,6 +58,9 @@ export function SessionList(props: { readonly client: Client }) {
                   <a href={linkTo({ kind: "session", id: session.id })}>
                     <span class="name">{nameOf(session) ?? "…"}</span>
                     <StateBadge state={session.state} />
+                    <Show when={asksBesides(session)}>
+                      <span class="badge waiting">needs you</span>
+                    </Show>
                     <UnsafeBadge kind={session.environment.kind} />
                     <Show when={session.title !== ""}>
                       <span class="title">{session.title}</span>
@@ -92,7 +104,7 @@ function Watch(props: { readonly client: Client; readonly after: number; onChang
 
 function mayChangeList(news: Followed): boolean {
   if (news.kind !== "event") return news.kind === "gap";
-  return /^(session|activity|project|input|queue|place)\.|^(turn\.attempt-failed|stream\.erased)$/.test(
+  return /^(session|activity|project|input|queue|place|question)\.|^(turn\.attempt-failed|stream\.erased)$/.test(
     news.event.type,
   );
 }

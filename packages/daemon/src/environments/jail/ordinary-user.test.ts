@@ -16,6 +16,7 @@ test.skipIf(!isRoot)(
       "meddling.test.ts",
       "shield.test.ts",
       "lookout.test.ts",
+      "planted.test.ts",
       "walls.test.ts",
       "bubblewrap.test.ts",
       "builders.test.ts",

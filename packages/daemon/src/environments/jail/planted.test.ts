@@ -38,6 +38,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await place.remove();
+  unlock();
   rmSync(join(folder, ".."), { recursive: true });
 });
 
@@ -67,6 +68,17 @@ const plants: Readonly<Record<string, readonly [command: string, ...found: strin
   "changes what git obeys in one that was there": ["cp file vendored/.git/config", "vendored/.git/config=evil\n"],
   "spells it otherwise": ["cp file sub/.ENVRC", "sub/.ENVRC=evil\n"],
   "closes the folder that it is in": ["mkdir c; cp file c/.envrc; chmod 111 c", "c/.envrc=evil\n"],
+  "leaves a folder that can be listed and not entered": [
+    "mkdir -p c/k d; cp file c/k/.envrc; chmod 600 c/k; cp file d/.envrc",
+    "c/k/.envrc=evil\n",
+    "d/.envrc=evil\n",
+  ],
+  "closes the folders above it": ["mkdir -p c/k/l; cp file c/k/l/.envrc; chmod 0 c/k/l c/k c", "c/k/l/.envrc=evil\n"],
+  "makes a folder that cannot be written": [
+    "mkdir sub/.zed; cp file sub/.zed/x; chmod 500 sub/.zed",
+    "sub/.zed/x=evil\n",
+  ],
+  "closes what it makes": ["mkdir sub/.zed; cp file sub/.zed/x; chmod 1000 sub/.zed", "sub/.zed/x=evil\n"],
   "has a folder above whose name is no text": [
     `d=$(printf 'x\\377'); mkdir "$d"; cp file "$d/.envrc"`,
     "x\uFFFD/.envrc=evil\n",
@@ -88,6 +100,7 @@ describe("in the user's own folder, what others obey is taken aside when a comma
     const before = ["sub/.envrc", "sub/.vscode/settings.json"].map((path) => !existsSync(at(path)) || contentAt(path));
     expect(before).toEqual(command.startsWith("mv sub") ? [true, true] : ["user's\n", "{}\n"]);
     for (const held of told()) expect(putBack(held.folder).every(({ outcome }) => outcome === "put-back")).toBe(true);
+    unlock();
     expect(
       told()
         .flatMap(contentOf)
@@ -297,6 +310,11 @@ function contentAt(path: string): string {
 
 function at(name: string): string {
   return join(folder, name);
+}
+
+/** What a command closed, for whoever is not root. */
+function unlock(): void {
+  execFileSync("chmod", ["-R", "u+rwX", folder]);
 }
 
 function give(): void {

@@ -72,7 +72,7 @@ const heldName = z.object({
   shown: heldBackName,
   /** What was put in its place. */
   before: entryRecord.optional(),
-  /** As it was moved here. It stays when it is too large to be copied. */
+  /** As it was moved here. It stays when it cannot be copied. */
   moved: z.string().optional(),
   entries: z.array(heldEntry),
 });
@@ -101,7 +101,7 @@ export class Taking {
 
   /** False: it is gone, or it could not be moved. */
   take({ parent, name, path, was, before }: Difference): "taken" | "gone" | "there" {
-    const there = lstatSync(at(parent, name), { throwIfNoEntry: false });
+    const there = reachable(parent, () => lstatSync(at(parent, name), { throwIfNoEntry: false }));
     if (there === undefined) return "gone";
     const kind = there.isDirectory() ? "folder" : there.isFile() ? "file" : there.isSymbolicLink() ? "link" : "other";
     const canRestore = before?.kind === "link" || (before?.kind === "file" && before.content !== undefined);
@@ -142,13 +142,27 @@ export class Taking {
     const at = names.findIndex((each) => each.path === held.path);
     if (names[at] === held) return;
     const [earlier] = names.splice(at, 1);
-    if (earlier?.moved !== undefined) rmSync(join(this.folder, earlier.moved), { recursive: true, force: true });
+    if (earlier?.moved !== undefined) this.#remove(earlier.moved);
     writeRecord(this.folder, this.#record);
+  }
+
+  #remove(moved: string): void {
+    const folder = openFolder(this.folder);
+    if (folder === undefined) return;
+    try {
+      removeTree(folder, moved);
+    } finally {
+      closeSync(folder);
+    }
   }
 
   #move(parent: number, name: string, held: HeldName): void {
     try {
-      renameSync(at(parent, name), join(this.folder, held.moved!));
+      using entry = opened(parent, name);
+      // A folder that is moved is written to: it has another one above it.
+      const rename = () => renameSync(at(parent, name), join(this.folder, held.moved!));
+      if (entry?.kind === "folder") reachable(entry.fd, rename);
+      else rename();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
       // On another file system it is copied at once.
@@ -212,12 +226,15 @@ function finished(parent: number, folder: string, held: HeldName): HeldName | un
     const { moved, ...rest } = held;
     return { ...rest, entries: copied(parent, moved, held.path, folder) };
   } catch (error) {
-    if (error instanceof TooMuch) return held;
+    if (error instanceof TooMuch || cannotBeRead.has((error as NodeJS.ErrnoException).code)) return held;
     throw error;
   }
 }
 
 class TooMuch extends Error {}
+
+/** Another user's, or nested so deep that it would take all descriptors. It stays as it was moved. */
+const cannotBeRead: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EMFILE"]);
 
 const mostCopied = { files: 2_000, bytes: 32 * 1024 * 1024 };
 
@@ -282,7 +299,7 @@ export function heldContents(folder: string): readonly HeldContent[] {
 
 export interface HeldContent extends HeldBackName {
   readonly before?: Buffer;
-  /** It was too large to be copied, and lies there. */
+  /** It could not be copied, and lies there. */
   readonly moved?: string;
   readonly entries: readonly {
     readonly path: string;
@@ -316,7 +333,7 @@ export function putBack(folder: string): readonly PutBack[] {
 function putNameBack(workspace: number, folder: string, known: HeldRecord, held: HeldName): PutBack {
   const { path } = held.shown;
   const left = (reason: string) => ({ path, outcome: "left", reason }) as const;
-  if (held.moved !== undefined) return left("it is too large to be put back by Corral");
+  if (held.moved !== undefined) return left("it is too large to be put back by Corral, or closed to you");
   if (held.entries.some(({ kind }) => kind === "other")) return left("it is neither file, folder nor link");
   try {
     accept(
@@ -405,16 +422,18 @@ function within<T>(start: number, path: string, workspace: string, act: (parent:
   try {
     let parent = start;
     for (const name of names.slice(0, -1)) {
-      if (lstatSync(at(parent, name), { throwIfNoEntry: false }) === undefined) {
-        mkdirSync(at(parent, name), { mode: 0o755 });
-        give(parent, name, workspace);
-      }
-      const next = openFolder(at(parent, name));
+      const next = reachable(parent, () => {
+        if (lstatSync(at(parent, name), { throwIfNoEntry: false }) === undefined) {
+          mkdirSync(at(parent, name), { mode: 0o755 });
+          give(parent, name, workspace);
+        }
+        return openFolder(at(parent, name));
+      });
       if (next === undefined) throw new Error(`${readable(name)} is no folder any more`);
       folders.push(next);
       parent = next;
     }
-    return act(parent, names.at(-1)!);
+    return reachable(parent, () => act(parent, names.at(-1)!));
   } finally {
     for (const fd of folders) closeSync(fd);
   }

@@ -119,8 +119,12 @@ export class HoldBack {
     try {
       for (const found of this.#walk.visit(this.#workspace, 1)) {
         // Who clones something needs its git folder until the command has ended.
-        if (found !== "folder" && !(found.path !== found.name && isGitName(found.name)))
+        if (found === "folder" || (found.path !== found.name && isGitName(found.name))) continue;
+        try {
           this.#judge(found, ({ isEmpty }) => !isEmpty || this.#running === 0);
+        } catch {
+          // Nothing that an agent leaves may keep what comes after it from being looked at.
+        }
       }
       if (this.#running === 0) this.#complete();
     } catch {
@@ -131,8 +135,11 @@ export class HoldBack {
   /** All of it. One at a time. */
   look(): Promise<void> {
     const mine = this.#looking.then(async () => {
-      await this.#through((found) => this.#judge(found));
-      this.#complete();
+      try {
+        await this.#through((found) => this.#judge(found));
+      } finally {
+        this.#complete();
+      }
     });
     this.#looking = mine.catch(() => undefined);
     return mine;
@@ -164,12 +171,20 @@ export class HoldBack {
 
   async #through(act: (found: Found) => void): Promise<void> {
     let folders = 0;
+    let failure: { readonly error: unknown } | undefined;
     for (const found of this.#workspace === undefined ? [] : this.#walk.visit(this.#workspace)) {
-      if (found !== "folder") act(found);
-      else if (++folders % foldersAtOnce === 0) await setImmediate();
+      if (found === "folder") {
+        if (++folders % foldersAtOnce === 0) await setImmediate();
+      } else
+        try {
+          act(found);
+        } catch (error) {
+          failure ??= { error };
+        }
       // It was let go meanwhile.
       if (this.#workspace === undefined) return;
     }
+    if (failure !== undefined) throw failure.error;
   }
 
   #judge(found: Found, which: (difference: Difference) => boolean = () => true): void {

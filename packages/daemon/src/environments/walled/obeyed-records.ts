@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, r
 import * as z from "zod";
 import { at, readable } from "./byte-paths.ts";
 import { type Entry, openEntry } from "./entries.ts";
-import { joined, reachable } from "./obeyed-walk.ts";
+import { joined, reachable, unlessClosed } from "./obeyed-walk.ts";
 import { isGitName, protectedOfGit } from "./protected.ts";
 import { isStubFolder } from "./stubs.ts";
 
@@ -11,7 +11,7 @@ import { isStubFolder } from "./stubs.ts";
 export const entryRecord = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("file"),
-    /** SHA-256; of a very large file its size and times. */
+    /** SHA-256; of a very large file, and of one that cannot be read, its size and times. */
     version: z.string(),
     /** In base64. */
     content: z.string().optional(),
@@ -55,7 +55,7 @@ export class ObeyedRecords {
 
   /** Takes in what is there. */
   learn(parent: number, name: string, path: string): void {
-    using entry = opened(parent, name);
+    using entry = unlessClosed(() => opened(parent, name));
     if (entry === undefined || isStub(entry)) return;
     const record = this.#describe(entry, parent, name, path);
     this.#room -= record.kind === "file" ? (record.content?.length ?? 0) : 0;
@@ -65,7 +65,7 @@ export class ObeyedRecords {
 
   /** What is not as it was, or was not there. Each one's folder is open as long as nobody asks for the next. */
   *differences(parent: number, name: string, path: string): Generator<Difference> {
-    using entry = opened(parent, name);
+    using entry = unlessClosed(() => opened(parent, name));
     if (entry === undefined || isStub(entry)) return;
     const before = this.#records.get(path);
     if (entry.kind === "file" && before?.kind === "file" && this.#stamps.get(path) === stampOf(entry.fd)) return;
@@ -85,7 +85,7 @@ export class ObeyedRecords {
     if (entry.kind === "folder") return { kind: "folder" };
     if (entry.kind === "other") return linkOrOther(parent, name);
     const stamp = stampOf(entry.fd);
-    const read = readWhole(entry.fd, mostDigested);
+    const read = unlessClosed(() => readWhole(entry.fd, mostDigested));
     if (read === undefined) return { kind: "file", version: stamp };
     // What changed a moment ago may change again at the same time.
     if (fstatSync(entry.fd).ctimeMs < Date.now() - 100) this.#stamps.set(path, stamp);
@@ -120,7 +120,7 @@ export function readWhole(entry: number, most: number): Buffer | undefined {
 
 /** An entry that is closed where its use ends. */
 export function opened(parent: number, name: string): (Entry & Disposable) | undefined {
-  const entry = openEntry(at(parent, name));
+  const entry = reachable(parent, () => openEntry(at(parent, name)));
   return entry === undefined ? undefined : { ...entry, [Symbol.dispose]: () => closeSync(entry.fd) };
 }
 
@@ -130,7 +130,7 @@ export function namesIn(folder: number): string[] {
 
 export function linkOrOther(parent: number, name: string): Extract<EntryRecord, { kind: "link" | "other" }> {
   try {
-    return { kind: "link", target: readlinkSync(at(parent, name), { encoding: "latin1" }) };
+    return { kind: "link", target: reachable(parent, () => readlinkSync(at(parent, name), { encoding: "latin1" })) };
   } catch {
     return { kind: "other" };
   }
@@ -145,7 +145,7 @@ export function isSame(before: EntryRecord | undefined, now: EntryRecord): boole
 /** Of a repository that was there before, only what git obeys counts: the rest changes with each commit. */
 function childrenOf({ fd, kind }: Entry, path: string): readonly string[] {
   if (kind !== "folder") return [];
-  const names = namesIn(fd);
+  const names = unlessClosed(() => namesIn(fd)) ?? [];
   const way = path.split("/");
   const git = way.findIndex((name) => isGitName(readable(name)));
   const counts = git === -1 ? undefined : obeyedInGit[way.slice(git + 1).join("/")];
@@ -159,11 +159,13 @@ const obeyedInGit: Readonly<Record<string, readonly string[]>> = {
 };
 
 function isEmptyEntry({ kind, fd }: Entry): boolean {
-  return kind === "folder" ? namesIn(fd).length === 0 : kind === "file" && fstatSync(fd).size === 0;
+  return kind === "folder"
+    ? unlessClosed(() => namesIn(fd))?.length === 0
+    : kind === "file" && fstatSync(fd).size === 0;
 }
 
 function isStub({ kind, fd }: Entry): boolean {
-  return kind === "folder" && isStubFolder(fd);
+  return kind === "folder" && unlessClosed(() => reachable(fd, () => isStubFolder(fd))) === true;
 }
 
 function stampOf(fd: number): string {

@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   mkdirSync,
   mkdtempSync,
@@ -12,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { ordinary } from "../../testing/ordinary-user.ts";
 import { openFolder } from "./entries.ts";
 import { ObeyedWalk } from "./obeyed-walk.ts";
 
@@ -70,3 +74,29 @@ test("what comes to be in a folder that was read before is found, also when its 
   renameSync(join(workspace, "a"), join(workspace, "moved"));
   expect(found(walk)).toEqual(["moved/b/.envrc", "new/.vscode"]);
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "what another user keeps closed in the folder is passed over, for the agent cannot be there either (needs root, to become another user)",
+  () => {
+    mkdirSync(join(workspace, "data/.vscode"), { recursive: true });
+    mkdirSync(join(workspace, "listed/.vscode"), { recursive: true });
+    mkdirSync(join(workspace, "mine"));
+    for (const name of [".envrc", "mine/.envrc"]) writeFileSync(join(workspace, name), "");
+    chmodSync(join(workspace, "data"), 0o700);
+    chmodSync(join(workspace, "listed"), 0o744);
+    chmodSync(join(workspace, ".envrc"), 0o600);
+    chmodSync(folder, 0o755);
+    for (const path of [workspace, join(workspace, "mine")]) chownSync(path, ordinary.uid, ordinary.gid);
+    const program = `
+      const { openFolder } = await import(${JSON.stringify(new URL("entries.ts", import.meta.url).href)});
+      const { ObeyedWalk } = await import(${JSON.stringify(new URL("obeyed-walk.ts", import.meta.url).href)});
+      const { ObeyedRecords } = await import(${JSON.stringify(new URL("obeyed-records.ts", import.meta.url).href)});
+      const records = new ObeyedRecords([], () => false);
+      for (const found of new ObeyedWalk().visit(openFolder(process.argv[1])))
+        if (found !== "folder") records.learn(found.parent, found.name, found.path);
+      console.log(JSON.stringify(records.all.map(([path]) => path).toSorted()));`;
+    const options = { ...ordinary, encoding: "utf8" } as const;
+    const said = execFileSync(process.execPath, ["--input-type=module", "-e", program, workspace], options);
+    expect(JSON.parse(said)).toEqual([".envrc", "mine/.envrc"]);
+  },
+);

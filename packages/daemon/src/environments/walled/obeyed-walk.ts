@@ -54,7 +54,8 @@ export class ObeyedWalk {
   #isAsBefore(parent: number, name: string, path: string): boolean {
     const known = this.#known.get(path);
     if (known?.isSettled !== true || known.folders.length > 0 || known.obeyed.length > 0) return false;
-    const found = lstatSync(at(parent, name), { throwIfNoEntry: false });
+    const look = () => lstatSync(at(parent, name), { throwIfNoEntry: false });
+    const found = unlessClosed(() => reachable(parent, look));
     if (found?.ino !== known.ino || found.ctimeMs !== known.ctimeMs) return false;
     known.round = this.#round;
     return true;
@@ -66,7 +67,8 @@ export class ObeyedWalk {
     if (known?.isSettled === true && known.ino === ino && known.ctimeMs === ctimeMs) return known;
     const isSettled = ctimeMs < Date.now() - racyMs;
     const read: Known = { ino, ctimeMs, isSettled, round: this.#round, obeyed: [], folders: [] };
-    for (const entry of reachable(fd, () => readdirSync(`/proc/self/fd/${fd}`, listing))) {
+    const entries = unlessClosed(() => reachable(fd, () => readdirSync(`/proc/self/fd/${fd}`, listing))) ?? [];
+    for (const entry of entries) {
       if (whyObeyed(readable(entry.name)) !== undefined) read.obeyed.push(entry.name);
       else if (entry.isDirectory() && entry.name !== "node_modules") read.folders.push(entry.name);
     }
@@ -96,27 +98,47 @@ const mostLevels = 200;
 const O_PATH = 0o10000000;
 
 function openFolderIn(parent: number, name: string): number | undefined {
+  const open = () => openSync(at(parent, name), O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
   try {
-    return openSync(at(parent, name), O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
-  } catch {
-    return undefined;
+    return unlessClosed(() => reachable(parent, open));
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
   }
 }
 
-/** An agent may have closed its own folder. It is opened for as long as it takes. */
+/** An agent may have closed its own folder. It is opened for as long as it takes. One of another user is not ours to open. */
 export function reachable<T>(folder: number, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    if (!isClosed(error)) throw error;
     const { mode } = fstatSync(folder);
-    chmodSync(`/proc/self/fd/${folder}`, (mode & 0o7777) | 0o700);
+    try {
+      chmodSync(`/proc/self/fd/${folder}`, (mode & 0o7777) | 0o700);
+    } catch {
+      throw error;
+    }
     try {
       return act();
     } finally {
       chmodSync(`/proc/self/fd/${folder}`, mode & 0o7777);
     }
   }
+}
+
+/** Undefined: it belongs to another user and is closed. An agent is nobody else than we are, so it cannot have been there either. */
+export function unlessClosed<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (isClosed(error)) return undefined;
+    throw error;
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EACCES";
 }
 
 export function joined(path: string, name: string): string {
