@@ -11,10 +11,14 @@ export async function projectHere(client: Client, { cwd }: Pick<World, "cwd">): 
     if ((error as { code?: unknown }).code !== "auth.scope") throw error;
     const found = await client.projects.find(cwd);
     if (found !== undefined) return { ...found, worktree: await worktreeAt(cwd, found.path) };
-    throw new CorralError("auth.scope", `${cwd} is no project that your token reaches, and it makes none known`, {
-      hint: "Its owner makes a repository known with `corral` there",
-      cause: error,
-    });
+    throw new CorralError(
+      "auth.scope",
+      `${cwd} is not a project that your token can reach, and the token cannot register it`,
+      {
+        hint: "The owner registers a repository by running `corral` in it",
+        cause: error,
+      },
+    );
   }
 }
 

@@ -57,7 +57,7 @@ test("a token that may not make projects known works in those that are", async (
   stage.projects.length = 0;
   expect(await dispatch(["run", "go"], stand.world)).toBe(1);
   expect(stand.written.err).toContain(
-    "error: /repo is no project that your token reaches, and it makes none known\nhint: ",
+    "error: /repo is not a project that your token can reach, and the token cannot register it\nhint: ",
   );
 });
 
