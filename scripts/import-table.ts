@@ -44,47 +44,73 @@ export const externals: Readonly<Record<string, readonly string[]>> = {
 export const slices: Readonly<Record<string, readonly string[] | "every slice">> = {
   // Removes what a killed writer left beside a file.
   "half-written": [],
-  home: ["half-written"],
   logging: [],
-  programs: [],
+  // Finds the executables of this machine that Corral runs: bwrap, git and others.
+  executables: [],
   descriptors: [],
   connections: [],
-  doctor: ["environments", "programs"],
-  git: ["faults", "programs", "descriptors"],
+  doctor: ["environments", "executables"],
   faults: [],
   // Its crash stories have a process die in the middle of a put.
   storage: ["faults"],
   log: [],
   // What runs can ask of the daemon. The slices that provide something add it to the map there.
   capabilities: [],
-  secrets: ["log"],
   // What the handlers of routes are made of. They live with their nouns; the gateway gathers them.
   routing: ["log"],
-  environments: ["programs", "descriptors"],
+  environments: ["executables", "descriptors"],
+  // How slices say what they are, and how a list of them is opened. Each says so in its `slice.ts`.
+  assembly: ["log", "capabilities", "routing", "storage", "environments"],
+  home: ["assembly", "half-written"],
+  secrets: ["assembly", "log"],
+  git: ["assembly", "faults", "executables", "descriptors"],
   providers: [],
-  models: ["log", "routing"],
-  credentials: ["log", "half-written", "routing", "secrets", "providers", "programs"],
-  tokens: ["log", "routing"],
-  config: ["log", "half-written", "routing"],
-  backups: ["log", "routing"],
-  audit: ["log", "routing"],
-  egress: ["log", "capabilities", "routing", "connections", "descriptors"],
-  projects: ["log", "routing", "git", "half-written"],
-  sessions: ["log", "routing", "faults"],
-  retention: ["log", "sessions"],
-  artifacts: ["log", "capabilities", "routing", "secrets", "storage", "faults"],
-  workspaces: ["log", "capabilities", "routing", "environments", "git", "storage", "faults", "programs", "descriptors"],
-  terminals: ["log", "routing", "secrets", "environments", "artifacts"],
-  shells: ["log", "routing", "secrets", "environments", "workspaces", "artifacts", "terminals"],
+  credentials: ["assembly", "log", "half-written", "routing", "secrets", "providers", "executables"],
+  // Models are told by who has a key for them.
+  models: ["assembly", "log", "routing", "providers", "credentials"],
+  tokens: ["assembly", "log", "routing"],
+  config: ["assembly", "log", "half-written", "routing"],
+  backups: ["assembly", "log", "routing"],
+  audit: ["assembly", "log", "routing"],
+  egress: ["assembly", "log", "capabilities", "routing", "connections", "descriptors"],
+  projects: ["assembly", "log", "routing", "git", "half-written"],
+  sessions: ["assembly", "log", "routing", "faults"],
+  retention: ["assembly", "log", "sessions"],
+  artifacts: ["assembly", "log", "capabilities", "routing", "secrets", "storage", "faults"],
+  workspaces: [
+    "assembly",
+    "log",
+    "capabilities",
+    "routing",
+    "environments",
+    "git",
+    "storage",
+    "faults",
+    "executables",
+    "descriptors",
+  ],
+  terminals: ["assembly", "log", "routing", "secrets", "environments", "artifacts"],
+  shells: ["assembly", "log", "routing", "secrets", "environments", "workspaces", "artifacts", "terminals"],
   // What is open is told by a table of the sessions', for it is part of their state.
-  questions: ["log", "routing", "sessions", "faults"],
+  questions: ["assembly", "log", "routing", "sessions", "faults"],
   // What was taken out of a workspace is put back where it is known how.
-  "held-back": ["log", "environments", "sessions", "questions", "faults"],
+  "held-back": ["assembly", "log", "environments", "sessions", "questions", "faults"],
   // Which names are obeyed in a workspace is known where they are shielded.
-  rules: ["log", "capabilities", "routing", "questions", "config", "environments"],
-  permits: ["log", "capabilities", "config", "environments", "workspaces", "sessions", "shells", "questions", "rules"],
+  rules: ["assembly", "log", "capabilities", "routing", "questions", "config", "projects", "environments"],
+  permits: [
+    "assembly",
+    "log",
+    "capabilities",
+    "config",
+    "environments",
+    "workspaces",
+    "sessions",
+    "shells",
+    "questions",
+    "rules",
+  ],
   tasks: ["log"],
-  usage: ["log", "routing"],
+  usage: ["assembly", "log", "routing"],
   mail: ["log", "sessions"],
   automation: ["log", "sessions", "tasks"],
   tools: ["capabilities", "environments", "workspaces", "rules", "sessions", "tasks", "questions", "mail", "egress"],
@@ -102,6 +128,7 @@ export const slices: Readonly<Record<string, readonly string[] | "every slice">>
   ],
   // A run judges calls by rules that the daemon gives, which also tells how providers are reached.
   runner: [
+    "assembly",
     "log",
     "capabilities",
     "secrets",
@@ -143,6 +170,9 @@ export const parts: readonly string[] = ["daemon.ts", "version.ts"];
 
 /** The files through which a slice, or a driver, is entered from outside. */
 export const doors: readonly string[] = ["index.ts", "port.ts"];
+
+/** The file in which a slice says what it is: the door for the list of slices in `daemon.ts`, and for tests. */
+export const description = "slice.ts";
 
 /** Folders, and files by their name, that are for tests alone, wherever they are. */
 export const testFolders: readonly string[] = ["conformance", "testing"];

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path/posix";
 import {
+  description,
   doors,
   drivers,
   externals,
@@ -180,7 +181,9 @@ function sliceFault(from: Place, to: SlicePlace): string | undefined {
   if (to.driver !== undefined && !mayNameDrivers(from)) {
     return `the driver ${to.slice}/${to.driver} is named only by ${list(programs)} ${inTable}`;
   }
-  return own || isDoor(to) ? undefined : `${to.slice} is entered only through ${list(doors)} ${inTable}`;
+  return own || isDoor(to) || (to.inside === description && (from.in === "wiring" || isTest(from)))
+    ? undefined
+    : `${to.slice} is entered only through ${list(doors)} ${inTable}`;
 }
 
 /** A slice's tests may use any driver, and what other slices have for tests, for they run on real parts. */

@@ -16,7 +16,7 @@ describe("an edge that the table does not list is found", () => {
       "a slice that imports upward",
       "packages/daemon/src/sessions/inbox.ts",
       'import { wake } from "../runner/index.ts";',
-      "packages/daemon/src/sessions/inbox.ts:1 imports ../runner/index.ts: sessions may import log, routing, faults, not runner",
+      "packages/daemon/src/sessions/inbox.ts:1 imports ../runner/index.ts: sessions may import assembly, log, routing, faults, not runner",
     ],
     [
       "a type alone",
@@ -34,7 +34,7 @@ describe("an edge that the table does not list is found", () => {
       "a dynamic import",
       "packages/daemon/src/usage/budget.ts",
       '\nconst { ask } = await import("../questions/index.ts");',
-      "packages/daemon/src/usage/budget.ts:2 imports ../questions/index.ts: usage may import log, routing, not questions",
+      "packages/daemon/src/usage/budget.ts:2 imports ../questions/index.ts: usage may import assembly, log, routing, not questions",
     ],
     [
       "a re-export",
@@ -53,6 +53,12 @@ describe("an edge that the table does not list is found", () => {
       "packages/daemon/src/runner/turn.ts",
       'import { promote } from "../sessions/inbox.ts";',
       "packages/daemon/src/runner/turn.ts:1 imports ../sessions/inbox.ts: sessions is entered only through index.ts, port.ts",
+    ],
+    [
+      "a slice's description, which is for the list of slices",
+      "packages/daemon/src/runner/turn.ts",
+      'import { sessions } from "../sessions/slice.ts";',
+      "packages/daemon/src/runner/turn.ts:1 imports ../sessions/slice.ts: sessions is entered only through index.ts, port.ts",
     ],
     [
       "a driver named by a slice that may import its seam",

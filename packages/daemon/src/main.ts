@@ -51,14 +51,19 @@ keepLastWords({ logger: logger.child({ component: "daemon" }), mask: logging.mas
 
 try {
   const daemon = await startDaemon({
-    home,
-    port: values.port === undefined ? undefined : Number(values.port),
-    version,
-    dashboard: dashboardFolder(),
-    variables: process.env,
-    logger,
-    hide,
-    setLevel,
+    machine: {
+      home,
+      port: values.port === undefined ? undefined : Number(values.port),
+      version,
+      dashboard: dashboardFolder(),
+      variables: process.env,
+      logger,
+      now: Date.now,
+      hide,
+      setLevel,
+      databaseTroubles,
+      doctor: () => examineHere(home),
+    },
     openLog: (file, projections) =>
       beginSqliteLog({
         file,
@@ -66,7 +71,6 @@ try {
         onSetAside: tellSetAside,
         onDamage: (err) => logger.fatal({ component: "log", err }, "the database is damaged"),
       }),
-    databaseTroubles,
     async openHost({ rehearsals, usualProvider, hidden, ...settings }) {
       await endLeftRunners(home);
       return openProcessHost({
@@ -90,7 +94,6 @@ try {
       openContainerDriver({ home, findEngine: engineFinder(process.env) }),
       openLocalDriver({ home, variables: process.env }),
     ),
-    doctor: () => examineHere(home),
   });
   // Whoever reads that it serves may end it at once.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void daemon.stop());

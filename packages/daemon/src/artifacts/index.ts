@@ -4,4 +4,3 @@ export { keepForRuns } from "./keeping.ts";
 export { MaskedOutput } from "./masked-output.ts";
 export type { Artifacts, Growing } from "./port.ts";
 export { artifactProjections } from "./projection.ts";
-export { artifactRoutes } from "./routes.ts";

@@ -1,2 +1,1 @@
 export { type Audit, openAudit } from "./audit.ts";
-export { auditRoutes } from "./routes.ts";

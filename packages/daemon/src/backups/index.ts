@@ -1,2 +1,1 @@
-export { openBackups, type Backups } from "./backups.ts";
-export { backupRoutes } from "./routes.ts";
+export type { Backups } from "./backups.ts";

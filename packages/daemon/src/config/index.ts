@@ -1,4 +1,3 @@
-export { type Config, openConfig } from "./config.ts";
+export type { Config } from "./config.ts";
 export { Broken, parseJsonFile, placeAt, withoutMark } from "./json-file.ts";
 export { userConfigFile } from "./user-file.ts";
-export { configRoutes } from "./routes.ts";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { CorralError } from "@corral/protocol";
-import { outsideOfRepositories } from "../programs/index.ts";
+import { outsideOfRepositories } from "../executables/index.ts";
 
 /** Somebody may have to type a password into a window first. */
 const usualMs = 60_000;

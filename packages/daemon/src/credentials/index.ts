@@ -1,3 +1,2 @@
-export { type Credentials, openCredentials } from "./credentials.ts";
+export type { Credentials } from "./credentials.ts";
 export { keysFinding, reachable, unreadableKeys } from "./finding.ts";
-export { credentialRoutes } from "./routes.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Finding } from "@corral/protocol";
 import { cgroups, limits } from "./limits.ts";
 import type { EnvironmentDriver } from "../environments/index.ts";
-import { findSystemProgram, systemPlaces } from "../programs/index.ts";
+import { findSystemExecutable, executableFolders } from "../executables/index.ts";
 import { kernelSetting } from "./machine.ts";
 import { installing, versionOf } from "./programs.ts";
 
@@ -38,9 +38,9 @@ const openNetwork: Finding = {
 };
 
 /** The one that jails are built with; others are not even asked. `works`: a jail was opened with it. */
-export async function bubblewrap({ among = systemPlaces, works = false } = {}): Promise<Finding> {
+export async function bubblewrap({ among = executableFolders, works = false } = {}): Promise<Finding> {
   const about = { name: "bubblewrap", why: "builds the walls of a jail; without it none is opened" };
-  const program = findSystemProgram("bwrap", among);
+  const program = findSystemExecutable("bwrap", among);
   const version = program === undefined ? undefined : await versionOf(program);
   if (version !== undefined && isTooOld(version) && !works) {
     const fix = `Update it to ${oldest.join(".")} or newer: ${installing("bubblewrap")}, on a newer release of the system`;
@@ -66,7 +66,7 @@ function isBroken(program: string | undefined): string {
 }
 
 /** What root's jails need besides, to become an ordinary user and to be shielded where others could put links. */
-export function utilLinux(find: (name: string) => string | undefined = findSystemProgram): Finding {
+export function utilLinux(find: (name: string) => string | undefined = findSystemExecutable): Finding {
   const missing = ["setpriv", "nsenter", "mount"].filter((name) => find(name) === undefined);
   const about = {
     name: "util-linux",

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { outsideOfRepositories } from "../programs/index.ts";
+import { outsideOfRepositories } from "../executables/index.ts";
 
 /** The first line of what a program says of its version, or undefined when there is no such program that works. */
 export function versionOf(

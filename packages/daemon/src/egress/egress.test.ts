@@ -24,7 +24,7 @@ function again(stage: Stage) {
     log: stage.log,
     home: stage.home,
     hasOtherUsers: false,
-    list: () => Promise.resolve(stage.list),
+    judge: { hostsFor: () => Promise.resolve(stage.list) },
     resolve: () => Promise.resolve([loopback]),
     exceptions: new Set([loopback]),
     pauseMs: 5,
@@ -147,6 +147,25 @@ test("many requests to a host are few events, and many hosts are told of as othe
   expect(contacts.length).toBe(202);
 });
 
+test("nothing is reached until there is a judge, and from then on what it allows", async () => {
+  await using stage = await openStage();
+  const egress = openEgress({
+    log: stage.log,
+    home: join(stage.home, "unjudged"),
+    hasOtherUsers: false,
+    resolve: () => Promise.resolve([loopback]),
+    exceptions: new Set([loopback]),
+    onDefect: () => undefined,
+  });
+  const port = await stage.serveTcp((socket) => socket.end("reached"));
+  const { folder } = await egress.hold(stage.session);
+  const connect = () => stage.say(`CONNECT example.org${port} HTTP/1.1\r\n\r\n`, folder);
+  expect(await connect()).toContain(" 403 ");
+  egress.judgeBy({ hostsFor: () => Promise.resolve([`example.org${port}`]) });
+  expect(await connect()).toContain("reached");
+  await egress.close();
+});
+
 test("nothing is reached that cannot be recorded", async () => {
   let isFull = false;
   await using stage = await openStage();
@@ -157,7 +176,7 @@ test("nothing is reached that cannot be recorded", async () => {
     },
     home: join(stage.home, "full"),
     hasOtherUsers: false,
-    list: () => Promise.resolve(stage.list),
+    judge: { hostsFor: () => Promise.resolve(stage.list) },
     resolve: () => Promise.resolve([loopback]),
     exceptions: new Set([loopback]),
     onDefect: () => undefined,

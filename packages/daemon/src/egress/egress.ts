@@ -50,6 +50,8 @@ export interface Egress {
   /** The session's way out, open when this resolves. `folder` holds its socket, called `proxy`. */
   hold(session: Place): Promise<HeldWay>;
   readonly provides: Pick<Provisions, "egress.way-out">;
+  /** From now on this judge says what may be reached. */
+  judgeBy(judge: ReachJudge): void;
   /** What was reached, or was to be, newest last. */
   view(session?: Place): Promise<NetworkView>;
   /** Ends all connections and writes down what is left to write. */
@@ -61,12 +63,8 @@ export interface EgressParts {
   readonly home: string;
   /** Whether environments run as users that are not this process's own, each as another. */
   readonly hasOtherUsers: boolean;
-  /** What a session may reach. */
-  readonly list: (session: Place) => Promise<readonly string[]>;
-  /** Asks about a host that is on no list, for as long as the signal says that somebody waits. Without: it is refused. */
-  readonly ask?: (place: Place, target: Target, signal: AbortSignal) => Promise<boolean>;
-  /** Whether one that is listed is to be asked about all the same. */
-  readonly isHeld?: (place: Place, target: Target) => Promise<boolean>;
+  /** Until there is one, nothing may be reached. */
+  readonly judge?: ReachJudge;
   readonly onDefect: (what: string, error?: unknown) => void;
   readonly resolve?: Resolve;
   /** Addresses that may be reached although they are not public; for tests, which have no others. */
@@ -76,6 +74,16 @@ export interface EgressParts {
   readonly mostConnections?: number;
   /** How long the figures of what was reached may be behind. */
   readonly pauseMs?: number;
+}
+
+/** Says what may be reached. */
+export interface ReachJudge {
+  /** Hosts that a session, or a shell, may reach. */
+  hostsFor(place: Place): Promise<readonly string[]>;
+  /** Whether a host that is listed is to be asked about all the same. Without: never. */
+  isHeld?(place: Place, target: Target): Promise<boolean>;
+  /** Asks about a host that is on no list, for as long as the signal says that somebody waits. Without: it is refused. */
+  mayReach?(place: Place, target: Target, signal: AbortSignal): Promise<boolean>;
 }
 
 interface HeldWay {
@@ -93,6 +101,8 @@ interface OpenWay {
   close(): Promise<void>;
 }
 
+const reachesNothing: ReachJudge = { hostsFor: () => Promise.resolve([]) };
+
 /** A list that was asked for is good until something changes; this long at most, in case that goes unnoticed. */
 const listGoodMs = 2_000;
 const toldApart = 200;
@@ -109,6 +119,7 @@ export function openEgress(parts: EgressParts): Egress {
   /** In all ways together. Each takes a descriptor here and one outside; agents never get more than a quarter of what there are. */
   const { mostConnections = Math.floor(descriptorLimit() / 8) } = parts;
   let connections = 0;
+  let { judge: reach = reachesNothing } = parts;
   let closed = false;
   let rootFd: number | undefined;
   const unlisten = log.onCommit((events) => {
@@ -128,6 +139,11 @@ export function openEgress(parts: EgressParts): Egress {
       });
       for (const each of await Promise.allSettled(opening))
         if (each.status === "rejected") onDefect("a way out was not opened", each.reason);
+    },
+
+    judgeBy(judge) {
+      reach = judge;
+      lists.clear();
     },
 
     hold,
@@ -213,15 +229,13 @@ export function openEgress(parts: EgressParts): Egress {
 
   async function listen(session: Place, folder: string): Promise<OpenWay> {
     await closings.get(session);
-    const { isHeld } = parts;
     const ledger = new Ledger(log, session, { pauseMs: parts.pauseMs ?? 10_000, hosts: toldApart, onDefect });
-    const { ask } = parts;
-    const hosts = ask && new HostQuestions((target, signal) => ask(session, target, signal));
+    const hosts = new HostQuestions(async (target, signal) => reach.mayReach?.(session, target, signal) ?? false);
     const judge = {
       list: () => listOf(session),
       resolve,
-      ...(isHeld && { isHeld: (target: Target) => isHeld(session, target) }),
-      ...(hosts && { mayReach: (target: Target, leaving: AbortSignal) => hosts.mayReach(target, leaving) }),
+      isHeld: async (target: Target) => reach.isHeld?.(session, target) ?? false,
+      mayReach: (target: Target, leaving: AbortSignal) => hosts.mayReach(target, leaving),
       ...(parts.exceptions === undefined ? {} : { exceptions: parts.exceptions }),
     };
     const server = openProxy({
@@ -273,7 +287,7 @@ export function openEgress(parts: EgressParts): Egress {
   function listOf(session: Place): Promise<readonly string[]> {
     const known = lists.get(session);
     if (known !== undefined && known.until > performance.now()) return known.list;
-    const list = parts.list(session);
+    const list = reach.hostsFor(session);
     lists.set(session, { list, until: performance.now() + listGoodMs });
     list.catch(() => lists.delete(session));
     return list;

@@ -1,3 +1,2 @@
 export { type Egress, openEgress } from "./egress.ts";
 export { egressProjections } from "./projection.ts";
-export { networkRoutes } from "./routes.ts";

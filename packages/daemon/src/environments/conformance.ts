@@ -11,7 +11,7 @@ import { shells } from "./conformance/shells.ts";
 import { stopping } from "./conformance/stopping.ts";
 import { describeFiles, openForFiles, sharedForFiles } from "./files/conformance.ts";
 
-export type { DriverUnderTest, Places } from "./conformance/fixture.ts";
+export type { DriverUnderTest, InsidePaths } from "./conformance/fixture.ts";
 
 /** What every environment promises, whatever its walls are made of. */
 export function describeEnvironment(name: string, subject: DriverUnderTest): void {

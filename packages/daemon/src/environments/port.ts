@@ -11,18 +11,18 @@ import type {
 } from "@corral/protocol";
 import type { Readable, Writable } from "node:stream";
 import type { Files } from "./files/port.ts";
-import type { HeldBack } from "./walled/held-back.ts";
+import type { HeldBack } from "./walled/held-back/held-back.ts";
 import type { Terminal, TerminalSize } from "./terminals/port.ts";
 
 /**
- * An environment driver: one way of giving a session a place to run programs in. Every driver
+ * An environment driver: one way to run a session's commands and processes. Every driver
  * passes `conformance.ts`. Keeper, shell and spool are built once, above the drivers.
  */
 export interface EnvironmentDriver {
   readonly kind: EnvironmentKind;
   /**
-   * A user for a new workspace, whom it must belong to. Nobody else is given the same user, whatever becomes of the workspace. Undefined:
-   * workspaces belong to whoever this process runs as.
+   * Returns the user that a new workspace must belong to. No user is returned twice, even after the workspace is gone. Undefined:
+   * workspaces belong to the user of this process.
    */
   readonly newOwner: (() => Promise<Owner>) | undefined;
 
@@ -34,19 +34,19 @@ export interface EnvironmentDriver {
     | { readonly ok: false; readonly reason: string; readonly fix: string }
   >;
 
-  /** Does ahead what the first environment would have to wait for. Never throws. */
+  /** Prepares what the first environment would otherwise wait for. Never throws. */
   warmUp?(): void;
 
   /**
-   * Starts the environment with the keeper as its first process and resolves when it is ready. The
-   * environment outlives this process. Throws `jail.unavailable` with the fix when it cannot be
-   * walled; it never opens with fewer walls than asked for.
+   * Starts the environment with the keeper as its first process. Resolves when it is ready. The
+   * environment outlives this process. Throws `jail.unavailable` with the fix if its walls cannot be
+   * built; it never opens with fewer walls than asked for.
    */
   open(plan: EnvironmentPlan): Promise<Environment>;
 
   /**
-   * Finds an environment again by its state, from any process. `gone`: its processes are no more;
-   * what its shell wrote down can still be read by `results`.
+   * Finds an environment again by its state, from any process. `gone`: its processes have ended;
+   * `results` still reads what its shells wrote to the spool.
    */
   reopen(state: EnvironmentState): Promise<
     | { readonly kind: "open"; readonly environment: Environment }
@@ -59,8 +59,8 @@ export interface EnvironmentDriver {
   >;
 
   /**
-   * Ends and removes the environments not on record, found by what is written down beside them. One that a living
-   * process has opened, or is opening, is left alone: its record may be on the way. Never rejects.
+   * Ends and removes environments that are not on record; their own folders tell which there are. One that a living
+   * process has opened, or is opening, is left alone: its record may not be durable yet. Never rejects.
    */
   sweep(sweep: Sweep): Promise<void>;
 }
@@ -68,10 +68,10 @@ export interface EnvironmentDriver {
 /** How a limit is kept on this machine, as seen on an environment that was really opened. */
 export interface KeptLimit {
   readonly limit: "processes" | "memory" | "cpu" | "disk" | "watches";
-  /** `soft`: it can be passed for a moment, or by who sets out to. */
+  /** `soft`: it can be exceeded for a moment, or on purpose. */
   readonly kept: "hard" | "soft";
   readonly by: string;
-  /** What makes it hard; without: nothing is known to. */
+  /** What would make it hard, if that is known. */
   readonly fix?: string;
 }
 
@@ -118,18 +118,18 @@ export interface Environment {
   /** The session's own shell. */
   readonly shell: Shell;
   /**
-   * One of several shells side by side, each with commands and ids of its own: the same name is the same shell, also for another process
+   * Opens one of several shells, each with commands and ids of its own. The same name is the same shell, also in another process
    * that reopened the environment. Names are lower-case words; `main` is `shell`. A limit that ends a command of one shell ends
-   * those of the others only where they cannot be told apart, and their results say so.
+   * commands of other shells only where they cannot be told apart, and their results say so.
    */
   openShell(name: string): Shell;
   /** Ends a shell and what it runs, and forgets its commands. `main` stays. */
   closeShell(name: string): Promise<void>;
   /**
-   * Starts a program beside the shells. Resolves when it has begun; what it cannot run ends with 126 or 127, as in a shell. Rejects with
-   * `environment.gone`. When this process ends, however that comes, the program is ended as well.
+   * Starts a process beside the shells. Resolves when it has started; what cannot be run ends with 126 or 127, as in a shell. Rejects with
+   * `environment.gone`. When the calling process ends, in whatever way, the spawned process is ended as well.
    */
-  spawn(program: Program): Promise<Spawned>;
+  spawn(options: SpawnOptions): Promise<SpawnedProcess>;
   /**
    * Opens a terminal with a shell on it; a name is used once. It lasts beyond this process where the environment has a tmux that may make
    * sockets, and says whether it does.
@@ -138,29 +138,29 @@ export interface Environment {
   /** A lasting terminal that was opened before, by whatever process, also when it has ended; undefined when there is none. */
   joinTerminal(name: string): Promise<Terminal | undefined>;
   readonly files: Files;
-  /** False once its processes are known to be gone, or it was let go, or when its walls are found not to be as they were: then it is ended. */
+  /** False once its processes are known to be gone, once it was detached, or once a breach in its walls was found, which ends it. */
   readonly isOpen: boolean;
-  /** Why it was ended without being asked to, in words for people; undefined: it was not, or nobody knows. */
+  /** Why it ended by itself, in words for people. Undefined: it did not, or nobody knows why. */
   readonly endedBecause?: string | undefined;
   /**
-   * In the user's own folder: looks for names that others obey and that were made or changed there, and takes them aside. It does so by itself after
-   * each command and when it ends; this is for what is left in the background.
+   * In the user's own folder: looks for files that git and other tools obey and that were made or changed there, and holds them back. This also
+   * happens after each command and when the environment ends; call it for what runs in the background.
    */
   look?(): Promise<void>;
-  /** Told of all that was taken aside. */
+  /** Calls the listener with everything that was held back. */
   onHeldBack?(listener: (held: HeldBack) => void): void;
-  /** Lets go without ending it: running commands go on and can be found again. */
+  /** Stops holding it without ending it: running commands go on and can be found again. */
   detach(): void;
   /**
-   * Ends every process in it, those that ignore TERM too; what it wrote down stays readable. Can be repeated. Rejects
-   * when they are still there after a while.
+   * Ends every process in it, also those that ignore TERM. The results in its spool stay readable. Can be repeated. Rejects
+   * if processes are still there after a while.
    */
   kill(): Promise<void>;
-  /** Kills it and takes what it wrote down away; what takes long to remove is left to a sweep. Can be repeated. */
+  /** Kills it and removes its folder; what takes long to remove is left to a sweep. Can be repeated. */
   end(): Promise<void>;
 }
 
-export interface Program {
+export interface SpawnOptions {
   /** What to run, found by the environment's own PATH. */
   readonly argv: readonly [string, ...string[]];
   /** Inside path; without: the workspace. */
@@ -171,18 +171,18 @@ export interface Program {
   readonly signal?: AbortSignal;
 }
 
-/** A program that lives as long as whoever started it wants it: it ends when its standard input is closed from outside for good. */
-export interface Spawned {
+/** A process with pipes, which lives no longer than the process that spawned it. */
+export interface SpawnedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** How it ended; 128 + N for signal N. Rejects with `environment.gone` when the environment ended first. */
   readonly ended: Promise<{ readonly exitCode: number }>;
-  /** Ends the program and what it started, as far as that can be told apart from the rest. */
+  /** Ends the process and what it started, as far as that can be told apart from the rest. */
   kill(): void;
 }
 
-/** What an environment wrote down about its commands, readable after its processes are gone too. */
+/** The results of commands in an environment's spool. They can be read after its processes are gone, too. */
 export interface CommandResults {
   /**
    * `absent`: it never began, so running it is safe. `begun`: it began and its end is not written
@@ -216,7 +216,7 @@ export interface Shell extends CommandResults {
    * before the result is written.
    */
   run(command: Command): Promise<CommandResult>;
-  /** It has the place of one that ended with its environment: the next result says that the shell is a new one. */
+  /** Marks this shell as the successor of one that ended with its environment: the next result says that the shell is new. */
   takePlace(): void;
 }
 

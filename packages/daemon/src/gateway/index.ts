@@ -1,3 +1,2 @@
+export type { RouteParts } from "./handlers.ts";
 export { requestProjections } from "./idempotency.ts";
-export { openMeter } from "./meter.ts";
-export { openGateway } from "./server.ts";

@@ -1,12 +1,14 @@
 import type { RouteName } from "@corral/protocol/routes";
 import Fastify from "fastify";
 import { expect, test } from "vitest";
+import { routesOf } from "../assembly/index.ts";
+import { slices } from "../daemon.ts";
 import type { Handlers } from "../routing/index.ts";
 import { allHandlers } from "./handlers.ts";
 import { mount } from "./mount.ts";
 
 /** They are made, and never asked anything. */
-const handlers = allHandlers({ shells: {} } as never);
+const handlers = allHandlers(routesOf(slices), { shells: {} } as never);
 
 test("a route without a handler keeps the gateway from opening", () => {
   const { "questions.answer": _, ...others } = handlers;

@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import websocket from "@fastify/websocket";
 import { CorralError, type DaemonStatus, type DoctorReport, event, newTraceId, traceOf } from "@corral/protocol";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { RouteGroup } from "../assembly/port.ts";
 import type { Audit } from "../audit/index.ts";
 import { type Artifacts, attach } from "../artifacts/index.ts";
 import type { Backups } from "../backups/index.ts";
@@ -48,6 +49,7 @@ import { openTerminalSockets } from "./streams/terminal-socket.ts";
 import type { Shells } from "../shells/index.ts";
 
 export interface GatewayParts {
+  readonly routes: readonly RouteGroup[];
   readonly log: Pick<Log, "append" | "head" | "read" | "rows" | "tail" | "live" | "onCommit">;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
@@ -158,7 +160,7 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   refuseSecrets(app, secrets);
   requests.mind(app);
   parts.meter.mind(app);
-  const handlers = allHandlers({
+  const handlers = allHandlers(parts.routes, {
     ...parts,
     log: readable,
     sight,

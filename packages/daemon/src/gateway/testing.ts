@@ -11,41 +11,18 @@ import {
   type SessionView,
   type StoredEvent,
 } from "@corral/protocol";
-import { openAudit } from "../audit/index.ts";
-import { artifactProjections, openArtifacts } from "../artifacts/index.ts";
-import { openBackups } from "../backups/index.ts";
-import { openConfig } from "../config/index.ts";
-import { openCredentials } from "../credentials/index.ts";
-import { egressProjections, openEgress } from "../egress/index.ts";
-import { driversOf, type EnvironmentDriver, wishOf } from "../environments/index.ts";
+import { type Given, openSlices } from "../assembly/index.ts";
+import type { Parts } from "../assembly/port.ts";
+import { openCapabilities } from "../capabilities/index.ts";
+import { slices } from "../daemon.ts";
+import { driversOf, wishOf } from "../environments/index.ts";
 import { openJailDriver } from "../environments/jail/index.ts";
 import { isGap, type Log } from "../log/index.ts";
 import { openSqliteLog } from "../log/sqlite/index.ts";
-import { modelProjections, openModels } from "../models/index.ts";
-import { openUsage, usageProjections } from "../usage/index.ts";
-import { openProjects, projectProjections } from "../projects/index.ts";
-import { openQuestions, questionProjections } from "../questions/index.ts";
-import { foundRules, openRules, projectRulesFile, ruleProjections } from "../rules/index.ts";
-import { Secrets } from "../secrets/index.ts";
-import { openSessions, sessionProjections } from "../sessions/index.ts";
-import { openRemoval } from "../runner/index.ts";
+import type { RunEnd, RunnerHost } from "../runner/port.ts";
 import { openFolderStore } from "../storage/folder/index.ts";
 import { makeRepository } from "../testing/repository.ts";
-import { openShells, shellProjections } from "../shells/index.ts";
-import { keepScrollbacks, openSessionTerminals, terminalProjections } from "../terminals/index.ts";
-import { openTokens, tokenProjections } from "../tokens/index.ts";
-import {
-  isShell,
-  openSnapshots,
-  openSpares,
-  openWorkspaces,
-  snapshotProjections,
-  workspaceProjections,
-} from "../workspaces/index.ts";
-
-import { requestProjections } from "./idempotency.ts";
-import { openMeter } from "./meter.ts";
-import { type GatewayParts, openGateway } from "./server.ts";
+import { gateway as gatewaySlice, type GatewayManners, gatewayWith } from "./slice.ts";
 
 export const testToken = "a-token-for-tests";
 
@@ -89,163 +66,67 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A gateway on a free port over the real slices, with a log in a folder of its own. Nothing runs the sessions. */
-export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?: string) {
+/** What a test may have otherwise. */
+interface Changes extends GatewayManners, Partial<Pick<Parts, "projects" | "secrets">> {
+  readonly dashboard?: string;
+  readonly now?: () => number;
+}
+
+/** The daemon's own slices in a folder of their own, on a free port. Nothing runs the sessions. */
+export async function openTestGateway(changes: Changes = {}, kept?: string) {
   const folder = kept ?? mkdtempSync(join(tmpdir(), "corral-gateway-"));
-  const log = await openSqliteLog({
-    file: join(folder, "corral.db"),
-    projections: [
-      ...projectProjections,
-      ...sessionProjections,
-      ...shellProjections,
-      ...terminalProjections,
-      ...workspaceProjections,
-      ...snapshotProjections,
-      ...tokenProjections,
-      ...modelProjections,
-      ...usageProjections,
-      ...requestProjections,
-      ...egressProjections,
-      ...artifactProjections,
-      ...questionProjections,
-      ...ruleProjections,
-    ],
-  });
-  const secrets = changes.secrets ?? new Secrets();
-  const meter = openMeter();
-  const tokens = await openTokens(log, { ownerSecret: testToken, ...(changes.now && { now: changes.now }) });
-  const logged: object[] = [];
-  const projects = openProjects(log);
-  const config = await openConfig({
-    log,
-    projects,
-    home: folder,
-    userFile: join(folder, "config.json"),
-    variables: { CORRAL_MODEL: "rehearsal/any" },
-    onDefect: (what) => logged.push({ what }),
-  });
-  const sessions = openSessions(log, {
-    defaults: (project) => config.valuesFor(project),
-    environment: (asked) => Promise.resolve(wishOf(asked)),
-  });
-  const drivers = driversOf(openJailDriver({ home: folder }));
-  const onDefect = (what: string) => void logged.push({ what });
-  const artifacts = await openArtifacts({
-    log,
-    store: await openFolderStore(join(folder, "storage", "artifacts")),
-    home: folder,
-    terms: () => ({ maxBytes: 1e9, sessionMaxBytes: 1e9, days: null }),
-    onDefect,
-  });
-  const scrollbacks = keepScrollbacks(artifacts, { secrets });
-  const shells = openShells({
-    log,
-    home: folder,
-    drivers,
-    scrollbacks,
-    artifacts,
-    secrets,
-    waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
-    snapshotted: (shell) => snapshots.settled(shell),
-    onDefect: (what) => logged.push({ what }),
-  });
-  await shells.begin();
-  const terminals = openSessionTerminals({
-    log,
-    drivers,
-    scrollbacks,
-    openEnvironment: () => Promise.reject(new CorralError("jail.unavailable", "nothing runs sessions here")),
-    onDefect: (what) => logged.push({ what }),
-  });
-  await terminals.begin();
-  const spares = openSpares({ folder: join(folder, "spares"), newOwner: undefined, wanted: () => false, onDefect });
-  const workspaces = openWorkspaces({
-    log,
-    home: folder,
-    spares,
-    endEnvironments: () => Promise.resolve(),
-    terms: () => ({ idleDays: null, discardedDays: 1 }),
-    onDefect,
-  });
-  const snapshots = openSnapshots({
-    log,
-    home: folder,
-    store: await openFolderStore(join(folder, "storage", "snapshots")),
-    terms: () => ({ days: null, most: 100, ignored: [], largestFile: 2 ** 20 }),
-    atRest: (occupant, work) => (isShell(occupant) ? shells.atRest(occupant, "its files were restored", work) : work()),
-    inTurn: (occupant, work) => workspaces.inTurn(occupant, work),
-    onDefect,
-  });
-  const egress = openEgress({
-    log,
-    home: folder,
-    hasOtherUsers: false,
-    list: () => Promise.resolve([]),
-    onDefect,
-  });
-  const questions = openQuestions({ log, onDefect, ...(changes.now && { now: changes.now }) });
-  await questions.begin();
-  const watched = watchSubscribers(log);
-  const stops: boolean[] = [];
+  const { dashboard = join(folder, "not-built"), now = Date.now, projects: given, secrets, ...manners } = changes;
+  /** What the gateway found wrong, and what all others did. */
+  const [logged, defects]: [object[], string[]] = [[], []];
   /** What was told of requests that were answered. */
   const told: object[] = [];
-  const gateway = await openGateway({
-    log: watched.log,
-    projects,
-    config,
-    sessions,
-    workspaces,
-    artifacts,
-    snapshots,
-    removal: openRemoval({
-      log,
-      drivers: driversOf(noDriver),
-      closeTerminals: (session) => terminals.closeAll(session),
-      removeFiles: (session) => workspaces.remove(session),
-      onFailure: (name) => logged.push({ what: name }),
-    }),
-    shells,
-    terminals,
-    tokens,
-    meter,
-    egress,
-    questions,
-    rules: openRules({
-      log,
-      userFile: join(folder, "rules.json"),
-      projectFile: async () => foundRules(projectRulesFile, { kind: "absent" }),
-    }),
-    models: await openModels({
-      log,
-      own: () => ({}),
-      reachable: async () => new Set(["anthropic"]),
-      listed: async () => new Map(),
-    }),
-    usage: openUsage({ log, projects: async () => new Map() }),
-    credentials: openCredentials({
-      log,
-      file: join(folder, "credentials.json"),
-      variables: {},
-      settings: () => ({}),
-      learn: () => undefined,
-    }),
-    secrets,
-    audit: openAudit(log),
-    backups: openBackups({ log, folder: join(folder, "backups") }),
-    runners: () => 2,
-    version: "1.2.3",
-    dashboard: join(folder, "not-built"),
-    port: 0,
-    onStop: (now) => stops.push(now),
-    status: () => Promise.reject(new Error("there is no daemon")),
-    doctor: () => Promise.resolve({ findings: [] }),
-    logger: {
-      debug: () => undefined,
-      info: (context) => told.push(context),
-      error: (context) => logged.push(context),
-    },
-    ...changes,
-  });
+  const stops: boolean[] = [];
+  const watched = watchSubscribers();
+  const daemon = await openSlices(
+    slices.map((slice) => (slice === gatewaySlice ? gatewayWith(manners) : slice)) as unknown as typeof slices,
+    {
+      machine: {
+        home: folder,
+        port: undefined,
+        version: "1.2.3",
+        dashboard,
+        variables: { CORRAL_MODEL: "rehearsal/any", CORRAL_CONFIG: join(folder, "config.json") },
+        logger: {
+          child: ({ component }) => ({
+            debug: () => undefined,
+            info: (context) => (component === "gateway" ? told.push(context) : undefined),
+            error: (context, what) => (component === "gateway" ? logged.push(context) : defects.push(what)),
+          }),
+        },
+        now,
+        hide: () => undefined,
+        setLevel: () => undefined,
+        databaseTroubles: () => ({ isSuspect: false, damaged: [] }),
+        doctor: () => Promise.resolve({ findings: [] }),
+        stop: ({ now: atOnce = false }) => void stops.push(atOnce),
+      },
+      openLog: async (file, projections) => watched.log(await openSqliteLog({ file, projections })),
+      openStore: (name) => openFolderStore(join(folder, "storage", name)),
+      drivers: driversOf(openJailDriver({ home: folder })),
+      openHost: () => Promise.resolve(idleHost()),
+      capabilities: openCapabilities(),
+      // Its token is known, and the folder may be opened again while another gateway has it.
+      home: {
+        folder,
+        database: join(folder, "corral.db"),
+        token: testToken,
+        diskUse: () => ({ freeBytes: 0, databaseBytes: 0, logBytes: 0 }),
+        announce: () => undefined,
+        release: () => undefined,
+      },
+      // No jail is tried out.
+      sites: { wishFor: (asked) => Promise.resolve(wishOf(asked)) },
+      ...(given === undefined ? {} : { projects: given }),
+      ...(secrets === undefined ? {} : { secrets }),
+    } satisfies Given,
+  );
+  await daemon.begin();
+  const { log, projects, tokens, artifacts, shells, gateway } = daemon.parts;
   const request = (path: string, init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {}) =>
     fetch(gateway.url + path, { ...init, headers: { authorization: `Bearer ${testToken}`, ...init.headers } });
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -265,6 +146,7 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     stops,
     told,
     logged,
+    defects,
     gateway,
     request,
     post,
@@ -300,32 +182,30 @@ export async function openTestGateway(changes: Partial<GatewayParts> = {}, kept?
     },
     async close({ keep = false } = {}) {
       for (const { id } of await shells.list()) await shells.close(id, { actor: "person:test" });
-      shells.stop();
-      await gateway.close();
-      await workspaces.close();
-      await artifacts.close();
-      await snapshots.close();
-      await spares.close();
-      await egress.close();
-      questions.close();
-      tokens.close();
-      meter.close();
-      await config.close();
-      await log.close();
+      await daemon.stop(new AbortController().signal);
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Nothing runs the sessions, so none has an environment. */
-const noDriver: EnvironmentDriver = {
-  kind: "jail",
-  newOwner: undefined,
-  probe: () => Promise.reject(new Error("nothing runs here")),
-  open: () => Promise.reject(new Error("nothing runs here")),
-  reopen: () => Promise.reject(new Error("nothing runs here")),
-  sweep: () => Promise.resolve(),
-};
+/** Two processes, as it says, that take sessions and do nothing with them. */
+function idleHost(): RunnerHost {
+  const ended = Promise.withResolvers<RunEnd>();
+  return {
+    start: () => ({
+      ended: ended.promise,
+      wake: () => undefined,
+      tell: () => undefined,
+      forgetRules: () => undefined,
+      open: () => Promise.reject(new CorralError("jail.unavailable", "nothing runs sessions here")),
+    }),
+    drain: () => Promise.resolve(),
+    close: async () => ended.resolve({ kind: "drained" }),
+    setLevel: () => undefined,
+    forgetReaches: () => undefined,
+    runners: () => [1, 2].map((pid) => ({ pid, sessions: 0 })),
+  };
+}
 
 async function allEvents(log: Log, stream: string | undefined): Promise<readonly StoredEvent[]> {
   const page = await log.read({ after: 0, ...(stream === undefined ? {} : { stream }) });
@@ -333,29 +213,28 @@ async function allEvents(log: Log, stream: string | undefined): Promise<readonly
   return page;
 }
 
-/** The log, telling how many listen to its live lane: a stream does once it has sent all history. */
-function watchSubscribers(log: Log): { log: GatewayParts["log"]; count: () => number } {
+/** The same log, telling how many listen to its live lane: a stream does once it has sent all history. */
+function watchSubscribers(): { log: (log: Log) => Log; count: () => number } {
   let subscribers = 0;
   return {
     count: () => subscribers,
-    log: {
-      append: (append) => log.append(append),
-      head: () => log.head(),
-      rows: (table, query) => log.rows(table, query),
-      onCommit: (listener) => log.onCommit(listener),
-      read: (range) => log.read(range),
-      tail: (cursor, signal) => log.tail(cursor, signal),
-      live: {
-        emit: (delta) => log.live.emit(delta),
-        subscribe(filter, listener) {
-          const unsubscribe = log.live.subscribe(filter, listener);
-          subscribers += 1;
-          return () => {
-            subscribers -= 1;
-            unsubscribe();
-          };
+    log: (log) =>
+      new Proxy(log, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name, target);
+          if (name !== "live") return typeof value === "function" ? (value.bind(target) as unknown) : value;
+          return {
+            emit: (delta) => target.live.emit(delta),
+            subscribe(filter, listener) {
+              const unsubscribe = target.live.subscribe(filter, listener);
+              subscribers += 1;
+              return () => {
+                subscribers -= 1;
+                unsubscribe();
+              };
+            },
+          } satisfies Log["live"];
         },
-      },
-    },
+      }),
   };
 }

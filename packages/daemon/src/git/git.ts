@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { setPriority } from "node:os";
 import { mustHavePipes } from "../descriptors/index.ts";
-import { outsideOfRepositories } from "../programs/index.ts";
+import { outsideOfRepositories } from "../executables/index.ts";
 
 export interface GitAnswer {
   readonly ok: boolean;

@@ -4,7 +4,7 @@ import { lstatSync, readlinkSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { mustHavePipes } from "../descriptors/index.ts";
 import { fault } from "../faults/index.ts";
-import { findSystemProgram } from "../programs/index.ts";
+import { findSystemExecutable } from "../executables/index.ts";
 import { asVariables, inert } from "./git.ts";
 
 /**
@@ -92,7 +92,7 @@ export function startJailed(
 ): Jailed {
   // Nothing is started only to be ended: in its first moment a bubblewrap cannot be ended whole.
   signal?.throwIfAborted();
-  const bubblewrap = findSystemProgram("bwrap");
+  const bubblewrap = findSystemExecutable("bwrap");
   if (bubblewrap === undefined)
     throw new CorralError("jail.unavailable", "Git cannot be jailed: bubblewrap is not installed.", {
       hint: "Install bubblewrap",
@@ -237,7 +237,7 @@ function bounded(jail: GitJail, argv: readonly string[]): string[] {
 
 /** As the user that is meant, without any rights. */
 function stripped({ user }: GitJail): string[] {
-  const setpriv = findSystemProgram("setpriv");
+  const setpriv = findSystemExecutable("setpriv");
   if (setpriv === undefined)
     throw new CorralError("jail.unavailable", "Git cannot be jailed: setpriv is not installed.", {
       hint: "Install util-linux",

@@ -1,3 +1,1 @@
-export { type Models, openModels } from "./models.ts";
-export { modelProjections } from "./projection.ts";
-export { modelRoutes } from "./routes.ts";
+export type { Models } from "./models.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { event, type ModelFacts, type ModelList, type ModelSource, type NewEvent } from "@corral/protocol";
+import { CorralError, event, type ModelFacts, type ModelList, type ModelSource, type NewEvent } from "@corral/protocol";
 import type { Log } from "../log/index.ts";
 import { registeredIn } from "./projection.ts";
 import { builtInFacts, builtInModels } from "./table.ts";
@@ -14,6 +14,8 @@ import { builtInFacts, builtInModels } from "./table.ts";
 export interface Models {
   /** Of a model named `provider/model`; of one that nobody knows, nothing. */
   facts(named: string): ModelFacts;
+  /** Throws for a model of which it is not known that it thinks. */
+  mustThink(named: string): void;
   list(): Promise<ModelList>;
   /** Asks settings and providers, and records what has changed. */
   look(): Promise<void>;
@@ -43,8 +45,15 @@ export async function openModels({ log, own, reachable, listed }: ModelParts): P
     registered.set(name, known);
   }
   let looking: Promise<unknown> = Promise.resolve();
+  const facts = (named: string): ModelFacts => ({ ...ofTable(named), ...registered.get(named)?.facts });
   return {
-    facts: (named) => ({ ...ofTable(named), ...registered.get(named)?.facts }),
+    facts,
+    mustThink(named) {
+      if (facts(named).reasoning === true) return;
+      throw new CorralError("config.invalid", `${named} does not think before it answers, as far as is known.`, {
+        hint: 'Leave out --effort, or say "reasoning": true of it in the setting models',
+      });
+    },
     async list() {
       const seq = await log.head();
       const asked = await reachable();

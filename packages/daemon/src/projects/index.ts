@@ -1,4 +1,3 @@
 export { projectProjections } from "./projections.ts";
 export { openProjects, type Projects } from "./projects.ts";
 export { readSettingsFile } from "./settings-files.ts";
-export { projectRoutes } from "./routes.ts";

@@ -1,4 +1,3 @@
 export { interrupted, questionProjections } from "./projection.ts";
 export { openQuestions, type Questions } from "./questions.ts";
 export { hostQuestion } from "./host-question.ts";
-export { questionRoutes } from "./routes.ts";

@@ -40,6 +40,8 @@ export interface Questions {
   /** Durable when it resolves. Throws `not-found`, and `request.invalid` for what is no answer to it. */
   answer(id: QuestionId, answer: AnswerQuestion, by: By): Promise<AnswerOutcome>;
   cancel(id: QuestionId, by: By, reason?: string): Promise<CancelOutcome>;
+  /** The listener hears of every answer that was given, once it is durable and before whoever gave it is told; not again after a crash. */
+  onAnswer(listener: AnswerListener): void;
   /** For those in the daemon that have somebody waiting anyway. Resolves with its end; the signal cancels it. */
   ask(session: SessionId, wish: Omit<AskedQuestion, "id">, signal: AbortSignal): Promise<EndedState>;
   /** Lets go of the log and of every timer; all questions stay as they are. */
@@ -59,17 +61,18 @@ export interface CancelOutcome {
 
 export type EndedState = Exclude<QuestionState, { state: "open" }>;
 
+type AnswerListener = (question: QuestionView, answer: AnswerGiven, by: By) => Promise<void>;
+
 export interface QuestionParts {
   readonly log: Pick<Log, "append" | "row" | "rows" | "head" | "onCommit">;
   readonly onDefect: (what: string, error: unknown) => void;
-  /** Hears of every answer that was given, once it is durable; not again after a crash. */
-  readonly onAnswer?: (question: QuestionView, answer: AnswerGiven, by: By) => Promise<void>;
   readonly now?: () => number;
 }
 
-export function openQuestions({ log, onDefect, onAnswer, now = Date.now }: QuestionParts): Questions {
+export function openQuestions({ log, onDefect, now = Date.now }: QuestionParts): Questions {
   const deadlines = new Deadlines(now, (id) => void runOut(id));
   const waiters = new Map<QuestionId, () => void>();
+  const listeners: AnswerListener[] = [];
   const unlisten = log.onCommit((events) => {
     for (const stored of events) notice(stored);
   });
@@ -85,6 +88,7 @@ export function openQuestions({ log, onDefect, onAnswer, now = Date.now }: Quest
     },
 
     get: view,
+    onAnswer: (listener) => void listeners.push(listener),
 
     async list({ session, closed = false } = {}) {
       const seq = await log.head();
@@ -104,7 +108,7 @@ export function openQuestions({ log, onDefect, onAnswer, now = Date.now }: Quest
       const question = await mustView(id);
       if (!isDone)
         return { kind: isSame(await known(id), question, answerId, answer) ? "duplicate" : "closed", question };
-      await onAnswer?.(question, answer, by);
+      for (const listener of listeners) await listener(question, answer, by);
       return { kind: "answered", question };
     },
 

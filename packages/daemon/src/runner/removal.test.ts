@@ -113,6 +113,6 @@ test("files of a removed session that a crash left behind are swept, and no othe
   await ran(daemon, other);
   await daemon.stop();
   await log.erase(session.id, by);
-  await removal.sweep(new AbortController().signal);
+  await removal.sweep();
   expect(leftIn(daemon)).toMatchObject({ workspaces: filesOf(other.id) });
 });

@@ -17,7 +17,9 @@ export interface Removal {
   /** Lets it go for its age; its events are left to be trimmed. `in-use`: there is something to do in it after all. */
   expire(session: SessionId): Promise<"expired" | "in-use">;
   /** Removes the workspaces of sessions that are no more. Never rejects. */
-  sweep(signal: AbortSignal): Promise<void>;
+  sweep(): Promise<void>;
+  /** Breaks off the sweep. */
+  close(): Promise<void>;
 }
 
 export interface RemovalOptions {
@@ -31,6 +33,8 @@ export interface RemovalOptions {
 }
 
 export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailure }: RemovalOptions): Removal {
+  const enough = new AbortController();
+  let swept = Promise.resolve();
   return {
     async erase(session, by) {
       const row = await log.row("sessions", session);
@@ -66,17 +70,24 @@ export function openRemoval({ log, drivers, closeTerminals, removeFiles, onFailu
       return "expired";
     },
 
-    async sweep(signal) {
-      try {
-        for (const row of await log.rows("removed_sessions")) {
-          if (signal.aborted) return;
-          await clear(row["key"] as SessionId);
-        }
-      } catch (error) {
-        onFailure("removed sessions", error);
-      }
+    sweep: () => (swept = sweep()),
+
+    async close() {
+      enough.abort();
+      await swept;
     },
   };
+
+  async function sweep(): Promise<void> {
+    try {
+      for (const row of await log.rows("removed_sessions")) {
+        if (enough.signal.aborted) return;
+        await clear(row["key"] as SessionId);
+      }
+    } catch (error) {
+      onFailure("removed sessions", error);
+    }
+  }
 
   async function hasWork(session: SessionId): Promise<boolean> {
     const row = await log.row("sessions", session);

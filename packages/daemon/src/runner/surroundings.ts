@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
-import { CorralError, type EnvironmentLimits, event, newId } from "@corral/protocol";
+import { CorralError, type EnvironmentLimits, event, type EventData, newId } from "@corral/protocol";
 import { type Desk, RunOver, type Surroundings } from "../kinds/index.ts";
 import { shortageIn } from "../descriptors/index.ts";
 import {
@@ -8,9 +8,11 @@ import {
   type Environment,
   type EnvironmentDriver,
   type EnvironmentDrivers,
-  type LeftResults,
+  EnvironmentHolder,
   type HeldBack,
+  type OpenAndRecord,
   planOf,
+  type Replaced,
 } from "../environments/index.ts";
 import {
   forkPack,
@@ -23,37 +25,41 @@ import {
 import { SetupRun } from "./setup.ts";
 
 /**
- * A session's workspace and environment, prepared on first use and found again by what the log says.
+ * A session's workspace and environment, prepared on first use and found again by what the log says. The environment is held by an
+ * `EnvironmentHolder`, which promises the order of opening, recording and replacing.
  *
- * 1. That an environment is open is durable before any command starts in it.
- * 2. An environment found gone is recorded as closed only when another is opened: until then its calls are
- *    judged by what it wrote down.
- * 3. Who looks into a copy before anybody was in it has looked before an environment is opened there.
- * 4. What one that ended by itself wrote is gone before another is opened: it must not stay beside what that one may write.
- * 5. Where its network is `allow`, its way out is open before it is; the daemon keeps it so as long as the environment is on record.
+ * 1. An environment is durably on record before any command starts in it.
+ * 2. An environment that was found gone is recorded as closed only when another is opened. Until then its calls are judged by its spool.
+ * 3. Reads of a fresh copy finish before any environment opens in it.
+ * 4. If the network is `allow`, the proxy is open before the environment is. The daemon keeps it open as long as the environment is on record.
  */
 export class SessionSurroundings implements Surroundings {
   readonly #desk: Desk;
   readonly #world: SurroundingsWorld;
   readonly #setup: SetupRun;
-  #found: Promise<Found> | undefined;
-  #current: Promise<Environment> | undefined;
-  /** Into a copy that is yet to be made. Undefined: somebody may be in it by now. */
+  readonly #holder: EnvironmentHolder;
+  /** Reads of a copy that is yet to be made. Undefined: somebody may be in it by now. */
   #looks: ((fresh: string | undefined) => Promise<void>)[] | undefined = [];
   /** Made ready for work. */
   #ready: { readonly environment: Environment; readonly when: Promise<void> } | undefined;
   readonly #bridge = new BridgeKeeping();
   /** The folder with the socket of the session's proxy, once that is open. */
   #egress: string | undefined;
-  /** The environment before the next one ended by itself. */
-  #isSuccessor = false;
-  /** Of one that ended by itself. */
-  #clearing: Promise<void> = Promise.resolve();
 
   constructor(desk: Desk, world: SurroundingsWorld) {
     this.#desk = desk;
     this.#world = world;
     this.#setup = new SetupRun(desk);
+    this.#holder = new EnvironmentHolder({
+      drivers: world.drivers,
+      recorded: () => desk.history.environment,
+      prepare: () => this.#openWayOut(),
+      openNew: (_by, open) => this.#openNew(open),
+      opened: (environment, before) => this.#recordOpened(environment, before),
+      ended: (environment, closing) => this.#clearAway(environment, closing),
+      onHeld: (environment) => environment.onHeldBack?.((held) => this.#tellOf(held)),
+      onSuccessor: ({ shell }) => shell.takePlace(),
+    });
   }
 
   /** Programs in it find the way out, if there is one, from the first command on. */
@@ -92,21 +98,14 @@ export class SessionSurroundings implements Surroundings {
     }
   }
 
-  /** One opening at a time; an environment that has ended by itself is replaced by another. */
-  async #opened(): Promise<Environment> {
-    const before = this.#current;
-    const current = await before?.catch(() => undefined);
-    if (current?.isOpen === true && this.#isOnRecord(current)) return current;
-    // Of several who find it ended one opens another.
-    if (current !== undefined && this.#current === before) this.#closed(current);
-    return (this.#current ??= this.#open().catch((error: unknown) => {
-      this.#current = undefined;
+  #opened(): Promise<Environment> {
+    return this.#holder.open().catch((error: unknown) => {
       throw shortageIn(error) ?? error;
-    }));
+    });
   }
 
   async earlier(shell?: string): Promise<Awaited<ReturnType<Surroundings["earlier"]>>> {
-    const found = await this.#find();
+    const found = await this.#holder.find();
     switch (found.kind) {
       case "none":
         return found;
@@ -135,13 +134,13 @@ export class SessionSurroundings implements Surroundings {
 
   /** Takes aside what is left in the user's own folder of names that others obey, as far as an environment is open. */
   async look(): Promise<void> {
-    const environment = await this.#current?.catch(() => undefined);
+    const environment = await this.#holder.current();
     if (environment?.isOpen === true) await environment.look?.();
   }
 
   /** Resolves when nothing is being opened. */
-  async settled(): Promise<void> {
-    await this.#current?.catch(() => undefined);
+  settled(): Promise<void> {
+    return this.#holder.settled();
   }
 
   /** A person has no more patience with the set-up. */
@@ -151,38 +150,16 @@ export class SessionSurroundings implements Surroundings {
 
   /** Ends the environment, if one is open; called when the session rests and the daemon stops. */
   async end(reason: string): Promise<void> {
-    if (this.#current === undefined && this.#desk.history.environment === undefined) return;
-    const environment = await this.#currentOrFound();
-    await environment?.end();
-    if (this.#desk.history.environment !== undefined) {
-      this.#desk.record(event("environment.closed", { id: this.#desk.history.environment.id, reason }));
-      await this.#desk.durable();
-    }
+    await this.#holder.end();
+    const { environment } = this.#desk.history;
+    if (environment === undefined) return;
+    this.#desk.record(event("environment.closed", { id: environment.id, reason }));
+    await this.#desk.durable();
   }
 
-  /** Lets go without ending anything. */
+  /** Stops holding the environment without ending anything. */
   detach(): void {
-    const held = this.#current ?? this.#found?.then((found) => (found.kind === "open" ? found.environment : undefined));
-    held?.then(
-      (environment) => environment?.detach(),
-      () => undefined,
-    );
-  }
-
-  async #currentOrFound(): Promise<Environment | undefined> {
-    if (this.#current !== undefined) return this.#current.catch(() => undefined);
-    const found = await this.#find();
-    return found.kind === "open" ? found.environment : undefined;
-  }
-
-  async #open(): Promise<Environment> {
-    const [found, egress] = await Promise.all([this.#find(), this.#wayOut()]);
-    this.#egress = egress;
-    if (found.kind === "gone") this.#isSuccessor = true;
-    const environment = found.kind === "open" ? found.environment : await this.#openNew(found);
-    this.#found = Promise.resolve({ kind: "open", environment });
-    environment.onHeldBack?.((held) => this.#tellOf(held));
-    return environment;
+    this.#holder.detach();
   }
 
   /** The daemon asks about it. Where that cannot be recorded any more, it finds it by itself. */
@@ -194,75 +171,43 @@ export class SessionSurroundings implements Surroundings {
     }
   }
 
-  async #wayOut(): Promise<string | undefined> {
-    if (this.#desk.history.settings?.environment.network !== "allow") return undefined;
-    return (await this.#desk.call("egress.way-out", {})).folder;
+  async #openWayOut(): Promise<void> {
+    if (this.#desk.history.settings?.environment.network !== "allow") return;
+    this.#egress = (await this.#desk.call("egress.way-out", {})).folder;
   }
 
-  /** Another party may have ended it: with its workspace, for instance. */
-  #isOnRecord({ state }: Environment): boolean {
-    return this.#desk.history.environment?.id === state.id;
-  }
-
-  #closed(environment: Environment): void {
-    const { state } = environment;
-    this.#current = undefined;
-    this.#found = Promise.resolve({ kind: "none" });
-    if (!this.#isOnRecord(environment)) return;
-    this.#isSuccessor = true;
-    const closing = closingOf("it ended", environment.endedBecause);
-    this.#desk.record(event("environment.closed", { id: state.id, ...closing }));
-    // What cannot be removed is left to a sweep.
-    this.#clearing = this.#desk.durable().then(
-      () => environment.end().catch(() => undefined),
+  /** What cannot be removed is left to a sweep. */
+  async #clearAway(ended: Environment, closing: Omit<EventData<"environment.closed">, "id">): Promise<void> {
+    this.#desk.record(event("environment.closed", { id: ended.state.id, ...closing }));
+    await this.#desk.durable().then(
+      () => ended.end().catch(() => undefined),
       () => undefined,
     );
   }
 
-  #find(): Promise<Found> {
-    return (this.#found ??= this.#lookUp());
-  }
-
-  async #lookUp(): Promise<Found> {
-    const state = this.#desk.history.environment;
-    if (state === undefined) return { kind: "none" };
-    return this.#world.drivers.reopen(state);
-  }
-
-  async #openNew(before: Exclude<Found, { kind: "open" }>): Promise<Environment> {
+  async #openNew(open: OpenAndRecord): Promise<Environment | undefined> {
     const wish = this.#desk.history.settings?.environment;
     if (wish === undefined) throw new CorralError("internal", "the session has no settings");
-    const driver = this.#world.drivers.of(wish.kind);
-    const workspace = await this.#workspace(driver);
+    const workspace = await this.#workspace(this.#world.drivers.of(wish.kind));
     await this.#letLook(workspace);
-    await this.#clearing;
-    // Files that are being restored are no place to lay walls around.
+    // No walls are built around files that are being restored.
     await this.#desk.call("workspaces.snapshotted", {});
-    const environment = await driver.open(
-      planOf({
-        id: newId("environment"),
-        workspace: workspace.path,
-        access: wish.access ?? "write",
-        readable: workspace.readable,
-        network: wish.network,
-        image: wish.image,
-        volumes: wish.volumes ?? {},
-        limits: this.#world.limits,
-        ...(this.#egress === undefined ? {} : { egress: this.#egress }),
-        variables: workspace.variables,
-        heldBackFor: this.#desk.session,
-      }),
-    );
-    try {
-      await this.#recordOpened(environment, before.kind === "gone" ? before.reason : undefined);
-      if (this.#isSuccessor) environment.shell.takePlace();
-      this.#isSuccessor = false;
-      warmUp(environment);
-      return environment;
-    } catch (error) {
-      await environment.end();
-      throw error;
-    }
+    const plan = planOf({
+      id: newId("environment"),
+      workspace: workspace.path,
+      access: wish.access ?? "write",
+      readable: workspace.readable,
+      network: wish.network,
+      image: wish.image,
+      volumes: wish.volumes ?? {},
+      limits: this.#world.limits,
+      ...(this.#egress === undefined ? {} : { egress: this.#egress }),
+      variables: workspace.variables,
+      heldBackFor: this.#desk.session,
+    });
+    const environment = await open(wish.kind, plan);
+    if (environment !== undefined) warmUp(environment);
+    return environment;
   }
 
   async #letLook({ path, way }: { readonly path: string; readonly way?: Workspace["way"] | undefined }): Promise<void> {
@@ -279,15 +224,14 @@ export class SessionSurroundings implements Surroundings {
     await delay(headStartMs);
   }
 
-  /** An environment that cannot be put on record must not stay. */
-  async #recordOpened(environment: Environment, endedBecause: string | undefined): Promise<void> {
+  async #recordOpened({ state }: Environment, replaced: Replaced): Promise<"recorded"> {
     const before = this.#desk.history.environment;
+    const reason = replaced.kind === "gone" ? replaced.reason : undefined;
     if (before !== undefined)
-      this.#desk.record(
-        event("environment.closed", { id: before.id, ...closingOf("it was found ended", endedBecause) }),
-      );
-    this.#desk.record(event("environment.opened", { state: environment.state }));
+      this.#desk.record(event("environment.closed", { id: before.id, ...closingOf("it was found ended", reason) }));
+    this.#desk.record(event("environment.opened", { state }));
     await this.#desk.durable();
+    return "recorded";
   }
 
   async #workspace({ newOwner }: EnvironmentDriver) {
@@ -344,8 +288,3 @@ export interface SurroundingsWorld {
   readonly limits: EnvironmentLimits;
   readonly drivers: EnvironmentDrivers;
 }
-
-type Found =
-  | { readonly kind: "none" }
-  | { readonly kind: "open"; readonly environment: Environment }
-  | { readonly kind: "gone"; readonly results: LeftResults; readonly reason?: string | undefined };

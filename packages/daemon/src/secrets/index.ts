@@ -3,4 +3,4 @@ export { declinedFor, maskedEvent } from "./masked-event.ts";
 export { maskedLog, maskedReads } from "./masked-log.ts";
 export { mustHoldNoSecret } from "./refusal.ts";
 export { Secrets, type Stream } from "./secrets.ts";
-export { passwordsIn, secretsInVariables } from "./variables.ts";
+export { passwordsIn } from "./variables.ts";

@@ -11,5 +11,3 @@ export {
 export { sessionProjections } from "./projections.ts";
 export { openSessions, type Sessions } from "./sessions.ts";
 export type { Call, CallQuestion, QuestionEnd, Turn } from "./turn.ts";
-export { inputRoutes } from "./input-routes.ts";
-export { sessionRoutes } from "./routes.ts";

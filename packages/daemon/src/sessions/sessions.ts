@@ -105,6 +105,10 @@ export interface Sessions {
   search(search: Search): Promise<readonly FoundSession[]>;
   /** Hints that a session may have something to do without any event telling so. Returns the way to stop. */
   onWake(listener: (id: SessionId) => void): () => void;
+  /** From now on sessions can begin from snapshots. Until then there are none. */
+  forkVia(snapshots: Forks): void;
+  /** From now on it is known where those stand that are in line for a place. Until then: where they stood when they came. */
+  standingsFrom(line: Line): void;
   /** A person's word on the command that makes a new copy ready. */
   decideSetup(id: SessionId, decision: DecideSetup["decision"], by: By): Promise<SetupAnswer>;
   /** A person's word on a call whose end nobody knows. The first one counts. */
@@ -125,19 +129,28 @@ export interface SessionTerms {
   mustReach?(model: string): Promise<void>;
   /** Throws for a model that does not think, as far as is known. */
   mustThink?(model: string): void;
-  /** Where those stand by now that are in line for a place. Without: where they stood when they came. */
-  standings?(): ReadonlyMap<SessionId, PlaceInLine>;
+}
+
+interface Forks {
   /** Makes ready what a session begins with that begins from a snapshot. Throws `not-found`. */
-  fork?(
+  fork(
     snapshot: SnapshotId,
     to: { readonly project: ProjectId; readonly session: SessionId },
   ): Promise<{ readonly commit: string }>;
 }
 
+interface Line {
+  standings(): ReadonlyMap<SessionId, PlaceInLine>;
+}
+
 export function openSessions(log: Log, terms: SessionTerms): Sessions {
   let making: Promise<unknown> = Promise.resolve();
   const listeners = new Set<(id: SessionId) => void>();
+  let forks: Forks | undefined;
+  let inLine: Line | undefined;
   const self: Sessions = {
+    forkVia: (snapshots) => void (forks = snapshots),
+    standingsFrom: (line) => void (inLine = line),
     async create(wish, by, id = newId("session")) {
       await make(wish, by, id);
       return view(id);
@@ -361,7 +374,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
   async function forked({ projectId: project, workspace, base }: CreateSession, session: SessionId) {
     if (typeof base !== "object") return {};
     if (workspace === "in-place") throw noForkInPlace();
-    const made = await terms.fork?.(base.snapshot, { project, session });
+    const made = await forks?.fork(base.snapshot, { project, session });
     if (made === undefined) throw missing("snapshot", base.snapshot);
     return { fork: { snapshotId: base.snapshot, commit: made.commit } };
   }
@@ -406,7 +419,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const questions = await log.rows("open_questions", { where: { session } });
     const trouble = await log.row("troubles", session);
     const waits = await log.row("line", session);
-    const line = waits === undefined ? undefined : lineIn(waits, terms.standings?.());
+    const line = waits === undefined ? undefined : lineIn(waits, inLine?.standings());
     const todo = await log.row("todos", session);
     return toView(row, { waiting, calls, questions, trouble, line, todo }, seq);
   }
@@ -418,7 +431,7 @@ export function openSessions(log: Log, terms: SessionTerms): Sessions {
     const questions = Map.groupBy(await log.rows("open_questions"), (row) => row["session"]);
     const troubles = new Map((await log.rows("troubles")).map((row) => [row["key"], row]));
     const todos = new Map((await log.rows("todos")).map((row) => [row["key"], row]));
-    const standings = terms.standings?.();
+    const standings = inLine?.standings();
     const line = new Map((await log.rows("line")).map((row) => [row["key"], lineIn(row, standings)]));
     return (session) => ({
       waiting: waiting.get(session) ?? 0,

@@ -24,6 +24,8 @@ import {
   type CommandResults,
   type Environment,
   type EnvironmentDrivers,
+  EnvironmentHolder,
+  type OpenAndRecord,
   planOf,
 } from "../environments/index.ts";
 import type { By, Log, Row } from "../log/index.ts";
@@ -85,11 +87,9 @@ export class HeldShell {
   readonly #kept: CommandId[] = [];
   /** As on record. */
   #state: EnvironmentState | undefined;
-  #environment: Promise<Environment> | undefined;
+  readonly #holder: EnvironmentHolder<By>;
   #ending: Promise<void> | undefined;
   #isOpen = false;
-  /** The environment before the next one ended by itself. */
-  #isSuccessor = false;
   #lastUsed = performance.now();
 
   constructor(id: ShellId, row: Row, world: ShellWorld) {
@@ -99,6 +99,16 @@ export class HeldShell {
     this.terminals = new HeldTerminals(id, world);
     const state = row["environment_state"] as string | null;
     if (state !== null) this.#state = environmentState.parse(JSON.parse(state));
+    this.#holder = new EnvironmentHolder({
+      drivers: world.drivers,
+      recorded: () => this.#state,
+      prepare: async () => this.#claim(),
+      openNew: (_by, open) => this.#openNew(open),
+      opened: (environment, _before, by) => this.#recordOpened(environment, by),
+      ended: (environment, closing) => this.#clearAway(environment, closing),
+      onSuccessor: ({ shell }) => shell.takePlace(),
+      onFailure: () => (this.#isOpen = false),
+    });
   }
 
   /** Something of it may run. */
@@ -113,22 +123,19 @@ export class HeldShell {
 
   /** Takes up what ran when the daemon went away. */
   async recover(): Promise<void> {
-    if (this.#state === undefined) return;
+    const found = await this.#holder.find();
+    if (found.kind === "none") return;
     const { log } = this.#world;
-    const found = await this.#world.drivers.reopen(this.#state);
     const running = await log.rows("shell_commands", { where: { shell: this.id, state: "running" } });
     if (found.kind === "gone") {
       for (const row of running) await this.#settleFromWhatIsLeft(row["key"] as CommandId, found.results, found.reason);
       await this.terminals.recover(undefined);
-      this.#isSuccessor = true;
       return this.#recordClosed(closingOf("it was found ended", found.reason));
     }
-    this.#world.claim(this);
-    this.#isOpen = true;
-    this.#environment = Promise.resolve(found.environment);
+    const environment = await this.#holder.open({ actor: "corral" });
     await this.#recallKept();
-    for (const row of running) this.#launch(commandIn(row), found.environment, { recovered: true });
-    await this.terminals.recover(found.environment);
+    for (const row of running) this.#launch(commandIn(row), environment, { recovered: true });
+    await this.terminals.recover(environment);
   }
 
   /** Durable when it resolves. With the id of one that was opened before, it is that one. */
@@ -233,7 +240,7 @@ export class HeldShell {
   /** What a command has written so far, from a place on; nothing once it is no longer kept. */
   async read(id: CommandId, stream: "stdout" | "stderr", from: number, limit: number): Promise<Buffer> {
     if (!this.#running.has(id) && !this.#kept.includes(id)) return Buffer.alloc(0);
-    const environment = await this.#environment?.catch(() => undefined);
+    const environment = await this.#holder.current();
     // What it left in the background may write on.
     const end = this.#running.get(id)?.written?.[stream] ?? Infinity;
     const bytes = Math.max(0, Math.min(limit, end - from));
@@ -253,7 +260,7 @@ export class HeldShell {
   /** What a command says in the shell as it is; nothing when it fails, or nothing of the shell is open. */
   async ask(question: (state: EnvironmentState) => string): Promise<string> {
     await this.#ending;
-    const environment = await this.#environment?.catch(() => undefined);
+    const environment = await this.#holder.current();
     if (environment === undefined || !environment.isOpen) return "";
     const wish = { id: newId("command"), text: question(environment.state), timeoutMs: 30_000 };
     const { exitCode, stdout } = await environment.shell.run(wish).catch(() => ({ exitCode: 1, stdout: "" }));
@@ -277,21 +284,18 @@ export class HeldShell {
   }
 
   async #end(reason: string): Promise<void> {
-    const environment = await this.#environment?.catch(() => undefined);
+    await this.#holder.current();
     const ends = [...this.#running.values()].map(({ done }) => done.catch(() => undefined));
     await this.terminals.closeAll();
-    await environment?.end();
+    // What could not be taken up is left to a sweep.
+    if (this.#isOpen) await this.#holder.end();
     await Promise.all(ends);
-    this.#environment = undefined;
     this.#isOpen = false;
     await this.#recordClosed({ reason });
   }
 
   detach(): void {
-    this.#environment?.then(
-      (environment) => environment.detach(),
-      () => undefined,
-    );
+    this.#holder.detach();
   }
 
   /** Programs in it find the way out, if there is one, from the first command on. */
@@ -301,69 +305,53 @@ export class HeldShell {
     return environment;
   }
 
-  /** One opening at a time; an environment that has ended by itself is replaced by another. */
+  /** What is being ended is not used any more. */
   async #opened(by: By): Promise<Environment> {
     await this.#ending;
-    const current = await this.#environment?.catch(() => undefined);
-    if (current?.isOpen === true) return current;
-    if (current !== undefined && this.#state?.id === current.state.id) {
-      this.#environment = undefined;
-      this.#isSuccessor = true;
-      await this.#recordClosed(closingOf("it ended", current.endedBecause));
-      await this.#clearAway(current);
-    }
-    return (this.#environment ??= this.#openNew(by).catch((error: unknown) => {
-      this.#environment = undefined;
-      this.#isOpen = false;
-      throw error;
-    }));
+    return this.#holder.open(by);
   }
 
-  /** What it wrote must not stay beside what the next one may write. Those that ran in it are judged first. */
-  async #clearAway(ended: Environment): Promise<void> {
+  /** Commands that ran in it are judged before its spool goes. */
+  async #clearAway(ended: Environment, closing: Omit<EventData<"environment.closed">, "id">): Promise<void> {
+    await this.#recordClosed(closing);
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
     await ended.end().catch((error: unknown) => this.#world.onDefect(`${ended.state.id} could not be removed`, error));
   }
 
-  async #openNew(by: By): Promise<Environment> {
+  /** In one step, so that of two shells in one folder only one is open. */
+  #claim(): void {
     this.#world.claim(this);
     this.#isOpen = true;
-    const way = this.facts.environment.network === "allow" ? await this.#world.waysOut.hold(this.id) : undefined;
+  }
+
+  async #openNew(open: OpenAndRecord): Promise<Environment | undefined> {
+    const { environment: wish, path, readable, variables } = this.facts;
+    const way = wish.network === "allow" ? await this.#world.waysOut.hold(this.id) : undefined;
+    const plan = planOf({
+      id: newId("environment"),
+      workspace: path,
+      access: wish.access ?? "write",
+      network: wish.network,
+      image: wish.image,
+      volumes: wish.volumes ?? {},
+      readable,
+      limits: this.#world.limits(),
+      ...(way === undefined ? {} : { egress: way.folder }),
+      variables,
+      heldBackFor: this.id,
+    });
     try {
-      return await this.#openWith(way?.folder, by);
+      return await open(wish.kind, plan);
     } finally {
       way?.release();
     }
   }
 
-  async #openWith(egress: string | undefined, by: By): Promise<Environment> {
-    const { environment: wish, path, readable, variables } = this.facts;
-    const environment = await this.#world.drivers.of(wish.kind).open(
-      planOf({
-        id: newId("environment"),
-        workspace: path,
-        access: wish.access ?? "write",
-        network: wish.network,
-        image: wish.image,
-        volumes: wish.volumes ?? {},
-        readable,
-        limits: this.#world.limits(),
-        ...(egress === undefined ? {} : { egress }),
-        variables,
-        heldBackFor: this.id,
-      }),
-    );
-    try {
-      await this.#append([event("environment.opened", { state: environment.state })], by);
-    } catch (error) {
-      await environment.end();
-      throw error;
-    }
-    this.#state = environment.state;
-    if (this.#isSuccessor) environment.shell.takePlace();
-    this.#isSuccessor = false;
+  async #recordOpened({ state }: Environment, by: By): Promise<"recorded"> {
+    await this.#append([event("environment.opened", { state })], by);
+    this.#state = state;
     this.#kept.length = 0;
-    return environment;
+    return "recorded";
   }
 
   #launch(command: StartCommand, environment: Environment, how: { recovered: boolean; by?: By }): void {
@@ -467,7 +455,7 @@ export class HeldShell {
   }
 
   async #ended(id: CommandId, row: Row): Promise<CommandView> {
-    const environment = this.#kept.includes(id) ? await this.#environment?.catch(() => undefined) : undefined;
+    const environment = this.#kept.includes(id) ? await this.#holder.current() : undefined;
     const found = await environment?.shell.find(id);
     const facts = commandFacts.parse(JSON.parse(row["facts"] as string));
     // The spool has the output. Which limit it ran into was seen while it ran, and is on record alone.
@@ -479,7 +467,7 @@ export class HeldShell {
   /** Output is kept for the newest few, for whoever did not hear how they ended. */
   async #keep(id: CommandId): Promise<void> {
     this.#kept.push(id);
-    const environment = await this.#environment?.catch(() => undefined);
+    const environment = await this.#holder.current();
     for (const old of this.#kept.splice(0, this.#kept.length - mostKept)) environment?.shell.forget(old);
   }
 

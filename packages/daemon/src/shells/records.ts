@@ -19,7 +19,9 @@ import { join } from "node:path";
  */
 export class ShellRecords {
   readonly folder: string;
-  readonly #own: string;
+  readonly session: string;
+  /** The session's own folder, with its records. */
+  readonly path: string;
 
   constructor(folder: string, session: string) {
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/.test(session))
@@ -27,35 +29,36 @@ export class ShellRecords {
         hint: "Letters, digits, and . _ - after the first of them; at most 100.",
       });
     this.folder = folder;
-    this.#own = join(folder, "sessions", session);
+    this.session = session;
+    this.path = join(folder, "sessions", session);
   }
 
   newest(): ShellRecord | undefined {
-    const [number] = numbersIn(this.#own).toSorted((a, b) => b - a);
-    const kept = number === undefined ? undefined : readRecord(join(this.#own, `${number}.json`));
+    const [number] = numbersIn(this.path).toSorted((a, b) => b - a);
+    const kept = number === undefined ? undefined : readRecord(join(this.path, `${number}.json`));
     return number === undefined || kept === undefined ? undefined : { number, ...kept };
   }
 
   /** False: another process was first. */
   add(state: EnvironmentState, after: ShellRecord | undefined, limits: EnvironmentLimits): boolean {
-    mkdirSync(this.#own, { recursive: true, mode: 0o700 });
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
     const number = (after?.number ?? 0) + 1;
-    const whole = join(this.#own, `.${state.id}`);
+    const whole = join(this.path, `.${state.id}`);
     writeFileSync(whole, JSON.stringify({ ...state, limits }), { mode: 0o600 });
     try {
-      linkSync(whole, join(this.#own, `${number}.json`));
+      linkSync(whole, join(this.path, `${number}.json`));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
       throw error;
     } finally {
       rmSync(whole, { force: true });
     }
-    if (after !== undefined) rmSync(join(this.#own, `${after.number}.json`), { force: true });
+    if (after !== undefined) rmSync(join(this.path, `${after.number}.json`), { force: true });
     return true;
   }
 
   async remove(): Promise<void> {
-    await rm(this.#own, { recursive: true, force: true });
+    await rm(this.path, { recursive: true, force: true });
   }
 
   /** The environments on record; those that ended long ago are struck off. */

@@ -40,6 +40,8 @@ export interface Shells {
   readonly terminals: Terminals<ShellId>;
   /** Ends it, and removes its files unless something in them would be lost that git does not ignore. Can be repeated. */
   close(id: ShellId, by: By): Promise<ClosedShell>;
+  /** From now on whoever is about to write waits until what ended in the shell is kept in a snapshot, or could not be. */
+  snapshotVia(snapshots: { settled(shell: ShellId): Promise<void> }): void;
   /** Ends what runs in it, and does something before anything runs there again. Throws `workspace.busy` while a command runs. */
   atRest<T>(id: ShellId, reason: string, work: () => Promise<T>): Promise<T>;
   /** Takes up what was there when the daemon went away. Whatever is asked of shells waits for it. */
@@ -69,8 +71,6 @@ export interface ShellParts {
   readonly limits?: () => EnvironmentLimits;
   /** What a container is made of that names nothing itself. */
   readonly usualContainer?: () => UsualContainer;
-  /** Resolves when what ended in a shell by now is kept in a snapshot, or could not be. Never rejects. */
-  readonly snapshotted?: (shell: ShellId) => Promise<void>;
   readonly onDefect: (what: string, error?: unknown) => void;
   /** How long a shell in which nothing runs keeps its environment. */
   readonly idleMs?: number;
@@ -88,12 +88,13 @@ export function openShells({
   waysOut,
   limits = () => defaultLimits,
   usualContainer = () => ({}),
-  snapshotted = () => Promise.resolve(),
   onDefect,
   idleMs = usualIdleMs,
 }: ShellParts): Shells {
   const over = new AbortController();
   const held = new Map<ShellId, HeldShell>();
+  let snapshots: { settled(shell: ShellId): Promise<void> } | undefined;
+  const snapshotted = async (shell: ShellId) => snapshots?.settled(shell);
   const parts = { log, drivers, scrollbacks, artifacts, secrets, waysOut, limits, snapshotted, onDefect };
   const world = { ...parts, claim, over: over.signal };
   const closing = new Map<ShellId, Promise<ClosedShell>>();
@@ -130,6 +131,7 @@ export function openShells({
       closing.set(id, joined);
       return joined;
     },
+    snapshotVia: (given) => void (snapshots = given),
     async atRest(id, reason, work) {
       const shell = await hold(id, { closedToo: true });
       if (closing.has(id)) throw new CorralError("shell.closed", `${id} is being closed.`);

@@ -53,15 +53,15 @@ async function place({ graceMs = 1_000_000 }: { graceMs?: number } = {}) {
       ...{ log, home, drivers: driversOf(openJailDriver({ home })), secrets: new Secrets(), artifacts, onDefect },
       scrollbacks: keepScrollbacks(artifacts, { everyMs: 10, secrets: new Secrets() }),
       waysOut: { hold: () => Promise.reject(new Error("there is no way out here")) },
-      snapshotted: (shell) => snapshots.settled(shell),
     });
     const snapshots = openSnapshots({
       ...{ log, home, owner: jailOwner(), graceMs, onDefect, store: await openFolderStore(join(home, "storage")) },
       terms: () => ({ days: 30, most: 100, ignored: [], largestFile: 2 ** 20 }),
       atRest: (occupant, work) => shells.atRest(occupant as ShellId, "its files were restored", work),
-      inTurn: (_, work) => work(),
       now: () => now,
     });
+    shells.snapshotVia(snapshots);
+    snapshots.takeTurnsVia({ inTurn: (_, work) => work() });
     await snapshots.begin();
     await shells.begin();
     const { id: project } = await projects.register({ path: repository }, by);

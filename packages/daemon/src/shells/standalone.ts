@@ -15,6 +15,7 @@ import {
   defaultLimits,
   type Environment,
   type EnvironmentDrivers,
+  EnvironmentHolder,
   planOf,
   aloneWishOf,
 } from "../environments/index.ts";
@@ -24,9 +25,9 @@ import { makeScratch, removeScratch, scratchFolder } from "./scratch.ts";
 /**
  * A shell that a program opens for itself, without a daemon.
  *
- * 1. What an environment says is heard by one reader. So a process holds an environment once, however many shells it has
- *    handed out on it, and lets it go with the last of them.
- * 2. The first to put an environment on record wins; whoever comes second finds it there.
+ * 1. Only one reader in a process may listen to an environment. So a process holds it once, however many shells share it, and detaches
+ *    with the last of them.
+ * 2. The first process to record an environment wins; a second one finds it there.
  */
 export interface OpenShell extends AsyncDisposable {
   /** By this name the same shell is found again, from this process or another one. */
@@ -86,107 +87,97 @@ export async function findOrOpenShell(
   const wish = workspace === undefined ? options : { ...options, workspace: resolve(workspace) };
   const asked = askedFor(wish);
   const records = new ShellRecords(folder, session);
-  for (;;) {
-    const last = records.newest();
-    const found = last === undefined ? undefined : await hold(drivers, last.state);
-    if (found !== undefined) {
-      try {
-        mustBeSame(session, asked, found.environment.state, wish);
-        mustHaveLimits(session, wish, last?.limits);
-      } catch (error) {
-        found.release();
-        throw error;
-      }
-      return shellAt(found, { session, records, isNew: false });
-    }
-    const opened = await open(drivers, folder, session, wish);
-    if (records.add(opened.state, last, limitsIn(wish)))
-      return shellAt(holdNew(opened), { session, records, isNew: true });
-    await opened.end();
-  }
-}
-
-/** An environment as one of those has it who share it in this process. */
-interface Hold {
-  readonly environment: Environment;
-  /** Can be repeated. */
-  readonly release: () => void;
-}
-
-/** What this process holds; several shells may share one. */
-const held = new Map<string, { readonly environment: Environment; shares: number }>();
-const reopening = new Map<string, Promise<Environment | undefined>>();
-
-/** Undefined: its processes are gone. */
-async function hold(drivers: EnvironmentDrivers, state: EnvironmentState): Promise<Hold | undefined> {
-  const known = held.get(state.id);
-  if (known?.environment.isOpen === true) return share(known);
-  const joined = reopening.get(state.id) ?? reopen(drivers, state);
-  reopening.set(state.id, joined);
+  const holding = hold(drivers, records);
+  const call: Call = { wish };
   try {
-    const environment = await joined;
-    return environment === undefined ? undefined : holdNew(environment);
-  } finally {
-    // Not before it is held: whoever came between would open it once more.
-    if (reopening.get(state.id) === joined) reopening.delete(state.id);
+    const environment = await holding.holder.open(call);
+    const isNew = call.opened === environment;
+    if (!isNew) {
+      mustBeSame(session, asked, environment.state, wish);
+      mustHaveLimits(session, wish, records.newest()?.limits);
+    }
+    return shellAt({ environment, release: holding.release }, { session, records, isNew });
+  } catch (error) {
+    holding.release();
+    throw error;
   }
 }
 
-async function reopen(drivers: EnvironmentDrivers, state: EnvironmentState): Promise<Environment | undefined> {
-  const found = await drivers.reopen(state);
-  return found.kind === "open" ? found.environment : undefined;
+/** One call for a shell, and the environment that was opened for it. */
+interface Call {
+  readonly wish: ShellOptions;
+  opened?: Environment | undefined;
 }
 
-function holdNew(environment: Environment): Hold {
-  const { id } = environment.state;
-  const known = held.get(id);
-  const entry = known?.environment === environment ? known : { environment, shares: 0 };
-  held.set(id, entry);
-  return share(entry);
+/** What this process holds, by the folder of its records. Several shells, and calls for them, may share one. */
+const shared = new Map<string, Shared>();
+
+interface Shared {
+  readonly holder: EnvironmentHolder<Call>;
+  /** Held before, and ended by themselves. */
+  readonly ended: Environment[];
+  shares: number;
 }
 
-function share(entry: { readonly environment: Environment; shares: number }): Hold {
-  const { environment } = entry;
+/** A share of this process's holder for a session. With the last share its environment is let go. `release` can be repeated. */
+function hold(drivers: EnvironmentDrivers, records: ShellRecords) {
+  const entry = shared.get(records.path) ?? newShared(drivers, records);
+  shared.set(records.path, entry);
   entry.shares += 1;
   let isMine = true;
-  return {
-    environment,
-    release() {
-      if (!isMine) return;
-      isMine = false;
-      entry.shares -= 1;
-      if (entry.shares > 0) return;
-      if (held.get(environment.state.id) === entry) held.delete(environment.state.id);
-      environment.detach();
-    },
+  const release = () => {
+    if (!isMine) return;
+    isMine = false;
+    entry.shares -= 1;
+    if (entry.shares > 0) return;
+    shared.delete(records.path);
+    entry.holder.detach();
+    for (const environment of entry.ended) environment.detach();
   };
+  return { holder: entry.holder, release };
 }
 
-async function open(
-  drivers: EnvironmentDrivers,
-  folder: string,
-  session: string,
-  options: ShellOptions,
-): Promise<Environment> {
+function newShared(drivers: EnvironmentDrivers, records: ShellRecords): Shared {
+  const ended: Environment[] = [];
+  const holder = new EnvironmentHolder<Call>({
+    drivers,
+    recorded: () => records.newest()?.state,
+    async openNew(call, open) {
+      const { kind, plan } = await planFor(drivers, records, call.wish);
+      return (call.opened = await open(kind, plan));
+    },
+    async opened({ state }, before, { wish }) {
+      const last = records.newest();
+      const isSame = last?.state.id === (before.kind === "gone" ? before.state.id : undefined);
+      return isSame && records.add(state, last, limitsIn(wish)) ? "recorded" : "outrun";
+    },
+    // Shells that share it may still read results from its spool. A sweep removes it.
+    async ended(environment) {
+      ended.push(environment);
+    },
+  });
+  return { holder, ended, shares: 0 };
+}
+
+async function planFor(drivers: EnvironmentDrivers, { folder, session }: ShellRecords, options: ShellOptions) {
   const wish = aloneWishOf(askedFor(options));
-  const driver = drivers.of(wish.kind);
+  const { newOwner } = drivers.of(wish.kind);
   await drivers.sweep({ onRecord: ShellRecords.all(folder), onFailure: () => undefined });
-  return driver.open(
-    planOf({
-      id: newId("environment"),
-      workspace: options.workspace ?? (await makeScratch(folder, session, driver.newOwner)).path,
-      network: wish.network,
-      image: wish.image,
-      volumes: wish.volumes ?? {},
-      access: wish.access ?? "write",
-      limits: limitsIn(options),
-      variables: options.variables ?? {},
-    }),
-  );
+  const plan = planOf({
+    id: newId("environment"),
+    workspace: options.workspace ?? (await makeScratch(folder, session, newOwner)).path,
+    network: wish.network,
+    image: wish.image,
+    volumes: wish.volumes ?? {},
+    access: wish.access ?? "write",
+    limits: limitsIn(options),
+    variables: options.variables ?? {},
+  });
+  return { kind: wish.kind, plan };
 }
 
 function shellAt(
-  { environment, release }: Hold,
+  { environment, release }: { readonly environment: Environment; readonly release: () => void },
   { session, records, isNew }: { session: string; records: ShellRecords; isNew: boolean },
 ): OpenShell {
   const { kind, network, access, workspace } = environment.state;

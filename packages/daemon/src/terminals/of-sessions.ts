@@ -9,6 +9,8 @@ import type { Scrollbacks } from "./scrollbacks.ts";
 export interface SessionTerminals extends Terminals<SessionId> {
   /** Shells and sessions with a terminal that is open. */
   placesInUse(): Promise<readonly TerminalView["of"][]>;
+  /** From now on environments can be opened for terminals, by who runs the sessions. Until then none is. */
+  openVia(runs: OpensEnvironments): void;
   /** Ends those of a session that is about to go, or whose environment is. */
   closeAll(session: SessionId): Promise<void>;
   /** Takes up those that were open when the daemon went away. Whatever is asked of terminals waits for it. */
@@ -21,17 +23,26 @@ export interface SessionTerminalParts {
   readonly log: Log;
   readonly drivers: Pick<EnvironmentDrivers, "reopen">;
   readonly scrollbacks: Scrollbacks;
-  /** Has the session's environment opened, by who runs the session; it is on record when this resolves. */
-  readonly openEnvironment: (session: SessionId) => Promise<void>;
   readonly onDefect: (what: string, error?: unknown) => void;
 }
+
+interface OpensEnvironments {
+  /** Has the session's environment opened; it is on record when this resolves. */
+  open(session: SessionId): Promise<void>;
+}
+
+const runsNothing: OpensEnvironments = {
+  open: () =>
+    Promise.reject(new CorralError("jail.unavailable", "Nothing runs sessions here yet.", { retry: "later" })),
+};
 
 /**
  * 1. An environment is opened by the session's run alone. The daemon has a hold of its own on one that is on record.
  * 2. That hold is let go with the last terminal, and never ends anything.
  */
 export function openSessionTerminals(parts: SessionTerminalParts): SessionTerminals {
-  const { log, drivers, scrollbacks, openEnvironment, onDefect } = parts;
+  const { log, drivers, scrollbacks, onDefect } = parts;
+  let runs = runsNothing;
   const over = new AbortController();
   const begun = Promise.withResolvers<void>();
   const places = new Map<SessionId, Place>();
@@ -42,7 +53,7 @@ export function openSessionTerminals(parts: SessionTerminalParts): SessionTermin
       async (session, size, by, id = newId("terminal")) => {
         const place = await placeOf(session);
         if ((await log.row("terminals", id)) !== undefined) return place.terminals.look(id);
-        await openEnvironment(session);
+        await runs.open(session);
         return place.terminals.open(id, size, await hold(session, place), by);
       },
     ),
@@ -50,6 +61,7 @@ export function openSessionTerminals(parts: SessionTerminalParts): SessionTermin
       const rows = await log.rows("terminals", { where: { state: "open" }, orderBy: "seq" });
       return [...new Set(rows.map((row) => row["place"] as TerminalView["of"]))];
     },
+    openVia: (given) => void (runs = given),
     async closeAll(session) {
       await places.get(session)?.terminals.closeAll();
     },

@@ -60,7 +60,7 @@ function stagedEnvironment(state: Environment["state"]): Environment {
 
 const defects: unknown[] = [];
 const onDefect = (...defect: readonly unknown[]) => void defects.push(defect);
-const egress = openEgress({ log, home, hasOtherUsers: false, list: () => Promise.resolve([]), onDefect });
+const egress = openEgress({ log, home, hasOtherUsers: false, onDefect });
 const sessions = openSessions(log, {
   defaults: () => Promise.resolve({ model: "rehearsed/rehearsed", turnLimit: 25 }),
   environment: () => Promise.resolve({ kind: "jail", network: "allow" }),

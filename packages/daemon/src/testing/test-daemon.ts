@@ -193,7 +193,6 @@ export async function startTestDaemon(
   const sessions = openSessions(log, {
     defaults: () => Promise.resolve({ model: "anthropic/scripted", turnLimit: 25, ...options.settings }),
     environment: (asked) => Promise.resolve(wishOf(asked)),
-    standings: () => foreman.standings(),
   });
   const questions = openQuestions({ log, onDefect: (what) => void defects.push(what) });
   await questions.begin();
@@ -214,15 +213,16 @@ export async function startTestDaemon(
     pauseMs: () => 0,
     onDefect: (what) => void defects.push(what),
   });
+  sessions.standingsFrom(foreman);
   const project = await openProjects(log).register({ path: repository }, { actor: "person:test" });
   await foreman.begin();
   const terminals = openSessionTerminals({
     log,
     drivers,
     scrollbacks: keepScrollbacks(artifacts),
-    openEnvironment: (id) => foreman.open(id),
     onDefect: (what) => void defects.push(what),
   });
+  terminals.openVia(foreman);
   await terminals.begin();
   const another = (wish: Partial<CreateSession> = {}) => openTestSession(log, sessions, project.id, wish);
   let stopped: Promise<void> | undefined;

@@ -1,3 +1,1 @@
-export { openUsage, type Usage } from "./usage.ts";
-export { usageProjections } from "./projection.ts";
-export { usageRoutes } from "./routes.ts";
+export type { Usage } from "./usage.ts";

@@ -2,7 +2,7 @@ import { CorralError } from "@corral/protocol";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { measure } from "../environments/index.ts";
-import { findSystemProgram } from "../programs/index.ts";
+import { findSystemExecutable } from "../executables/index.ts";
 import { sparesFolder } from "./spare.ts";
 
 export interface RoomOptions {
@@ -40,7 +40,7 @@ export function openRoom({ home, most, now = Date.now }: RoomOptions): { mustBeL
 const freshMs = 10_000;
 
 async function taken(home: string): Promise<number> {
-  const bubblewrap = findSystemProgram("bwrap");
+  const bubblewrap = findSystemExecutable("bwrap");
   const folders = [join(home, "workspaces"), join(home, "discarded"), sparesFolder(home)];
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
   return (bubblewrap === undefined ? undefined : await measure(bubblewrap, folders)) ?? 0;

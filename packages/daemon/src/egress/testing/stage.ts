@@ -56,7 +56,7 @@ export async function openStage(options: Partial<EgressParts> = {}): Promise<Sta
   const egress = openEgress({
     log,
     hasOtherUsers: false,
-    list: () => Promise.resolve(stage.list),
+    judge: { hostsFor: () => Promise.resolve(stage.list) },
     resolve: (host) => {
       asked.push(host);
       return Promise.resolve(addresses.get(host) ?? [loopback]);

@@ -2,12 +2,12 @@ import { newId } from "@corral/protocol";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { planOf } from "../plan.ts";
-import { isAlive } from "../process-identity.ts";
+import { planOf } from "../plan/plan.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { type Bench, command } from "./fixture.ts";
 import { descriptorsIn, mountsIn, processesIn } from "./remains.ts";
 
-export function ending({ open, newPlace, subject }: Bench): void {
+export function ending({ open, newHome, subject }: Bench): void {
   test("its end leaves no process, can be repeated, and takes what an agent hid in the spool", async () => {
     const { environment, inside, run } = await open();
     await run(`cd ${inside.spool}; mkdir -p deep/er; touch deep/er/file; chmod 000 deep; setsid sleep 1000 &`);
@@ -23,7 +23,7 @@ export function ending({ open, newPlace, subject }: Bench): void {
   });
 
   test("many environments and 200 shells, opened and ended, leave no process, mount, cgroup, descriptor or file", async () => {
-    const { home, workspace, driver } = newPlace();
+    const { home, workspace, driver } = newHome();
     let environments = home;
     const openOne = async () => {
       const environment = await driver.open(planOf({ id: newId("environment"), workspace, ...subject.plan }));
@@ -39,7 +39,7 @@ export function ending({ open, newPlace, subject }: Bench): void {
       const held = { processes: [supervisor, ...processesIn(environment.state)], cgroups };
       await environment.end();
       await cat.ended.catch(() => undefined);
-      environments = dirname(dirname(subject.places(home, environment.state).spoolOutside));
+      environments = dirname(dirname(subject.paths(home, environment.state).spoolOutside));
       return held;
     };
     // Whatever is made once is made by the first.

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterEach } from "vitest";
-import { defaultLimits, planOf } from "../plan.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
 import { letTimePass } from "../../testing/time.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Shell } from "../port.ts";
 
@@ -24,11 +24,11 @@ export interface DriverUnderTest {
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
   /** What differs from the usual plan, for a driver that cannot keep it. */
   readonly plan?: Partial<EnvironmentPlan>;
-  places(home: string, state: EnvironmentState): Places;
+  paths(home: string, state: EnvironmentState): InsidePaths;
   readonly promises: Promises;
 }
 
-export interface Places {
+export interface InsidePaths {
   /** Seen from inside. */
   readonly workspace: string;
   /** Seen from inside. */
@@ -42,39 +42,39 @@ export interface Promises {
   readonly walledProcesses: "kept" | { readonly weaker: string };
 }
 
-/** What each test of the suite gets: places and environments of its own, gone afterwards. */
-export interface Bench extends Ground {
+/** What each test of the suite gets: homes and environments of its own, gone afterwards. */
+export interface Bench extends TestHomes {
   readonly subject: DriverUnderTest;
   readonly open: (limits?: Partial<EnvironmentLimits>) => Promise<Opened>;
 }
 
 /** Where environments can be opened. */
-export interface Ground {
-  readonly newPlace: () => Place;
+export interface TestHomes {
+  readonly newHome: () => TestHome;
   /** Done when the test is over, the last first. */
   readonly afterwards: (cleanUp: () => Promise<void> | void) => void;
 }
 
 /** A home of its own, with an empty workspace. */
-export interface Place {
+export interface TestHome {
   readonly home: string;
   readonly workspace: string;
   readonly driver: EnvironmentDriver;
 }
 
-export interface Opened extends Place {
+export interface Opened extends TestHome {
   readonly environment: Environment;
-  readonly inside: Places;
+  readonly inside: InsidePaths;
   readonly run: (text: string, id?: string) => Promise<CommandResult>;
 }
 
 export function prepareBench(subject: DriverUnderTest): Bench {
-  const ground = prepareGround(subject);
+  const homes = prepareHomes(subject);
   return {
-    ...ground,
+    ...homes,
     subject,
     async open(limits = {}) {
-      const place = ground.newPlace();
+      const place = homes.newHome();
       const plan = planOf({
         id: newId("environment"),
         workspace: place.workspace,
@@ -82,21 +82,21 @@ export function prepareBench(subject: DriverUnderTest): Bench {
         ...subject.plan,
       });
       const environment = await place.driver.open(plan);
-      ground.afterwards(() => environment.end());
-      const inside = subject.places(place.home, environment.state);
+      homes.afterwards(() => environment.end());
+      const inside = subject.paths(place.home, environment.state);
       return { ...place, environment, inside, run: runner(environment) };
     },
   };
 }
 
-export function prepareGround(subject: Pick<DriverUnderTest, "open" | "owner">): Ground {
+export function prepareHomes(subject: Pick<DriverUnderTest, "open" | "owner">): TestHomes {
   const cleanUps: (() => Promise<void> | void)[] = [];
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
   });
   return {
     afterwards: (cleanUp) => void cleanUps.push(cleanUp),
-    newPlace() {
+    newHome() {
       const home = mkdtempSync(join(tmpdir(), "corral-environment-"));
       cleanUps.push(() => rmSync(home, { recursive: true, force: true }));
       const workspace = join(home, "workspace");

@@ -1,6 +1,6 @@
 import type { EnvironmentState, ProcessIdentity } from "@corral/protocol";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { identify } from "../process-identity.ts";
+import { identify } from "../system/process-identity.ts";
 
 /** How many this process has, and how many of them have a name in the folder. */
 export function descriptorsIn(folder: string): { all: number; named: number } {

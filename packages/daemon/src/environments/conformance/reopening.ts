@@ -1,15 +1,15 @@
 import { type EnvironmentState, newId } from "@corral/protocol";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { planOf } from "../plan.ts";
+import { planOf } from "../plan/plan.ts";
 import type { EnvironmentPlan } from "../port.ts";
-import { isAlive } from "../process-identity.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { type Bench, command, result, runner, tellFifo } from "./fixture.ts";
 import { killAtFirstLine } from "./killed-process.ts";
 
-export function reopening({ open, newPlace, subject, afterwards }: Bench): void {
+export function reopening({ open, newHome, subject, afterwards }: Bench): void {
   test("a command in flight outlives a kill -9 of the process that opened the environment, and ran once", async () => {
-    const { home, workspace, driver } = newPlace();
+    const { home, workspace, driver } = newHome();
     const text = "echo begun; echo x >>count; mkfifo go-on; chmod 666 go-on; read x <go-on; cat count; exit 5";
     const plan = planOf({ id: newId("environment"), workspace, ...subject.plan });
     const state = await openRunAndDie(subject.module, { home, plan, text });

@@ -3,8 +3,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { shortageIn } from "../../descriptors/index.ts";
-import { findSystemProgram } from "../../programs/index.ts";
-import { engineFix } from "../engines.ts";
+import { findSystemExecutable } from "../../executables/index.ts";
+import { engineFix } from "../drivers/engines.ts";
 import {
   beginLine,
   keeperScript,
@@ -16,12 +16,12 @@ import {
   workerScript,
   workspaceInside,
 } from "../keeper/index.ts";
-import { bridgeScript } from "../bridge.ts";
+import { bridgeScript } from "../bridge/bridge.ts";
 import { cgroupsOf, freeAt, keptLimits, measure, Warden } from "../limits/index.ts";
-import { resultsIn } from "../output.ts";
-import { defaultLimits, planOf } from "../plan.ts";
+import { resultsIn } from "../shell/output.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
-import { bootId } from "../process-identity.ts";
+import { bootId } from "../system/process-identity.ts";
 import {
   checkReadable,
   checkWorkspace,
@@ -172,7 +172,7 @@ class ContainerDriver implements EnvironmentDriver {
     return isWithin(workspace, this.#home) ? "corral" : "user";
   }
 
-  async #start({ engine, facts }: FoundEngine, { plan, folder, image }: Ground): Promise<Started> {
+  async #start({ engine, facts }: FoundEngine, { plan, folder, image }: ContainerBase): Promise<Started> {
     const token = randomUUID();
     const scripts = this.#makeScripts(folder, plan);
     writeRecord(folder.path, { socket: engine.socket, token });
@@ -243,7 +243,7 @@ class ContainerDriver implements EnvironmentDriver {
 }
 
 /** What a container is built on. */
-interface Ground {
+interface ContainerBase {
   readonly plan: EnvironmentPlan;
   readonly folder: WalledFolder;
   readonly image: string;
@@ -313,6 +313,6 @@ function nameOf(home: string): string {
 }
 
 function measureHeld(folders: readonly string[]): Promise<number | undefined> {
-  const bubblewrap = findSystemProgram("bwrap");
+  const bubblewrap = findSystemExecutable("bwrap");
   return bubblewrap === undefined ? Promise.resolve(undefined) : measure(bubblewrap, folders);
 }

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
-import { engineFix } from "../engines.ts";
+import { engineFix } from "../drivers/engines.ts";
 
 const answerMs = 60_000;
 const longestAnswer = 16 * 2 ** 20;

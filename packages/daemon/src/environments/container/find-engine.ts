@@ -1,4 +1,4 @@
-import { engineFix, engineSockets } from "../engines.ts";
+import { engineFix, engineSockets } from "../drivers/engines.ts";
 import { Engine, type EngineFacts } from "./engine.ts";
 import { unavailable } from "./start.ts";
 

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rea
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readyLine } from "../keeper/index.ts";
-import { identify } from "../process-identity.ts";
+import { identify } from "../system/process-identity.ts";
 import { type Container, type Engine, EngineRefusal } from "./engine.ts";
 import { type Mount, readyFile } from "./walls.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Sweep } from "../port.ts";
-import { sweepStrays } from "../strays.ts";
-import { removedPrefix } from "../environment-folder.ts";
+import { sweepStrays } from "../ending/strays.ts";
+import { removedPrefix } from "../ending/environment-folder.ts";
 import { WalledFolder } from "../walled/index.ts";
 import { removeRecorded } from "./record.ts";
 

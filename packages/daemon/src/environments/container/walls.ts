@@ -1,5 +1,5 @@
 import type { EnvironmentId } from "@corral/protocol";
-import { bridgeVariables } from "../bridge.ts";
+import { bridgeVariables } from "../bridge/bridge.ts";
 import { scriptsInside, type ShellCommand, spoolInside } from "../keeper/index.ts";
 import type { EnvironmentPlan } from "../port.ts";
 import type { JailUser } from "../walled/index.ts";
@@ -13,7 +13,7 @@ export interface Mount {
 }
 
 /** Facts of the machine and of this environment that the walls are built from. */
-export interface Site {
+export interface ContainerFacts {
   readonly engine: EngineFacts;
   readonly image: string;
   readonly user: ContainerUser;
@@ -59,11 +59,11 @@ export function containerUser({ name, isRootless }: EngineFacts, outside: JailUs
 }
 
 /** What a container is made of, as the engine is asked for it: a pure function, so that a wall is a line in one list. */
-export function specification(plan: EnvironmentPlan, site: Site): object {
-  const { user, labels } = site;
+export function specification(plan: EnvironmentPlan, facts: ContainerFacts): object {
+  const { user, labels } = facts;
   return {
-    Image: site.image,
-    Entrypoint: keeper(site),
+    Image: facts.image,
+    Entrypoint: keeper(facts),
     Cmd: [],
     User: `${user.uid}:${user.gid}`,
     WorkingDir: "/",
@@ -83,10 +83,10 @@ export function specification(plan: EnvironmentPlan, site: Site): object {
       SecurityOpt: ["no-new-privileges", "label=disable"],
       LogConfig: { Type: "none" },
       RestartPolicy: { Name: "no" },
-      ...limits(plan, site.engine),
+      ...limits(plan, facts.engine),
       ShmSize: shmBytes,
       Tmpfs: scratch,
-      Mounts: mounts(plan, site),
+      Mounts: mounts(plan, facts),
     },
   };
 }
@@ -105,7 +105,7 @@ const scratch = {
  * The keeper may begin at once: by its token the container is on file before the engine hears of it. Its output goes to the spool, for an agent
  * could fill the engine's log by it.
  */
-function keeper({ shell, graceSeconds, resourceLimits, labels }: Site): string[] {
+function keeper({ shell, graceSeconds, resourceLimits, labels }: ContainerFacts): string[] {
   const [program, ...flags] = shell;
   const launch = `exec "$@" <${scriptsInside}/begin >/dev/null 2>${spoolInside}/${readyFile}`;
   const argv = [program, ...flags, `${scriptsInside}/keeper.sh`, String(graceSeconds), resourceLimits, labels.token];
@@ -123,13 +123,13 @@ function limits({ limits: { memoryBytes, pids, cpus } }: EnvironmentPlan, { limi
   };
 }
 
-function mounts({ volumes }: EnvironmentPlan, site: Site): object[] {
+function mounts({ volumes }: EnvironmentPlan, facts: ContainerFacts): object[] {
   const own: Mount[] = [
-    { source: site.spool, inside: spoolInside, access: "write" },
-    { source: site.scripts, inside: scriptsInside, access: "read" },
+    { source: facts.spool, inside: spoolInside, access: "write" },
+    { source: facts.scripts, inside: scriptsInside, access: "read" },
   ];
   return [
-    ...[...site.mounts, ...own].map(({ source, inside, access }) => ({
+    ...[...facts.mounts, ...own].map(({ source, inside, access }) => ({
       Type: "bind",
       Source: source,
       Target: inside,

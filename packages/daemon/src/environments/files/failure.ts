@@ -1,5 +1,5 @@
 import { CorralError, type ErrorCode } from "@corral/protocol";
-import { HandLost, HandRefused } from "./hand.ts";
+import { HandLost, HandRefused } from "./hands/hand.ts";
 
 /** What a hand's failure means to whoever asked for the file. */
 export function failureOf(error: unknown, path: string): unknown {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Program, Spawned } from "../port.ts";
+import type { SpawnOptions, SpawnedProcess } from "../port.ts";
 import { describeFiles, type FilesUnderTest, race } from "./conformance.ts";
 import { openFiles } from "./files.ts";
 
@@ -80,7 +80,7 @@ async function openFolder(pathOf: (place: string) => string): ReturnType<FilesUn
   };
 }
 
-function startIn(workspace: string, path: string, { argv, variables, signal }: Program): Spawned {
+function startIn(workspace: string, path: string, { argv, variables, signal }: SpawnOptions): SpawnedProcess {
   const [program, ...options] = argv;
   const child = startProcess(program, options, {
     cwd: workspace,

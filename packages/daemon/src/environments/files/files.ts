@@ -1,13 +1,13 @@
 import { CorralError } from "@corral/protocol";
 import { hash, randomBytes } from "node:crypto";
 import { failureOf, isMissing } from "./failure.ts";
-import { type Hand, HandLost, type HandRequest, isGone, type Spawn } from "./hand.ts";
+import { type Hand, HandLost, type HandRequest, isGone, type Spawn } from "./hands/hand.ts";
 import { readEntries, readFacts } from "./answers.ts";
 import { inside } from "./path.ts";
-import { openPerlHand } from "./perl-hand.ts";
-import { openShellHand } from "./shell-hand.ts";
-import { findFiles, type World } from "./find.ts";
-import { searchLines } from "./search.ts";
+import { openPerlHand } from "./hands/perl-hand.ts";
+import { openShellHand } from "./hands/shell-hand.ts";
+import { findFiles, type World } from "./finding/find.ts";
+import { searchLines } from "./finding/search.ts";
 import { watchPaths } from "./watch.ts";
 import type { Bounds, FileRead, Files, FileStat, FileVersion, RemoveOptions, WriteOptions } from "./port.ts";
 

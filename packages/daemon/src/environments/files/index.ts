@@ -1,2 +1,2 @@
 export { openFiles, versionOf } from "./files.ts";
-export { runProgram } from "./program.ts";
+export { runProcess } from "./hands/run-process.ts";

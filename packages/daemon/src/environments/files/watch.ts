@@ -1,5 +1,5 @@
 import { readTraces } from "./answers.ts";
-import type { Hand } from "./hand.ts";
+import type { Hand } from "./hands/hand.ts";
 import type { WatchOptions } from "./port.ts";
 
 export interface Watch extends WatchOptions {

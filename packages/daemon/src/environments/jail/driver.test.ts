@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { findMeans } from "../limits/index.ts";
-import { bootId, commandOf, endProcess, isAlive, leftInSession } from "../process-identity.ts";
-import { removeFolder } from "../remove-folder.ts";
+import { bootId, commandOf, endProcess, isAlive, leftInSession } from "../system/process-identity.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
 import { sweepJails } from "./sweep.ts";
 import {
@@ -131,7 +131,7 @@ describe("the jail driver", () => {
     expect(existsSync(join(home, "environments/env_elsewhere"))).toBe(false);
   });
 
-  const hasCgroups = findMeans(tmpdir()).places.length > 0;
+  const hasCgroups = findMeans(tmpdir()).parents.length > 0;
   test.skipIf(!hasCgroups)(
     "a jail whose opener is killed before it knows the first process leaves none after a sweep (needs cgroups)",
     async () => {

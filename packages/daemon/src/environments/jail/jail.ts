@@ -9,7 +9,7 @@ import {
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { shortageIn } from "../../descriptors/index.ts";
-import { findSystemProgram } from "../../programs/index.ts";
+import { findSystemExecutable } from "../../executables/index.ts";
 import { keeperWords, scriptsInside, type ShellCommand } from "../keeper/index.ts";
 import {
   cgroupDoors,
@@ -29,10 +29,10 @@ import {
   Warden,
   watchShare,
 } from "../limits/index.ts";
-import { defaultLimits, planOf } from "../plan.ts";
-import { resultsIn } from "../output.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
+import { resultsIn } from "../shell/output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, KeptLimit, Sweep } from "../port.ts";
-import { bootId } from "../process-identity.ts";
+import { bootId } from "../system/process-identity.ts";
 import {
   canOwn,
   checkReadable,
@@ -49,12 +49,12 @@ import {
   WalledFolder,
   type WorkspaceOwner,
 } from "../walled/index.ts";
-import { findBubblewrap, installFix, unavailable } from "./bubblewrap.ts";
-import { ownBuilders } from "./builders.ts";
-import { type JailFiles, jailFiles, makeAccounts, makeJailFiles } from "./made.ts";
-import { raiseJail } from "./raise.ts";
+import { findBubblewrap, installFix, unavailable } from "./start/bubblewrap.ts";
+import { ownBuilders } from "./start/builders.ts";
+import { type JailFiles, jailFiles, makeAccounts, makeJailFiles } from "./start/made.ts";
+import { raiseJail } from "./start/raise.ts";
 import { sweepJails } from "./sweep.ts";
-import { scratchInside, type SystemFolder } from "./walls.ts";
+import { scratchInside, type SystemFolder } from "./walls/walls.ts";
 
 export interface JailOptions {
   /** The folder of all of Corral's state. */
@@ -130,7 +130,7 @@ class JailDriver implements EnvironmentDriver {
     checkRoom(this.#environments);
     const user = jailUser(plan.workspace);
     const folder = this.#folder(plan.id);
-    const cgroups = cgroupFolders(this.#findMeans().places, plan.id);
+    const cgroups = cgroupFolders(this.#findMeans().parents, plan.id);
     try {
       const supervisor = await this.#start(bubblewrap, plan, { user, folder, cgroups });
       const { id, network, access, workspace, limits } = plan;
@@ -175,7 +175,7 @@ class JailDriver implements EnvironmentDriver {
     return isWithin(workspace, this.#home) ? "corral" : "user";
   }
 
-  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: Ground): Promise<ProcessIdentity> {
+  #start(bubblewrap: string, plan: EnvironmentPlan, { user, folder, cgroups }: JailBase): Promise<ProcessIdentity> {
     const means = this.#findMeans();
     return raiseJail(ownBuilders, {
       home: this.#home,
@@ -199,14 +199,14 @@ class JailDriver implements EnvironmentDriver {
         // By which half a bubblewrap is known to be this jail's.
         plan.id,
       ]),
-      doors: cgroupDoors(means.places, plan.id),
+      doors: cgroupDoors(means.parents, plan.id),
       watches: user.kind === "mapped" ? watchShare() : undefined,
       limit: (builder) => {
         folder.make({ limits: plan.limits, cgroups, builder });
         if (builder !== undefined) giveWay(means, builder.pid);
-        makeCgroups(means.places, plan.id);
+        makeCgroups(means.parents, plan.id);
       },
-      tighten: () => limitCgroups(means.places, plan.id, plan.limits),
+      tighten: () => limitCgroups(means.parents, plan.id, plan.limits),
     });
   }
 
@@ -246,7 +246,7 @@ class JailDriver implements EnvironmentDriver {
 const language = `: "\${LANG:=C.UTF-8}"; export LANG`;
 
 /** What a jail is built on. */
-interface Ground {
+interface JailBase {
   readonly user: JailUser;
   readonly folder: WalledFolder;
   readonly cgroups: readonly string[];
@@ -265,7 +265,7 @@ function checkRoom(environments: string): void {
 
 function keeperCommand(user: JailUser, keeper: string[]): string[] {
   if (user.kind === "mapped") return keeper;
-  const setpriv = findSystemProgram("setpriv");
+  const setpriv = findSystemExecutable("setpriv");
   if (setpriv === undefined)
     throw unavailable("setpriv is not installed.", "Install util-linux, or run Corral as an ordinary user.");
   const become = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { isAlive } from "../process-identity.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { openElsewhere } from "./testing/elsewhere.ts";
 import { afterwards, clearStage, newPlace, openJail } from "./testing/stage.ts";
 

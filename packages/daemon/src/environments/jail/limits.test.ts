@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findMeans, lacking } from "../limits/index.ts";
-import { defaultLimits, planOf } from "../plan.ts";
+import { defaultLimits, planOf } from "../plan/plan.ts";
 import type { Environment, EnvironmentDriver } from "../port.ts";
-import { isAlive } from "../process-identity.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "../walled/index.ts";
 import { runOutside, runUnshielded } from "./testing/place.ts";
@@ -329,7 +329,7 @@ describe("cgroups", () => {
   test("are used where they are given", async () => {
     const { environment } = await openJail({});
     // Said by who gives them; root has what there is.
-    const given = process.env["CORRAL_TEST_CGROUPS"] ?? String(findMeans(tmpdir()).places.length);
+    const given = process.env["CORRAL_TEST_CGROUPS"] ?? String(findMeans(tmpdir()).parents.length);
     expect(String(environment.state.cgroups.length)).toBe(given);
   });
 

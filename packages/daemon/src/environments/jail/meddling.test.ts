@@ -3,10 +3,10 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { planOf } from "../plan.ts";
+import { planOf } from "../plan/plan.ts";
 import type { Environment, EnvironmentDriver } from "../port.ts";
-import { isAlive } from "../process-identity.ts";
-import { removeFolder } from "../remove-folder.ts";
+import { isAlive } from "../system/process-identity.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 import { openJailDriver } from "./jail.ts";
 import { jailOwner } from "../walled/index.ts";
 

@@ -14,15 +14,15 @@ test.skipIf(!isRoot)(
     const files = [
       "jail.conformance.test.ts",
       "meddling.test.ts",
-      "shield.test.ts",
-      "lookout.test.ts",
-      "planted.test.ts",
-      "walls.test.ts",
-      "bubblewrap.test.ts",
-      "builders.test.ts",
-      "start.test.ts",
+      "workspace/shield.test.ts",
+      "workspace/lookout.test.ts",
+      "workspace/planted.test.ts",
+      "walls/walls.test.ts",
+      "start/bubblewrap.test.ts",
+      "start/builders.test.ts",
+      "start/start.test.ts",
       "limits.test.ts",
-      "../limits/place.test.ts",
+      "../limits/cgroup-parent.test.ts",
       "../limits/processes.test.ts",
       "../limits/warden.test.ts",
       "../limits/measure.test.ts",
@@ -60,7 +60,7 @@ test.skipIf(!isRoot)(
 /** A cgroup of the user's own in each tree that root itself would use. */
 function giveCgroups(): string[] {
   const name = `given-${process.pid}`;
-  return findMeans(name).places.map(({ version, folder, prepare }) => {
+  return findMeans(name).parents.map(({ version, folder, prepare }) => {
     // The trees of version 1 are independent; in version 2 what is above has to hand its controllers on.
     if (version === 2) prepare();
     const given = join(folder, version === 2 ? name : `../${name}`);

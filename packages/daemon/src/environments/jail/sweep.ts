@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Sweep } from "../port.ts";
-import type { removeFolder } from "../remove-folder.ts";
-import { sweepStrays } from "../strays.ts";
-import { removedPrefix } from "../environment-folder.ts";
+import type { removeFolder } from "../system/remove-folder.ts";
+import { sweepStrays } from "../ending/strays.ts";
+import { removedPrefix } from "../ending/environment-folder.ts";
 import { WalledFolder } from "../walled/index.ts";
 
 export function sweepJails(environments: string, sweep: Sweep, remove?: typeof removeFolder): Promise<void> {

@@ -1,4 +1,4 @@
-import { quoted } from "../quoting.ts";
+import { quoted } from "../system/quoting.ts";
 import { collecting } from "./collecting.ts";
 import { commands } from "./commands.ts";
 import { defaultSignals } from "./env.ts";

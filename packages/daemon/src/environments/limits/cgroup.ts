@@ -2,7 +2,7 @@ import type { EnvironmentLimits } from "@corral/protocol";
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Place } from "./place.ts";
+import type { CgroupParent } from "./cgroup-parent.ts";
 
 /**
  * The cgroups of one environment: one in each tree that keeps a limit.
@@ -12,18 +12,18 @@ import type { Place } from "./place.ts";
  *    born there, and its own namespace of cgroups begins there.
  * 3. They hold nothing but the environment. Its processes are ended first, then they can be removed.
  */
-export function cgroupFolders(places: readonly Place[], id: string): string[] {
-  return places.map(({ folder }) => join(folder, id));
+export function cgroupFolders(parents: readonly CgroupParent[], id: string): string[] {
+  return parents.map(({ folder }) => join(folder, id));
 }
 
 /** Throws when one cannot be had. Can be repeated. */
-export function makeCgroups(places: readonly Place[], id: string): void {
-  for (const place of places) makeBelow(place, join(place.folder, id));
+export function makeCgroups(parents: readonly CgroupParent[], id: string): void {
+  for (const parent of parents) makeBelow(parent, join(parent.folder, id));
 }
 
 /** Whoever is in them already is held to their limits from now on. Throws when one cannot be set. Can be repeated. */
-export function limitCgroups(places: readonly Place[], id: string, limits: EnvironmentLimits): void {
-  for (const { folder, version, controllers } of places)
+export function limitCgroups(parents: readonly CgroupParent[], id: string, limits: EnvironmentLimits): void {
+  for (const { folder, version, controllers } of parents)
     for (const controller of controllers)
       for (const [file, value, need] of settingsOf[version][controller](limits)) {
         try {
@@ -38,8 +38,8 @@ export function limitCgroups(places: readonly Place[], id: string, limits: Envir
  * The files that a process with one thread writes a 0 to, to be in them. Version 1 lets a thread move itself at once; moving a whole process
  * waits until every processor of the machine has come to rest, which takes longer than all else at a start.
  */
-export function cgroupDoors(places: readonly Place[], id: string): string[] {
-  return places.map(({ folder, version }) => join(folder, id, version === 1 ? "tasks" : "cgroup.procs"));
+export function cgroupDoors(parents: readonly CgroupParent[], id: string): string[] {
+  return parents.map(({ folder, version }) => join(folder, id, version === 1 ? "tasks" : "cgroup.procs"));
 }
 
 /** What is left in them is ended; then they go, as soon as they are empty. */
@@ -83,7 +83,7 @@ type SettingsOf = (
 ) => readonly (readonly [file: string, value: string, need: "must" | "may"])[];
 
 /** Swap would make a limit of memory one of patience; not every kernel counts it. */
-const settingsOf: Record<Place["version"], Record<Place["controllers"][number], SettingsOf>> = {
+const settingsOf: Record<CgroupParent["version"], Record<CgroupParent["controllers"][number], SettingsOf>> = {
   1: {
     pids: ({ pids }) => [["pids.max", String(pids), "must"]],
     memory: ({ memoryBytes }) => [
@@ -109,7 +109,7 @@ function quotaOf(cpus: number): number {
 }
 
 /** The folder above may go at any moment, with the last environment in it. */
-function makeBelow(place: Place, folder: string): void {
+function makeBelow(parent: CgroupParent, folder: string): void {
   for (let tries = 3; ; tries--) {
     try {
       return mkdirSync(folder);
@@ -117,7 +117,7 @@ function makeBelow(place: Place, folder: string): void {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EEXIST") return;
       if (tries === 0 || code !== "ENOENT") throw error;
-      place.prepare();
+      parent.prepare();
     }
   }
 }

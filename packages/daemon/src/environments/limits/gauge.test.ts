@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { defaultLimits } from "../plan.ts";
-import { identify } from "../process-identity.ts";
+import { defaultLimits } from "../plan/plan.ts";
+import { identify } from "../system/process-identity.ts";
 import { openGauge } from "./gauge.ts";
 import { type Free, Ward, Warden } from "./warden.ts";
 

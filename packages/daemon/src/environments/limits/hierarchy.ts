@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { unescaped } from "../mountinfo.ts";
+import { unescaped } from "../system/mountinfo.ts";
 
 /** One of the kernel's trees of cgroups, as this process sees it. */
 export interface Hierarchy {

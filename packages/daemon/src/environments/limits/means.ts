@@ -1,23 +1,23 @@
 import type { EnvironmentLimits } from "@corral/protocol";
 import { constants, setPriority } from "node:os";
 import { type Hierarchy, hierarchies } from "./hierarchy.ts";
-import { type Controller, controllers, findPlaces, type Place } from "./place.ts";
+import { type Controller, controllers, findCgroupParents, type CgroupParent } from "./cgroup-parent.ts";
 
 /** How limits are kept on this machine. */
 export interface Means {
-  readonly places: readonly Place[];
+  readonly parents: readonly CgroupParent[];
   readonly trees: readonly Hierarchy[];
 }
 
 /** Found out by trying: cgroups are made and removed. */
 export function findMeans(home: string): Means {
   const trees = hierarchies();
-  return { trees, places: findPlaces(trees, { home, isRoot: process.getuid?.() === 0 }) };
+  return { trees, parents: findCgroupParents(trees, { home, isRoot: process.getuid?.() === 0 }) };
 }
 
 /** What no cgroup keeps. */
-export function lacking({ places }: Means): Controller[] {
-  const kept = new Set(places.flatMap((place) => place.controllers));
+export function lacking({ parents }: Means): Controller[] {
+  const kept = new Set(parents.flatMap((parent) => parent.controllers));
   return controllers.filter((each) => !kept.has(each));
 }
 

@@ -2,11 +2,11 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { findSystemProgram } from "../../programs/index.ts";
+import { findSystemExecutable } from "../../executables/index.ts";
 import { fileBytes } from "./warden.ts";
 import { measure } from "./measure.ts";
 
-const bubblewrap = findSystemProgram("bwrap")!;
+const bubblewrap = findSystemExecutable("bwrap")!;
 const megabyte = Buffer.alloc(1_000_000, "x");
 let folder: string;
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { identify } from "../process-identity.ts";
+import { identify } from "../system/process-identity.ts";
 import { isHiding, processesOf } from "./processes.ts";
 
 const numbers = process.arch === "arm64" ? { exit: 93, prctl: 167 } : { exit: 60, prctl: 157 };

@@ -1,7 +1,7 @@
 import type { ProcessIdentity } from "@corral/protocol";
 import { readdirSync, readFileSync } from "node:fs";
 import { readdir, readFile, stat, statfs } from "node:fs/promises";
-import { isAlive } from "../process-identity.ts";
+import { isAlive } from "../system/process-identity.ts";
 
 /** The processes of an environment: its first one and all that came of it, those that were orphaned too. */
 export function processesOf(supervisor: ProcessIdentity, most = 10_000): number[] {

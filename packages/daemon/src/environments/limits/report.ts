@@ -4,19 +4,19 @@ import { release } from "node:os";
 import { join } from "node:path";
 import type { KeptLimit } from "../port.ts";
 import type { Hierarchy } from "./hierarchy.ts";
-import { controllers } from "./place.ts";
+import { controllers } from "./cgroup-parent.ts";
 import type { WatchShare } from "./watches.ts";
 
 /** How the limits of an open environment are kept: what the kernel says of its first process, not what was asked for. */
 export function keptLimits(
   { supervisor, cgroups }: Pick<EnvironmentState, "supervisor" | "cgroups">,
   limits: EnvironmentLimits,
-  site: Site,
+  facts: LimitFacts,
 ): KeptLimit[] {
   const joined = look(`/proc/${supervisor.pid}/cgroup`).split("\n");
   // Where a tree's root is depends on who looks; the end of the path does not.
   const held = cgroups.filter((folder) => joined.some((line) => line.endsWith(folder.split("/").slice(-2).join("/"))));
-  const fix = site.trees === undefined ? {} : cgroupFix(site.trees);
+  const fix = facts.trees === undefined ? {} : cgroupFix(facts.trees);
   const byCgroup = (file: string, otherFile = file) => {
     const folder = held.find((each) => existsSync(join(each, file)) || existsSync(join(each, otherFile)));
     return folder === undefined ? undefined : `cgroup v${existsSync(join(folder, "cgroup.events")) ? 2 : 1}`;
@@ -25,15 +25,15 @@ export function keptLimits(
     by === undefined ? otherwise : ({ kept: "hard", by } as const);
   const resources = look(`/proc/${supervisor.pid}/limits`);
   return [
-    { limit: "processes", ...kept(byCgroup("pids.max"), { ...processes(resources, limits, site), ...fix }) },
+    { limit: "processes", ...kept(byCgroup("pids.max"), { ...processes(resources, limits, facts), ...fix }) },
     { limit: "memory", ...kept(byCgroup("memory.max", "memory.limit_in_bytes"), { ...memory, ...fix }) },
     { limit: "cpu", ...kept(byCgroup("cpu.max", "cpu.cfs_quota_us"), { ...cpu, ...fix }) },
     { limit: "disk", kept: "soft", by: disk },
-    { limit: "watches", ...watches(site) },
+    { limit: "watches", ...watches(facts) },
   ];
 }
 
-export interface Site {
+export interface LimitFacts {
   readonly isRoot: boolean;
   /** Whether root has another user for each workspace. */
   readonly hasOwnUsers?: boolean;
@@ -50,8 +50,8 @@ const cpu = { kept: "soft", by: "a lower priority (nice)" } as const;
 const disk =
   "each file by RLIMIT_FSIZE (hard), the rest by a look five times a second; a reserve of 1 GiB or 5 % stays free";
 
-function processes(resources: string, { pids }: EnvironmentLimits, site: Site): Omit<KeptLimit, "limit"> {
-  const { isRoot, hasOwnUsers = false } = site;
+function processes(resources: string, { pids }: EnvironmentLimits, facts: LimitFacts): Omit<KeptLimit, "limit"> {
+  const { isRoot, hasOwnUsers = false } = facts;
   const set = /^Max processes\s+(\d+)/m.exec(resources)?.[1] === String(pids);
   if (!set) return { kept: "soft", by: "nothing but the time limit of each command" };
   if (isRoot && hasOwnUsers)
@@ -61,7 +61,7 @@ function processes(resources: string, { pids }: EnvironmentLimits, site: Site): 
   return { kept: "hard", by: "RLIMIT_NPROC in the jail's own user namespace" };
 }
 
-function watches({ watches: share, isRoot, hasOwnUsers = false }: Site): Omit<KeptLimit, "limit"> {
+function watches({ watches: share, isRoot, hasOwnUsers = false }: LimitFacts): Omit<KeptLimit, "limit"> {
   if (share === undefined && isRoot && hasOwnUsers)
     return {
       kept: "hard",

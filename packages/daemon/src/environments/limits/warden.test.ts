@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { defaultLimits } from "../plan.ts";
-import { identify } from "../process-identity.ts";
+import { defaultLimits } from "../plan/plan.ts";
+import { identify } from "../system/process-identity.ts";
 import { type Free, Ward, Warden } from "./warden.ts";
 
 const plenty: Free = { bytes: 2 ** 40, ofBytes: 2 ** 41, files: 1e6, ofFiles: 2e6 };

@@ -1,7 +1,7 @@
 import type { EnvironmentLimits, LimitHit, ProcessIdentity } from "@corral/protocol";
 import { statfsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { isAlive } from "../process-identity.ts";
+import { isAlive } from "../system/process-identity.ts";
 import { HeldMemory } from "./memory.ts";
 import { isHiding, namelessOf, processesOf, sum, writtenBy } from "./processes.ts";
 

@@ -7,9 +7,9 @@ import {
 } from "@corral/protocol";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isJustMade, removeSoon } from "../environment-folder.ts";
-import { defaultLimits } from "../plan.ts";
-import { identify, isAlive } from "../process-identity.ts";
+import { isJustMade, removeSoon } from "../ending/environment-folder.ts";
+import { defaultLimits } from "../plan/plan.ts";
+import { identify, isAlive } from "../system/process-identity.ts";
 import { endMembers } from "./members.ts";
 
 /** The folder of one local environment: who opened it, its keeper, its scripts and its spool. */

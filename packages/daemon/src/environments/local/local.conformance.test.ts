@@ -31,7 +31,7 @@ function localUnderTest(): Omit<DriverUnderTest, "open" | "module"> {
     owner: undefined,
     // Neither "off" nor "read" can be kept without walls, and so they are refused.
     plan: { network: "open" },
-    places: (home, { id, workspace }) => {
+    paths: (home, { id, workspace }) => {
       const spool = join(home, "environments", "local", id, "spool");
       return { workspace, spool, spoolOutside: spool };
     },

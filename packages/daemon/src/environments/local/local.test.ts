@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { newId, type ProcessIdentity } from "@corral/protocol";
 import { afterEach, expect, test } from "vitest";
 import { openAndDie } from "../conformance/killed-process.ts";
-import { planOf } from "../plan.ts";
+import { planOf } from "../plan/plan.ts";
 import type { Environment, EnvironmentPlan } from "../port.ts";
-import { endProcess, identify, isAlive } from "../process-identity.ts";
+import { endProcess, identify, isAlive } from "../system/process-identity.ts";
 import { openLocalDriver } from "./local.ts";
 
 const cleanUps: (() => Promise<void> | void)[] = [];

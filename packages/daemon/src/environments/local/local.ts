@@ -2,11 +2,11 @@ import { CorralError, environmentId, type EnvironmentState } from "@corral/proto
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { envOfSystem, keeperScript, keeperWords, type ShellCommand, workerScript } from "../keeper/index.ts";
-import { keptEnvironment } from "../kept.ts";
-import { resultsIn } from "../output.ts";
+import { openKeeperEnvironment } from "../keeper-environment.ts";
+import { resultsIn } from "../shell/output.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../port.ts";
-import { bootId, isAlive, signal } from "../process-identity.ts";
-import { SpoolUnreadable } from "../spool-file.ts";
+import { bootId, isAlive, signal } from "../system/process-identity.ts";
+import { SpoolUnreadable } from "../spool/spool-file.ts";
 import { LocalFolder } from "./folder.ts";
 import { endMembers } from "./members.ts";
 import { marker, reachOfMarker } from "./reach.ts";
@@ -143,7 +143,7 @@ function mustBeFolder(workspace: string): void {
 function environmentAt(folder: LocalFolder, state: EnvironmentState): Environment {
   const { supervisor } = state;
   const kill = () => endMembers(folder.id, supervisor);
-  const kept = keptEnvironment({
+  const kept = openKeeperEnvironment({
     words: state.words,
     spool: folder.spool,
     outputBytes: folder.limits().outputBytes,

@@ -1,6 +1,6 @@
 import { CorralError, type EnvironmentId, type ProcessIdentity } from "@corral/protocol";
 import { readdirSync, readFileSync } from "node:fs";
-import { endProcess, identify, isAlive, signal } from "../process-identity.ts";
+import { endProcess, identify, isAlive, signal } from "../system/process-identity.ts";
 import { marker } from "./reach.ts";
 
 const endDeadlineMs = 10_000;

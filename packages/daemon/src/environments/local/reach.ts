@@ -1,6 +1,6 @@
 import type { EnvironmentId } from "@corral/protocol";
 import type { KeeperReach } from "../keeper/index.ts";
-import { quoted } from "../quoting.ts";
+import { quoted } from "../system/quoting.ts";
 
 /** The variable that every process of a local environment is born with. */
 export const marker = "CORRAL_ENVIRONMENT";

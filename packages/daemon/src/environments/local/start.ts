@@ -2,7 +2,7 @@ import { CorralError, type ProcessIdentity } from "@corral/protocol";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mustHavePipes } from "../../descriptors/index.ts";
 import { beginLine, readyLine, type ShellCommand } from "../keeper/index.ts";
-import { identify } from "../process-identity.ts";
+import { identify } from "../system/process-identity.ts";
 
 /** One that breaks is known by its end: this is for one that hangs, not for a machine that has much else to do. */
 const startDeadlineMs = 60_000;

@@ -1,6 +1,6 @@
 import type { Sweep } from "../port.ts";
-import { sweepStrays } from "../strays.ts";
-import { removedPrefix } from "../environment-folder.ts";
+import { sweepStrays } from "../ending/strays.ts";
+import { removedPrefix } from "../ending/environment-folder.ts";
 import { LocalFolder } from "./folder.ts";
 
 export function sweepLocal(parent: string, sweep: Sweep): Promise<void> {

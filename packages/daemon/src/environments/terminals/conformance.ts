@@ -1,8 +1,8 @@
 import { type EnvironmentState, newId } from "@corral/protocol";
 import { describe, expect, test } from "vitest";
-import { type DriverUnderTest, type Place, prepareGround } from "../conformance/fixture.ts";
+import { type DriverUnderTest, type TestHome, prepareHomes } from "../conformance/fixture.ts";
 import { killAtFirstLine } from "../conformance/killed-process.ts";
-import { planOf } from "../plan.ts";
+import { planOf } from "../plan/plan.ts";
 import type { Environment } from "../port.ts";
 import type { Terminal } from "./port.ts";
 
@@ -13,10 +13,10 @@ const size = { columns: 80, rows: 24 };
 /** What terminals promise in every environment; `lasting`: tmux holds them there. */
 export function describeTerminals(name: string, subject: TerminalsUnderTest, { lasting }: { lasting: boolean }): void {
   describe(`terminals in ${name}`, () => {
-    const { newPlace, afterwards } = prepareGround(subject);
+    const { newHome, afterwards } = prepareHomes(subject);
 
-    async function open(): Promise<Place & { environment: Environment }> {
-      const place = newPlace();
+    async function open(): Promise<TestHome & { environment: Environment }> {
+      const place = newHome();
       const plan = planOf({ id: newId("environment"), workspace: place.workspace, ...subject.plan });
       const environment = await place.driver.open(plan);
       afterwards(() => environment.end());

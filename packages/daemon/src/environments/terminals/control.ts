@@ -1,4 +1,4 @@
-import type { Spawned } from "../port.ts";
+import type { SpawnedProcess } from "../port.ts";
 
 /**
  * A client of tmux in control mode: commands go in, one a line; their answers come out in order, between `%begin` and `%end`, and in between
@@ -9,7 +9,7 @@ import type { Spawned } from "../port.ts";
  * 3. A line that never ends is not kept: what says it is ended.
  */
 export class ControlMode {
-  readonly #spawned: Spawned;
+  readonly #spawned: SpawnedProcess;
   readonly #onOutput: (bytes: Buffer) => void;
   readonly #asked: ((answer: Answer) => void)[] = [];
   #rest: Buffer[] = [];
@@ -23,7 +23,7 @@ export class ControlMode {
   /** When the client has ended, and all that it said was heard. */
   readonly over: Promise<void>;
 
-  constructor(spawned: Spawned, onOutput: (bytes: Buffer) => void) {
+  constructor(spawned: SpawnedProcess, onOutput: (bytes: Buffer) => void) {
     this.#spawned = spawned;
     this.#onOutput = onOutput;
     spawned.stderr.resume();

@@ -1,6 +1,6 @@
 import { CorralError } from "@corral/protocol";
 import { createHash } from "node:crypto";
-import type { Environment, Program, Shell, Spawned } from "../port.ts";
+import type { Environment, SpawnOptions, Shell, SpawnedProcess } from "../port.ts";
 import { PlainTerminal } from "./plain.ts";
 import { TmuxTerminal } from "./tmux.ts";
 
@@ -10,7 +10,7 @@ export interface TerminalParts {
   readonly place: string;
   readonly openShell: (name: string) => Shell;
   readonly closeShell: (name: string) => Promise<void>;
-  readonly spawn: (program: Program) => Promise<Spawned>;
+  readonly spawn: (options: SpawnOptions) => Promise<SpawnedProcess>;
 }
 
 /** Terminals of an environment. Of one name there is one in a process. */

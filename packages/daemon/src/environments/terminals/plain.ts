@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
-import type { Program, Spawned } from "../port.ts";
+import type { SpawnOptions, SpawnedProcess } from "../port.ts";
 import { EscapeFilter, withoutEscapes } from "./escapes.ts";
 import type { Terminal, TerminalEnd, TerminalSize, Viewer } from "./port.ts";
 
 /** What new viewers are told of the past. */
 const replayCharacters = 256 * 1024;
 
-type Spawn = (program: Program) => Promise<Spawned>;
+type Spawn = (options: SpawnOptions) => Promise<SpawnedProcess>;
 
 /**
  * A terminal without tmux: a pty made by `script`, or by Python where that is missing, with its keys and its output over pipes. It ends with
@@ -16,7 +16,7 @@ export class PlainTerminal implements Terminal {
   readonly lasting = false;
   readonly ended: Promise<TerminalEnd>;
   readonly #spawn: Spawn;
-  readonly #spawned: Spawned;
+  readonly #spawned: SpawnedProcess;
   /** What its pty is called there. */
   readonly #tty: Promise<string>;
   readonly #viewers = new Set<Viewer>();
@@ -24,7 +24,7 @@ export class PlainTerminal implements Terminal {
   #past = "";
   #size: TerminalSize;
 
-  private constructor(spawn: Spawn, spawned: Spawned, size: TerminalSize) {
+  private constructor(spawn: Spawn, spawned: SpawnedProcess, size: TerminalSize) {
     this.#spawn = spawn;
     this.#spawned = spawned;
     this.#size = size;

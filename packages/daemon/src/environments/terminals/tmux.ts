@@ -1,7 +1,7 @@
 import type { CommandResult } from "@corral/protocol";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Program, Shell, Spawned } from "../port.ts";
-import { quoted } from "../quoting.ts";
+import type { SpawnOptions, Shell, SpawnedProcess } from "../port.ts";
+import { quoted } from "../system/quoting.ts";
 import { ControlMode } from "./control.ts";
 import { EscapeFilter } from "./escapes.ts";
 import type { Terminal, TerminalEnd, TerminalSize, Viewer } from "./port.ts";
@@ -12,7 +12,7 @@ export interface TerminalSite {
   readonly shell: Shell;
   /** Takes the shell away. */
   readonly closeShell: () => Promise<void>;
-  readonly spawn: (program: Program) => Promise<Spawned>;
+  readonly spawn: (options: SpawnOptions) => Promise<SpawnedProcess>;
   /** Inside path of a folder that is the terminal's own; not made yet. */
   readonly folder: string;
 }

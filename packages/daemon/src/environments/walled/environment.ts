@@ -1,26 +1,26 @@
 import { CorralError, type EnvironmentLimits, type EnvironmentState, type ProcessIdentity } from "@corral/protocol";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { posix } from "node:path";
-import { type Kept, keptEnvironment } from "../kept.ts";
+import { type KeeperEnvironment, openKeeperEnvironment } from "../keeper-environment.ts";
 import { workspaceInside } from "../keeper/index.ts";
 import { type Gauge, openGauge, Ward, type Warden, type WatchedMemory } from "../limits/index.ts";
 import type { Environment, Shell } from "../port.ts";
-import { endProcess, isAlive, isEnding, signal } from "../process-identity.ts";
-import { SpoolUnreadable } from "../spool-file.ts";
+import { endProcess, isAlive, isEnding, signal } from "../system/process-identity.ts";
+import { SpoolUnreadable } from "../spool/spool-file.ts";
 import { toBytes } from "./byte-paths.ts";
 import type { WalledFolder } from "./folder.ts";
-import { HoldBack } from "./hold-back.ts";
-import type { Lookout, Lookouts } from "./lookout.ts";
-import { versionOf } from "./obeyed-records.ts";
-import type { WorkspaceOwner } from "./shield.ts";
+import { HoldBack } from "./held-back/hold-back.ts";
+import type { Lookout, Lookouts } from "./shield/lookout.ts";
+import { versionOf } from "./held-back/obeyed-records.ts";
+import type { WorkspaceOwner } from "./shield/shield.ts";
 import { WatchedShell } from "./watched-shell.ts";
 
 /** An environment whose first process stands behind walls, as long as this process holds it. Throws when it cannot be talked to or has a breach. */
-export function walledEnvironment(folder: WalledFolder, state: EnvironmentState, held: Held): Environment {
-  const lookout = lookoutFor(folder, state, held);
-  const planted = lookout === undefined ? undefined : holdBackFor(folder, state, held);
-  const { gauge, letGo } = watchLimits(folder, state, { ...held, lookout, planted });
-  const kept = keptBehindWalls(folder, state, { ...held, lookout, planted, gauge, letGo });
+export function walledEnvironment(folder: WalledFolder, state: EnvironmentState, options: WalledOptions): Environment {
+  const lookout = lookoutFor(folder, state, options);
+  const planted = lookout === undefined ? undefined : holdBackFor(folder, state, options);
+  const { gauge, letGo } = watchLimits(folder, state, { ...options, lookout, planted });
+  const kept = keptBehindWalls(folder, state, { ...options, lookout, planted, gauge, letGo });
   const { hasGone, isBusy: _, ...abilities } = kept;
   return {
     ...abilities,
@@ -51,7 +51,7 @@ export function walledEnvironment(folder: WalledFolder, state: EnvironmentState,
         if (lookout?.breach !== undefined) hasGone();
         kept.detach();
       });
-      await held.remove();
+      await options.remove();
     },
   };
 }
@@ -86,7 +86,7 @@ interface Alive {
   readonly reason?: string | undefined;
 }
 
-export interface Held {
+export interface WalledOptions {
   readonly warden: Warden;
   readonly limits: EnvironmentLimits;
   /** Where no cgroup keeps its memory. */
@@ -108,7 +108,7 @@ interface Watched {
 function lookoutFor(
   folder: WalledFolder,
   { supervisor, access }: EnvironmentState,
-  { whose, lookouts }: Held,
+  { whose, lookouts }: WalledOptions,
 ): Lookout | undefined {
   if (whose === "corral" || access === "read") return undefined;
   const shielded = folder.shielded();
@@ -133,7 +133,7 @@ interface Planted {
 function holdBackFor(
   folder: WalledFolder,
   { workspace, supervisor }: EnvironmentState,
-  { heldBack: place }: Held,
+  { heldBack: place }: WalledOptions,
 ): Planted {
   const inside = `${workspaceInside}/`;
   const mounted = folder.shielded()!.mounted.filter((path) => path.startsWith(inside));
@@ -160,7 +160,7 @@ function workspaceOf({ pid }: ProcessIdentity): Stats | undefined {
 }
 
 /** What a tool writes was allowed by its content, so it stays. */
-function lookedAfter(kept: Kept, { holdBack, ready }: Planted): Partial<Environment> {
+function lookedAfter(kept: KeeperEnvironment, { holdBack, ready }: Planted): Partial<Environment> {
   const { files } = kept;
   const shells = (shell: Shell) => new WatchedShell(shell, holdBack, ready);
   const allowed = async (path: string, version: string | undefined) => {
@@ -200,9 +200,9 @@ function workspacePath(path: string): string {
   return posix.relative(workspaceInside, posix.resolve(workspaceInside, path));
 }
 
-function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Held & LookedAfter): Watched {
+function watchLimits({ spool }: WalledFolder, state: EnvironmentState, options: WalledOptions & LookedAfter): Watched {
   const { supervisor, cgroups, workspace } = state;
-  const { warden, limits, memory, lookout, planted } = held;
+  const { warden, limits, memory, lookout, planted } = options;
   const look = () => {
     lookout?.look("replaced");
     planted?.holdBack.lookNear();
@@ -224,10 +224,10 @@ function watchLimits({ spool }: WalledFolder, state: EnvironmentState, held: Hel
 function keptBehindWalls(
   { spool }: WalledFolder,
   { words, supervisor }: EnvironmentState,
-  { limits, gauge, letGo, lookout }: Held & LookedAfter & Watched,
-): ReturnType<typeof keptEnvironment> {
+  { limits, gauge, letGo, lookout }: WalledOptions & LookedAfter & Watched,
+): ReturnType<typeof openKeeperEnvironment> {
   try {
-    return keptEnvironment({
+    return openKeeperEnvironment({
       words,
       spool,
       outputBytes: limits.outputBytes,

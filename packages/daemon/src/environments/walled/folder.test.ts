@@ -5,8 +5,8 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { defaultLimits } from "../plan.ts";
-import { commandOf, endProcess, identify, isAlive } from "../process-identity.ts";
+import { defaultLimits } from "../plan/plan.ts";
+import { commandOf, endProcess, identify, isAlive } from "../system/process-identity.ts";
 import { WalledFolder } from "./folder.ts";
 
 test("what is left in the session of who built a jail ends with it, and no stranger there", async () => {

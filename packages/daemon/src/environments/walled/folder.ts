@@ -2,20 +2,20 @@ import { type EnvironmentLimits, environmentLimits, type ProcessIdentity, proces
 import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as z from "zod";
-import { isJustMade, removeSoon } from "../environment-folder.ts";
+import { isJustMade, removeSoon } from "../ending/environment-folder.ts";
 import { removeCgroups } from "../limits/index.ts";
-import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../process-identity.ts";
-import { HoldBack } from "./hold-back.ts";
-import type { Shielded } from "./lookout.ts";
-import { removeStubs } from "./stubs.ts";
+import type { Owner } from "../port.ts";
+import { bootId, commandOf, endProcess, identify, isAlive, leftInSession } from "../system/process-identity.ts";
+import { HoldBack } from "./held-back/hold-back.ts";
+import type { Shielded } from "./shield/lookout.ts";
+import { removeStubs } from "./shield/stubs.ts";
 
 /**
- * The folder of one jail. An agent can write in the spool and nowhere else in it.
+ * The folder of one jail or container. An agent can write only to the spool in it.
  *
- * 1. The opener, the cgroups and who builds the jail are on file, in one, before anything is made for it or told about it, the supervisor before
- *    anything begins in the jail, and what must stay shielded in a user's own folder before anything of the agent does.
- * 2. Of a jail that is not on record nothing but this folder is known; its processes are signalled
- *    by the identity on file and by nothing else.
+ * 1. The opener, the cgroups and the builder are written, in one file, before anything is made for the jail or told about it. The supervisor
+ *    is written before anything runs in the jail. What must stay shielded in a user's own folder is written before the agent runs.
+ * 2. For a jail that is not on record, this folder is all that is known. Its processes are signalled only by the identity written here.
  */
 export class WalledFolder {
   readonly path: string;
@@ -26,9 +26,9 @@ export class WalledFolder {
     this.spool = join(path, "spool");
   }
 
-  make(ground: Ground): void {
+  make(facts: WalledFolderFacts): void {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
-    const { limits, cgroups, builder } = ground;
+    const { limits, cgroups, builder } = facts;
     const record: Recorded = { opener: identify(process.pid) ?? null, bootId: bootId(), limits, cgroups: [...cgroups] };
     write(this.#recordFile, builder === undefined ? record : { ...record, builder });
   }
@@ -144,7 +144,7 @@ export class WalledFolder {
 }
 
 /** What a jail is held to, and by which cgroups. */
-export interface Ground {
+export interface WalledFolderFacts {
   readonly limits: EnvironmentLimits;
   readonly cgroups: readonly string[];
   /** Who becomes its bubblewrap, in a session of its own. */
@@ -182,11 +182,6 @@ function readJson<T>(file: string, schema: z.ZodType<T>): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-export interface Owner {
-  readonly uid: number;
-  readonly gid: number;
 }
 
 export function makeOwnFolder(path: string, owner: Owner | undefined): void {

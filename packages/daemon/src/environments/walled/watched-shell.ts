@@ -1,6 +1,6 @@
 import type { CommandResult, HeldBackNote } from "@corral/protocol";
 import type { Command, CommandResults, OutputRange, OutputRead, Shell } from "../port.ts";
-import type { HoldBack } from "./hold-back.ts";
+import type { HoldBack } from "./held-back/hold-back.ts";
 
 /** A shell after whose commands is looked for what they planted. */
 export class WatchedShell implements Shell {

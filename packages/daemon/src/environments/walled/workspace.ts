@@ -3,8 +3,8 @@ import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, normalize, relative } from "node:path";
 import { placesInside } from "../keeper/index.ts";
-import type { Owner } from "./folder.ts";
-import { siblingsInside } from "./siblings.ts";
+import type { Owner } from "../port.ts";
+import { siblingsInside } from "./shield/siblings.ts";
 
 /**
  * `mapped`: the operator's own user seen as another one, in a user namespace. `switched`: the daemon

@@ -79,6 +79,8 @@ export interface Snapshots {
   beforeRemoval(session: SessionId): Promise<boolean>;
   /** Takes all of a session that is no more. Can be repeated. */
   remove(session: SessionId): Promise<void>;
+  /** From now on files can be restored, while nothing else is done with the workspace. Until then none are. */
+  takeTurnsVia(workspaces: TakesTurns): void;
   /** Lets go of what is too old or too much, and of objects that nobody needs. Never rejects. */
   expire(): Promise<void>;
   close(): Promise<void>;
@@ -102,8 +104,6 @@ export interface SnapshotsOptions {
   readonly terms: (project: ProjectId) => Promise<SnapshotTerms> | SnapshotTerms;
   /** Ends what runs in the workspace, and does something while nothing begins there. Throws `workspace.busy` for a shell in use. */
   readonly atRest: <T>(occupant: Occupant, work: () => Promise<T>) => Promise<T>;
-  /** Does something while nothing else is done with the workspace. */
-  readonly inTurn: <T>(occupant: Occupant, work: () => Promise<T>) => Promise<T>;
   readonly onDefect: (what: string, error: unknown) => void;
   readonly now?: () => number;
   /** How long one may take. */
@@ -113,6 +113,16 @@ export interface SnapshotsOptions {
   /** How long one of a person's shell waits for the shell to be closed. */
   readonly graceMs?: number;
 }
+
+interface TakesTurns {
+  /** Does something while nothing else is done with the workspace. */
+  inTurn<T>(occupant: Occupant, work: () => Promise<T>): Promise<T>;
+}
+
+const noTurns: TakesTurns = {
+  inTurn: () =>
+    Promise.reject(new CorralError("workspace.busy", "Nothing can be restored here yet.", { retry: "later" })),
+};
 
 interface Last {
   readonly id: SnapshotId;
@@ -145,6 +155,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       : takeSoon(occupant, ended, by),
   );
   let recalled = Promise.resolve();
+  let turns = noTurns;
   const unlisten = log.onCommit((events) => {
     ends.hear(events);
     for (const each of events) {
@@ -168,6 +179,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       }
     },
 
+    takeTurnsVia: (workspaces) => void (turns = workspaces),
     settled: settledNow,
     provides: {
       async "workspaces.snapshotted"(session, _ask, { run }) {
@@ -214,7 +226,7 @@ export function openSnapshots(options: SnapshotsOptions): Snapshots {
       mustBeInside(paths);
       const { occupant, tree } = await found(id);
       const restore = () => restoreNow(occupant, { id, tree, paths }, by);
-      return options.inTurn(occupant, () =>
+      return turns.inTurn(occupant, () =>
         inLine(occupant, () => orSay("The snapshot could not be restored", signal, restore)),
       );
     },

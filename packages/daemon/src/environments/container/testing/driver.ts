@@ -1,6 +1,6 @@
 import type { EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
-import type { Places } from "../../conformance.ts";
+import type { InsidePaths } from "../../conformance.ts";
 import { spoolInside, workspaceInside } from "../../keeper/index.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { jailOwner } from "../../walled/index.ts";
@@ -20,7 +20,7 @@ export function openDriverAt(socket: string): (home: string) => EnvironmentDrive
 /** What the suite has to know of a container. */
 export const containerUnderTest = {
   owner: jailOwner(),
-  places: (home: string, { id }: EnvironmentState): Places => ({
+  paths: (home: string, { id }: EnvironmentState): InsidePaths => ({
     workspace: workspaceInside,
     spool: spoolInside,
     spoolOutside: join(home, "environments", "container", id, "spool"),

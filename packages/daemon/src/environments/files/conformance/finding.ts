@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openFiles, type OpenFiles } from "../files.ts";
-import type { Spawn } from "../hand.ts";
+import type { Spawn } from "../hands/hand.ts";
 import { codeOf, type OpenFixture } from "./fixture.ts";
 
 export function finding(open: OpenFixture): void {

@@ -1,8 +1,8 @@
 import { CorralError } from "@corral/protocol";
 import { afterEach } from "vitest";
 import { openFiles, type OpenFiles } from "../files.ts";
-import type { Spawn } from "../hand.ts";
-import { runProgram } from "../program.ts";
+import type { Spawn } from "../hands/hand.ts";
+import { runProcess } from "../hands/run-process.ts";
 
 /** Somewhere to try files in. */
 export interface FilesUnderTest {
@@ -41,7 +41,7 @@ export function prepareFixture(subject: FilesUnderTest): OpenFixture {
 }
 
 async function runInside(spawn: Spawn, text: string): Promise<void> {
-  const end = await runProgram(spawn, { argv: ["sh", "-c", text], onOutput: () => true, timeoutMs: 60_000 });
+  const end = await runProcess(spawn, { argv: ["sh", "-c", text], onOutput: () => true, timeoutMs: 60_000 });
   if (end.exitCode !== 0) throw new Error(`exit code ${end.exitCode}: ${end.stderr}`);
 }
 

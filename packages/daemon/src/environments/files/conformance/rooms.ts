@@ -2,7 +2,7 @@ import { newId } from "@corral/protocol";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { planOf } from "../../plan.ts";
+import { planOf } from "../../plan/plan.ts";
 import type { EnvironmentDriver, EnvironmentPlan } from "../../port.ts";
 import type { FilesUnderTest, OpenForFiles } from "./fixture.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { OpenFiles } from "../files.ts";
-import type { Spawn } from "../hand.ts";
+import type { Spawn } from "../hands/hand.ts";
 import type { OpenFixture } from "./fixture.ts";
 
 export function swapped(open: OpenFixture): void {

@@ -1,7 +1,7 @@
 import type { ShellCommand } from "../../keeper/index.ts";
 import type { EnvironmentState } from "@corral/protocol";
 import { join } from "node:path";
-import type { Places } from "../../conformance.ts";
+import type { InsidePaths } from "../../conformance.ts";
 import { spoolInside, workspaceInside } from "../../keeper/index.ts";
 import type { EnvironmentDriver } from "../../port.ts";
 import { openJailDriver } from "../jail.ts";
@@ -25,7 +25,7 @@ export function openDriverWith(shell: ShellCommand | undefined): (home: string) 
 /** What the suite has to know of a jail. */
 export const jailUnderTest = {
   owner: jailOwner(),
-  places: (home: string, { id }: EnvironmentState): Places => ({
+  paths: (home: string, { id }: EnvironmentState): InsidePaths => ({
     workspace: workspaceInside,
     spool: spoolInside,
     spoolOutside: join(home, "environments", id, "spool"),

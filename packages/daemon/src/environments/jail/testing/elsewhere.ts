@@ -2,7 +2,7 @@ import type { CommandResult } from "@corral/protocol";
 import { killAtFirstLine } from "../../conformance/killed-process.ts";
 import { removeCgroups } from "../../limits/index.ts";
 import type { Environment } from "../../port.ts";
-import { endProcess } from "../../process-identity.ts";
+import { endProcess } from "../../system/process-identity.ts";
 import { afterwards, type Owner } from "./stage.ts";
 
 interface Elsewhere {
@@ -58,7 +58,7 @@ export function firstLine(
 const openScript = `
 const { home, workspace, text, graceSeconds } = JSON.parse(process.argv[2]);
 const { openJailDriver } = await import(process.argv[1]);
-const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+const { planOf } = await import(new URL("../plan/plan.ts", process.argv[1]));
 const plan = planOf({ id: "env_elsewhere", workspace });
 const { shell, state } = await openJailDriver({ home, graceSeconds }).open(plan);
 const result = await shell.run({ id: "first", text, timeoutMs: 60_000 });
@@ -76,7 +76,7 @@ WalledFolder.prototype.recordSupervisor = (supervisor) => {
   writeSync(1, JSON.stringify(supervisor) + "\\n");
   process.kill(process.pid, "SIGKILL");
 };
-const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+const { planOf } = await import(new URL("../plan/plan.ts", process.argv[1]));
 await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;
 
@@ -95,7 +95,7 @@ fs.writeFileSync = (path, ...rest) => {
 };
 syncBuiltinESMExports();
 const { openJailDriver } = await import(process.argv[1]);
-const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+const { planOf } = await import(new URL("../plan/plan.ts", process.argv[1]));
 await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;
 
@@ -113,7 +113,7 @@ Socket.prototype.end = function (...words) {
   process.kill(process.pid, "SIGKILL");
 };
 const { openJailDriver } = await import(process.argv[1]);
-const { planOf } = await import(new URL("../plan.ts", process.argv[1]));
+const { planOf } = await import(new URL("../plan/plan.ts", process.argv[1]));
 await openJailDriver({ home }).open(planOf({ id: "env_elsewhere", workspace }));
 `;
 

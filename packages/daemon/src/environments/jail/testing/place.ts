@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { planOf } from "../../plan.ts";
+import { planOf } from "../../plan/plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan } from "../../port.ts";
-import { removeFolder } from "../../remove-folder.ts";
+import { removeFolder } from "../../system/remove-folder.ts";
 import { type JailOptions, openJailDriver } from "../jail.ts";
 import { jailOwner } from "../../walled/index.ts";
 

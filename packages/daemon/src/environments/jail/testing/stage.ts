@@ -2,7 +2,7 @@ import { type CommandResult, newId } from "@corral/protocol";
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { planOf } from "../../plan.ts";
+import { planOf } from "../../plan/plan.ts";
 import type { Environment, EnvironmentDriver, EnvironmentPlan, Sweep } from "../../port.ts";
 import { jailOwner } from "../../walled/index.ts";
 import { openJailDriver } from "../jail.ts";

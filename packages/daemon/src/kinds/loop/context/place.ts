@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { arch, release, type } from "node:os";
 import type { EventData } from "@corral/protocol";
-import { type Environment, runProgram, workspaceIn } from "../../../environments/index.ts";
+import { type Environment, runProcess, workspaceIn } from "../../../environments/index.ts";
 import type { History } from "../../../sessions/index.ts";
 import type { Topic } from "./topic.ts";
 
@@ -94,7 +94,7 @@ function gitWords(branch: string | undefined, commit: string | undefined, state:
 /** Which branch it is on and how much is not committed, by git in the environment. Undefined: git does not tell, or takes too long. */
 export async function gitTopic(environment: Environment, signal: AbortSignal): Promise<Topic | undefined> {
   let output = "";
-  const end = await runProgram((program) => environment.spawn(program), {
+  const end = await runProcess((program) => environment.spawn(program), {
     argv: ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch"],
     onOutput(chunk) {
       output += chunk.toString();

@@ -84,7 +84,7 @@ export async function openStage({
   return stage;
 
   async function open(): Promise<Snapshots> {
-    return openSnapshots({
+    const snapshots = openSnapshots({
       log,
       home,
       store: await openFolderStore(join(home, "storage")),
@@ -93,11 +93,12 @@ export async function openStage({
         ended.push(occupant);
         return work();
       },
-      inTurn: (_, work) => work(),
       onDefect: (what, error) => void defects.push(`${what}: ${String(error)}`),
       now: () => stage.now,
       ...changes,
     });
+    snapshots.takeTurnsVia({ inTurn: (_, work) => work() });
+    return snapshots;
   }
 
   function openLog(): Promise<Log> {

@@ -1,0 +1,2 @@
+export { outsideOfRepositories } from "./search-path.ts";
+export { findSystemExecutable, executableFolders } from "./system-executable.ts";

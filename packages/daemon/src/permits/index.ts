@@ -1,1 +1,0 @@
-export { openPermits } from "./permits.ts";

@@ -1,2 +1,0 @@
-export { outsideOfRepositories } from "./search-path.ts";
-export { findSystemProgram, systemPlaces } from "./system-program.ts";

@@ -1,1 +1,0 @@
-export { openRetention } from "./retention.ts";
