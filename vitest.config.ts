@@ -8,7 +8,7 @@ const ofSources = ["tests/imports.test.ts"];
 
 /** Unit tests that look at, or change, what their whole process has, or that spend their time in other programs. */
 const alone = [
-  "packages/cli/src/daemon.test.ts",
+  "packages/cli/src/daemon/daemon.test.ts",
   "packages/cli/src/completion/*.test.ts",
   "packages/daemon/src/{artifacts,environments,faults,git,shells,terminals,testing,workspaces}/**/*.test.ts",
   "packages/daemon/src/log/sqlite/*.test.ts",

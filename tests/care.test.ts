@@ -107,7 +107,7 @@ describe("corral backup", () => {
     expect(await said(stage, "backup", place)).toMatchObject({
       code: 2,
       out: "",
-      err: expect.stringContaining("is there already"),
+      err: expect.stringContaining("already exists"),
     });
     expect(readFileSync(place).equals(bytes)).toBe(true);
 

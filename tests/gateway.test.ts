@@ -75,7 +75,7 @@ describe("corral token", () => {
     await using stage = await setStage();
     const wrong = stage.corralAs("corral_wrong", "sessions");
     expect(await wrong.exit).toBe(1);
-    expect(wrong.stderr()).toMatch(/^error: The daemon does not accept the token in CORRAL_TOKEN\nhint: .*revoked/);
+    expect(wrong.stderr()).toMatch(/^error: The daemon rejects the token in CORRAL_TOKEN\nhint: .*revoked/);
     const { pid } = JSON.parse(readFileSync(join(stage.home, "daemon.json"), "utf8")) as { pid: number };
     const environments = [pid, ...(await stageRunners(pid))].map((each) =>
       readFileSync(`/proc/${each}/environ`, "utf8"),

@@ -61,7 +61,7 @@ function loadedWith(file: string, known = new Set<string>()): ReadonlySet<string
 test("corral run is loaded without the schemas, which take longer than all that it does until its prompt is admitted", () => {
   const files = readdirSync(dist).filter((name) => /^cli-[A-Z0-9]+\.cjs$/.test(name));
   const holding = (words: string) => files.filter((file) => readFileSync(join(dist, file), "utf8").includes(words));
-  const [run = ""] = holding("Gives an agent a task in this repository");
+  const [run = ""] = holding("--mode needs plan, ask or auto");
   const [watching = ""] = holding("interrupting; Ctrl-C again leaves");
   const [schemas = ""] = holding('"$ZodObject"');
   expect(loadedWith(watching)).toContain(schemas);

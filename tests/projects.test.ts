@@ -144,7 +144,7 @@ test("corral trust shows a folder's settings, which count only as long as they a
   expect(await model()).toBe("anthropic/claude-sonnet-4-5");
   expect(await ran(stage, stage.repository, "trust")).toMatchObject({
     code: 2,
-    out: `.corral/config.json: not trusted, it says\n  | { "model": "anthropic/from-the-project" }\n`,
+    out: `.corral/config.json: not trusted; it contains\n  | { "model": "anthropic/from-the-project" }\n`,
   });
   expect((await ran(stage, stage.repository, "trust", "--yes")).code).toBe(0);
   expect(await model()).toBe("anthropic/from-the-project");

@@ -52,7 +52,7 @@ describe("a session from the command line", () => {
     expect(await late.exit).toBe(1);
     expect(late.stderr()).toMatch(/^error: inp_\w+ was taken up already, in act_\w+\.\nhint: Interrupt the session/);
 
-    expect((await corral(stage, "interrupt", "--boundary")).err).toBe("it ends with its turn\n");
+    expect((await corral(stage, "interrupt", "--boundary")).err).toBe("it stops after this turn\n");
     second.answer(says("Two young otters."));
     await eventsUntil(stage.client(), "activity.settled", { session });
     expect((await corral(stage, "sessions")).out).toMatch(

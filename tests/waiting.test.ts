@@ -49,7 +49,7 @@ describe("more sessions than may be at work at once", () => {
     third.process.kill("SIGINT");
     expect(await third.exit).toBe(1);
     const parked = /session (ses_\w+)/.exec(third.stderr())?.[1] as SessionId;
-    expect(third.stderr()).toContain(`parked before it began; \`corral queue resume ${parked}\` lets it begin\n`);
+    expect(third.stderr()).toContain(`parked before it started; \`corral queue resume ${parked}\` starts it\n`);
 
     await daemon.kill();
     await stage.serve();

@@ -20,7 +20,7 @@ if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
 } else {
   process.stderr.write(
     `error: Corral needs Node ${needed.join(".")} or newer; this is ${process.versions.node} (${process.execPath})\n` +
-      "hint: Install a newer Node (https://nodejs.org) and put it first in PATH; see which is with `command -v node`\n",
+      "hint: Install a newer Node (https://nodejs.org) and put it first in PATH; `command -v node` shows the current one\n",
   );
   process.exitCode = 1;
 }

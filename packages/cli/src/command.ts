@@ -1,60 +1,53 @@
-import { type ArgsDef, type ParsedArgs, parseArgs } from "citty";
-import { checkFlags, UsageError } from "./flags.ts";
-import { commandHelp, type Taught } from "./help.ts";
+import type { ArgsDef, ParsedArgs } from "citty";
 import type { World } from "./world.ts";
 
-/** One command: its words for the help, its flags, and what it does. Resolves with the exit code. */
-export interface Command extends Taught {
+/** What a command says of itself. The help, completion and the way to its code are made from this. */
+export interface Declaration<A extends ArgsDef = ArgsDef> {
   readonly name: string;
+  /** Other names that people try first. */
+  readonly aliases?: readonly string[];
+  readonly group: Group;
+  /** One line: the list of commands, its own help and completion all show it. */
+  readonly summary: string;
+  /** The list of commands shows it below the summary. */
+  readonly example?: string;
+  readonly usage: string;
+  readonly details?: string;
+  /** Commands to try, each with what it does. */
+  readonly examples: readonly (readonly [command: string, what: string])[];
+  readonly args: A;
+  /** Flags that may come more than once. */
+  readonly repeatable?: readonly (keyof A & string)[];
   /** How many words it takes besides flags. */
   readonly words: "none" | "any";
-  /** Words that a shell offers. */
-  readonly choices?: readonly string[];
+  /** Words that a shell offers. A function where it takes long to load them. */
+  readonly choices?: readonly string[] | (() => Promise<readonly string[]>);
   /** A shell offers sessions, too. */
   readonly takesSessions?: boolean;
-  run(rawArgs: readonly string[], world: World): Promise<number>;
 }
 
-export function defineCommand<const A extends ArgsDef>(
-  definition: Omit<Command, "args" | "run"> & {
-    readonly args: A;
-    /** Flags that may come more than once. */
-    readonly repeatable?: readonly (keyof A & string)[];
-    /** `rawArgs`: as they were given, for the values of those. */
-    run(args: ParsedArgs<A>, world: World, rawArgs: readonly string[]): Promise<number>;
-  },
+export type Group = "work" | "settings" | "data" | "daemon" | "help";
+
+/** What a command does. Resolves with the exit code. `rawArgs` are as they were given, for flags that came more than once. */
+export type Run<D extends { readonly args: ArgsDef }> = (
+  args: ParsedArgs<D["args"]>,
+  world: World,
+  rawArgs: readonly string[],
+) => Promise<number>;
+
+export interface Command extends Declaration {
+  readonly load: () => Promise<{ readonly run: Run<Declaration> }>;
+}
+
+/** Declarations are strings and little else: all of them are loaded whenever Corral starts. */
+export function declare<const A extends ArgsDef>(declaration: Declaration<A>): Declaration<A> {
+  return declaration;
+}
+
+/** A declaration with the way to its code, which is loaded when the command runs. */
+export function command<A extends ArgsDef>(
+  declaration: Declaration<A>,
+  load: () => Promise<{ readonly run: Run<Declaration<A>> }>,
 ): Command {
-  return {
-    ...definition,
-    async run(rawArgs, world) {
-      if (asksForHelp(rawArgs)) {
-        world.out.write(commandHelp(definition, world.out));
-        return 0;
-      }
-      checkFlags(rawArgs, definition.args, definition.repeatable);
-      const args = { ...parseArgs<A>([...rawArgs], definition.args), ...negated(rawArgs, definition.args) };
-      const [stray] = args._;
-      if (definition.words === "none" && stray !== undefined)
-        throw new UsageError(`unexpected word ${JSON.stringify(stray)}`);
-      return definition.run(args, world, rawArgs);
-    },
-  };
-}
-
-/** Flags that are called `no-…`: the parser takes one for the opposite of another flag, which there is not. */
-function negated(rawArgs: readonly string[], definitions: ArgsDef): Record<string, true> {
-  const given = Object.keys(definitions).filter(
-    (name) => name.startsWith("no-") && flags(rawArgs).includes(`--${name}`),
-  );
-  return Object.fromEntries(given.map((name) => [name, true as const]));
-}
-
-function asksForHelp(rawArgs: readonly string[]): boolean {
-  return flags(rawArgs).some((word) => word === "--help" || word === "-h");
-}
-
-/** Words after `--` are never flags. */
-function flags(rawArgs: readonly string[]): readonly string[] {
-  const end = rawArgs.indexOf("--");
-  return end < 0 ? rawArgs : rawArgs.slice(0, end);
+  return { ...declaration, load: load as Command["load"] };
 }

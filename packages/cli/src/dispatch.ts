@@ -1,94 +1,46 @@
 import type { CorralError } from "@corral/protocol";
 import type { Command } from "./command.ts";
+import { commands } from "./commands.ts";
 import { nearest, UsageError } from "./flags.ts";
-import { aliases, type CommandName, commands, rootHelp } from "./help.ts";
-import { jsonLine, shown } from "./terminal.ts";
-import { tokenVariable } from "./token-variable.ts";
+import { jsonLine, shown } from "./terminal/output.ts";
+import { tokenVariable } from "./tokens/token-variable.ts";
 import { version } from "./version.ts";
+import { welcome } from "./welcome/commands.ts";
 import type { World } from "./world.ts";
-
-/** Each command's code is loaded when it is used: help and mistakes are quick. */
-const load: Record<CommandName, () => Promise<Command>> = {
-  demo: async () => (await import("./commands/demo.ts")).demo,
-  run: async () => (await import("./commands/run.ts")).run,
-  shell: async () => (await import("./commands/shell.ts")).shell,
-  attach: async () => (await import("./commands/attach.ts")).attach,
-  sessions: async () => (await import("./commands/sessions.ts")).sessions,
-  show: async () => (await import("./commands/show.ts")).show,
-  steer: async () => (await import("./commands/steer.ts")).steer,
-  queue: async () => (await import("./commands/queue.ts")).queue,
-  interrupt: async () => (await import("./commands/interrupt.ts")).interrupt,
-  continue: async () => (await import("./commands/continue.ts")).continueCommand,
-  questions: async () => (await import("./commands/questions.ts")).questions,
-  answer: async () => (await import("./commands/answer.ts")).answer,
-  recover: async () => (await import("./commands/recover.ts")).recover,
-  rename: async () => (await import("./commands/rename.ts")).rename,
-  archive: async () => (await import("./commands/archive.ts")).archive,
-  unarchive: async () => (await import("./commands/archive.ts")).unarchive,
-  diff: async () => (await import("./commands/diff.ts")).diff,
-  merge: async () => (await import("./commands/merge.ts")).merge,
-  discard: async () => (await import("./commands/discard.ts")).discard,
-  snapshots: async () => (await import("./commands/snapshots.ts")).snapshots,
-  edit: async () => (await import("./commands/edit.ts")).edit,
-  setup: async () => (await import("./commands/setup.ts")).setup,
-  artifacts: async () => (await import("./commands/artifacts.ts")).artifacts,
-  dashboard: async () => (await import("./commands/dashboard.ts")).dashboard,
-  events: async () => (await import("./commands/events.ts")).events,
-  rehearsal: async () => (await import("./commands/rehearsal.ts")).rehearsal,
-  rules: async () => (await import("./commands/rules.ts")).rules,
-  network: async () => (await import("./commands/network.ts")).network,
-  audit: async () => (await import("./commands/audit.ts")).audit,
-  models: async () => (await import("./commands/models.ts")).models,
-  usage: async () => (await import("./commands/usage.ts")).usage,
-  auth: async () => (await import("./commands/auth.ts")).auth,
-  token: async () => (await import("./commands/token.ts")).token,
-  status: async () => (await import("./commands/status.ts")).status,
-  projects: async () => (await import("./commands/projects.ts")).projects,
-  trust: async () => (await import("./commands/trust.ts")).trust,
-  config: async () => (await import("./commands/config.ts")).config,
-  backup: async () => (await import("./commands/backup.ts")).backup,
-  export: async () => (await import("./commands/export.ts")).exportCommand,
-  serve: async () => (await import("./commands/serve.ts")).serve,
-  stop: async () => (await import("./commands/stop.ts")).stop,
-  doctor: async () => (await import("./commands/doctor.ts")).doctor,
-  completion: async () => completionOf(() => Promise.all(Object.values(load).map((each) => each()))),
-};
-
-async function completionOf(all: () => Promise<readonly Command[]>): Promise<Command> {
-  return (await import("./commands/completion.ts")).completionOf(all);
-}
 
 /** Runs what the words ask for and resolves with the exit code. Errors become words on stderr. */
 export async function dispatch(words: readonly string[], world: World): Promise<number> {
   try {
-    return await perform(words, world);
+    return await answer(words, world);
   } catch (error) {
     return complain(error, words, world);
   }
 }
 
-async function perform([name, ...rest]: readonly string[], world: World): Promise<number> {
-  if (name === undefined || name === "--json") return atHome(name === undefined ? rest : [name, ...rest], world);
+async function answer([name, ...rest]: readonly string[], world: World): Promise<number> {
+  if (name === undefined) return perform(welcome, rest, world);
+  if (name === "--json") return perform(welcome, [name, ...rest], world);
   if (name === "--help" || name === "-h" || (name === "help" && rest[0] === undefined)) {
-    world.out.write(rootHelp(version, world.out));
+    const { rootHelp } = await import("./help.ts");
+    world.out.write(rootHelp(commands, version, world.out));
     return 0;
   }
   if (name === "--version" || name === "-v") {
     world.out.write(`${version}\n`);
     return 0;
   }
-  if (name === "help") return (await commandNamed(rest[0] ?? "")).run(["--help"], world);
-  return (await commandNamed(name)).run(rest, world);
+  return name === "help" ? perform(commandNamed(rest[0]), ["--help"], world) : perform(commandNamed(name), rest, world);
 }
 
-async function atHome(flags: readonly string[], world: World): Promise<number> {
-  return (await import("./commands/home.ts")).home.run(flags, world);
+/** What reads flags is loaded once there is a command to read them for. */
+async function perform(command: Command, rawArgs: readonly string[], world: World): Promise<number> {
+  return (await import("./perform.ts")).perform(command, rawArgs, world);
 }
 
-async function commandNamed(name: string): Promise<Command> {
-  const known = Object.hasOwn(aliases, name) ? aliases[name] : name;
-  if (known !== undefined && Object.hasOwn(load, known)) return load[known as CommandName]();
-  const near = nearest(name, [...Object.keys(commands), ...rootFlags]);
+function commandNamed(name = ""): Command {
+  const found = commands.find((command) => command.name === name || command.aliases?.includes(name));
+  if (found !== undefined) return found;
+  const near = nearest(name, [...commands.map((command) => command.name), ...rootFlags]);
   const what = name.startsWith("-") ? `unknown flag ${name}` : `unknown command ${JSON.stringify(name)}`;
   throw new UsageError(
     what,
@@ -102,13 +54,13 @@ const rootFlags = ["--help", "--version", "--json"];
 function complain(error: unknown, words: readonly string[], { err, token }: World): number {
   const isRefused = token !== undefined && (error as { code?: unknown }).code === "auth.missing";
   const said = error instanceof Error ? error.message : String(error);
-  const message = isRefused ? `The daemon does not accept the token in ${tokenVariable}` : said;
+  const message = isRefused ? `The daemon rejects the token in ${tokenVariable}` : said;
   const hint = isRefused ? tokenHint : hintFor(error, words);
   err.write(wantsJson(words) ? jsonLine(problemOf(error, message, hint)) : shown(`error: ${message}\nhint: ${hint}\n`));
   return error instanceof UsageError ? 2 : 1;
 }
 
-const tokenHint = "It may be mistyped, expired, revoked, or of another daemon. Unset the variable to act as the owner";
+const tokenHint = "It may be mistyped, expired, revoked, or for another daemon. Unset the variable to act as the owner";
 
 function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf("--");
@@ -127,7 +79,7 @@ function hintFor(error: unknown, [name = ""]: readonly string[]): string {
   const { hint, code } = error as { hint?: unknown; code?: unknown };
   if (typeof hint === "string") return hint;
   if (error instanceof UsageError)
-    return `\`corral ${Object.hasOwn(commands, name) ? `${name} ` : ""}--help\` tells how it is used`;
-  if (code === "not-found") return "`corral sessions` lists what there is";
-  return "`corral doctor` looks for what may be wrong here";
+    return `\`corral ${commands.some((command) => command.name === name) ? `${name} ` : ""}--help\` explains it`;
+  if (code === "not-found") return "`corral sessions` lists the sessions";
+  return "`corral doctor` checks this machine";
 }

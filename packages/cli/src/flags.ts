@@ -49,7 +49,7 @@ export function valuesOf(rawArgs: readonly string[], name: string): readonly str
 function unknownFlag(flag: string, known: readonly string[]): UsageError {
   const near = nearest(flag.replace(/^-+/, ""), known);
   const meant = near === undefined ? "" : `Did you mean --${near}? `;
-  return new UsageError(`unknown flag ${flag}`, `${meant}Words after \`--\` are never taken for flags`);
+  return new UsageError(`unknown flag ${flag}`, `${meant}Words after \`--\` are never flags`);
 }
 
 /** The candidate that is a slip of the fingers away. */

@@ -5,8 +5,8 @@ export function folderHere(where: () => string): string {
   try {
     return where();
   } catch (cause) {
-    throw new CorralError("project.missing", "The folder that this was started in is gone", {
-      hint: "Go to one that is there (`cd`), then try again",
+    throw new CorralError("project.missing", "The current folder no longer exists", {
+      hint: "Change to an existing folder (`cd`), then try again",
       cause,
     });
   }

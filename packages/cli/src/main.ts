@@ -2,9 +2,9 @@ import { newTraceId } from "@corral/protocol/trace";
 import { homeFolder } from "./home.ts";
 import { dispatch } from "./dispatch.ts";
 import { folderHere } from "./here.ts";
-import { screenOf } from "./screen.ts";
-import { outputTo } from "./terminal.ts";
-import { takeToken } from "./token-variable.ts";
+import { screenOf } from "./terminal/screen.ts";
+import { outputTo } from "./terminal/output.ts";
+import { takeToken } from "./tokens/token-variable.ts";
 
 const outputLost = new Set<(error: NodeJS.ErrnoException) => void>();
 for (const stream of [process.stdout, process.stderr]) {
@@ -13,7 +13,7 @@ for (const stream of [process.stdout, process.stderr]) {
     const hasLeft = error.code === "EPIPE";
     if (!hasLeft && stream === process.stdout)
       process.stderr.write(
-        `error: What is printed does not arrive: ${error.message}\nhint: Is there room where it goes?\n`,
+        `error: The output cannot be written: ${error.message}\nhint: Check that there is room on the disk that it goes to\n`,
       );
     if (outputLost.size === 0) process.exit(hasLeft ? 0 : 1);
     for (const listener of outputLost) listener(error);

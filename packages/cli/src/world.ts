@@ -1,6 +1,6 @@
 import type { TraceId } from "@corral/protocol";
 import type { Readable } from "node:stream";
-import type { Output } from "./terminal.ts";
+import type { Output } from "./terminal/output.ts";
 
 /** The terminal that a person sits at, both ways. */
 export interface Screen {

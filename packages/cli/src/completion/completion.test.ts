@@ -156,12 +156,14 @@ test("bash takes it as it is told to be used", async () => {
 test("zsh and fish get every command and flag, with what it does", async () => {
   const zsh = await script("zsh");
   expect(zsh).toMatch(/^#compdef corral\n/);
-  expect(zsh).toContain("'stop:stop the daemon'");
-  expect(zsh).toContain("'--deltas[with --json\\: print live pieces of text and output too]'");
+  expect(zsh).toContain("'stop:Stop the daemon and wait until it has ended'");
+  expect(zsh).toContain("'--deltas[with --json\\: also print text and output while they arrive]'");
   expect(zsh).toContain("'--detach[print the session'\\''s id and leave it working]'");
   expect(zsh).toContain("'1:word:(bash zsh fish)'");
   const fish = await script("fish");
-  expect(fish).toContain("complete -c corral -n __fish_use_subcommand -a stop -d 'stop the daemon'\n");
+  expect(fish).toContain(
+    "complete -c corral -n __fish_use_subcommand -a stop -d 'Stop the daemon and wait until it has ended'\n",
+  );
   expect(fish).toContain(
     "complete -c corral -n '__fish_seen_subcommand_from run' -l detach -d 'print the session\\'s id and leave it working'\n",
   );

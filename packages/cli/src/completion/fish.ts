@@ -17,9 +17,9 @@ export function fish(table: readonly Completed[]): string {
   return `# fish completion of corral
 complete -c corral -f
 ${lines.join("\n")}
-complete -c corral -n __fish_use_subcommand -a help -d 'tell more about a command'
-complete -c corral -n __fish_use_subcommand -l help -d 'tell what there is'
-complete -c corral -n __fish_use_subcommand -l version -d 'tell which one this is'
+complete -c corral -n __fish_use_subcommand -a help -d 'Explain a command'
+complete -c corral -n __fish_use_subcommand -l help -d 'list the commands'
+complete -c corral -n __fish_use_subcommand -l version -d 'print the version'
 complete -c corral -n '__fish_seen_subcommand_from help' -a ${names}
 `;
 }

@@ -6,11 +6,11 @@ _corral() {
   local -a commands
   commands=(
 ${table.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join("\n")}
-    'help:tell more about a command'
+    'help:Explain a command'
   )
   if (( CURRENT == 2 )); then
     _describe command commands
-    _arguments '--help[tell what there is]' '--version[tell which one this is]'
+    _arguments '--help[list the commands]' '--version[print the version]'
     return
   fi
   shift words

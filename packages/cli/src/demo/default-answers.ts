@@ -3,11 +3,11 @@ import type { WireEvent } from "@corral/protocol";
 import { isKnown } from "@corral/protocol/event-types";
 import { newId } from "@corral/protocol/new-id";
 import { answerWords } from "@corral/protocol/words";
-import { questionLines } from "../question-words.ts";
-import { bold, shown } from "../terminal.ts";
-import type { Asking } from "../watch.ts";
+import { questionLines } from "../questions/question-words.ts";
+import { bold, shown } from "../terminal/output.ts";
+import type { Asking } from "../watching/watch.ts";
 import type { World } from "../world.ts";
-import { wrap } from "../wrap.ts";
+import { wrap } from "../terminal/wrap.ts";
 
 /** Where nobody sits: shows what is asked and gives the answer that is taken without one, at once. */
 export function defaultAnswers(client: Client, session: SessionId, { err }: World): Asking {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Client } from "@corral/client";
 import { CorralError, type AnswerGiven } from "@corral/protocol";
-import { endDaemon } from "../commands/stop.ts";
-import { connectDaemon } from "../daemon.ts";
+import { endDaemon } from "../daemon/stop.ts";
+import { connectDaemon } from "../daemon/daemon.ts";
 import type { World } from "../world.ts";
 import { files, type Pace, play, usualAnswer } from "./play.ts";
 
@@ -54,7 +54,7 @@ export async function makeStage(world: World, pace: Pace): Promise<DemoStage> {
 
 /** Without the user's settings, rules and keys: it does the same everywhere. */
 async function start(home: string, folder: string, { variables, home: usual, err }: World) {
-  const { startDaemon } = await import("../start.ts");
+  const { startDaemon } = await import("../daemon/start.ts");
   const passed = Object.fromEntries(passedOn.map((name) => [name, variables[name]]));
   const compiled = join(usual, "cache");
   return startDaemon(home, {
@@ -99,9 +99,9 @@ async function gitIn(cwd: string, words: readonly string[]): Promise<void> {
     await promisify(execFile)("git", [...words], { cwd, env });
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new CorralError("internal", isMissing ? "There is no git here" : `git failed: ${(cause as Error).message}`, {
+    throw new CorralError("internal", isMissing ? "git is not installed" : `git failed: ${(cause as Error).message}`, {
       cause,
-      hint: isMissing ? "Install git, then try again" : "`corral doctor` looks for what may be wrong here",
+      hint: isMissing ? "Install git, then try again" : "`corral doctor` checks this machine",
     });
   }
 }

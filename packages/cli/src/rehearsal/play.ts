@@ -6,7 +6,7 @@ import type { BodyOf, Client } from "@corral/client";
 import { newId, type RehearsalScript, type SessionId, type StoredEvent } from "@corral/protocol";
 import { isKnown } from "@corral/protocol/event-types";
 import { UsageError } from "../flags.ts";
-import { persistently } from "../resume.ts";
+import { persistently } from "../daemon/resume.ts";
 import type { World } from "../world.ts";
 import { type Cues, cuesIn, Places } from "./cues.ts";
 import { recordScript } from "./record.ts";

@@ -126,7 +126,7 @@ test("what is no longer kept is told of, and the rest recorded", async () => {
   const session = await played(...turn(1), say(1, "trimmed"), replied(1), ...turn(2), say(2, "kept"));
   stage.trimmed = stage.log.findIndex(({ type, data }) => type === "turn.said" && "text" in (data as object)) + 1;
   expect(await recorded(session)).toEqual({ turns: [{ reply: [{ say: "kept" }] }] });
-  expect(stand.written.err).toContain("are no longer kept");
+  expect(stand.written.err).toContain("are no longer stored");
 });
 
 test("a hold is released and held again by its name", async () => {
