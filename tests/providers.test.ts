@@ -71,7 +71,7 @@ async function setProviders(names: readonly string[], openai: object = {}): Prom
   const [first = "", ...others] = names;
   const login = stage.corral("auth", "login", first.split("/")[0] ?? "");
   login.process.stdin?.end(`${keyOf(first)}\n`);
-  expect([await login.exit, login.stderr()]).toEqual([0, expect.stringContaining("kept")]);
+  expect([await login.exit, login.stderr()]).toEqual([0, expect.stringContaining("stored")]);
   for (const model of others) await stage.client().credentials.put(model.split("/")[0] ?? "", { key: keyOf(model) });
   return stage;
 }
