@@ -88,7 +88,7 @@ test.skipIf(process.getuid?.() !== 0)(
     chmodSync(folder, 0o755);
     for (const path of [workspace, join(workspace, "mine")]) chownSync(path, ordinary.uid, ordinary.gid);
     const program = `
-      const { openFolder } = await import(${JSON.stringify(new URL("entries.ts", import.meta.url).href)});
+      const { openFolder } = await import(${JSON.stringify(new URL("../entries.ts", import.meta.url).href)});
       const { ObeyedWalk } = await import(${JSON.stringify(new URL("obeyed-walk.ts", import.meta.url).href)});
       const { ObeyedRecords } = await import(${JSON.stringify(new URL("obeyed-records.ts", import.meta.url).href)});
       const records = new ObeyedRecords([], () => false);
