@@ -214,7 +214,7 @@ test("what was asked is told in tokens and dollars, and models with what is know
   const refused = stage.corral("run", "--model", "anthropic/claude-3-5-sonnet", "--effort", "low", "hi");
   expect([await refused.exit, refused.stderr()]).toEqual([
     1,
-    expect.stringContaining("does not think before it answers"),
+    expect.stringContaining("is not known to support reasoning effort"),
   ]);
   const [used] = await told("usage", "--by", "model");
   expect(used).toMatchObject({

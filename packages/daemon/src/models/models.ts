@@ -50,7 +50,7 @@ export async function openModels({ log, own, reachable, listed }: ModelParts): P
     facts,
     mustThink(named) {
       if (facts(named).reasoning === true) return;
-      throw new CorralError("config.invalid", `${named} does not think before it answers, as far as is known.`, {
+      throw new CorralError("config.invalid", `${named} is not known to support reasoning effort.`, {
         hint: 'Leave out --effort, or say "reasoning": true of it in the setting models',
       });
     },

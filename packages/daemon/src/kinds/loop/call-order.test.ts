@@ -18,7 +18,7 @@ function put({ home, session }: TestDaemon, file: string): void {
   writeFileSync(path, "");
 }
 
-/** What became of the calls, in the order of the record, each by the how manieth of the session it is. */
+/** How each call ended, in recorded order, named by its index in the session. */
 async function story({ session }: TestDaemon): Promise<readonly string[]> {
   const events = await session.events();
   const ids = events.flatMap(({ type, data }) => (type === "call.requested" ? [data.id] : []));

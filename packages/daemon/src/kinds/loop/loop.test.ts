@@ -284,7 +284,7 @@ test("a reply that broke off after words is not asked for again: it is kept, and
     outcome: "failed",
     error: {
       code: "provider.unavailable",
-      hint: "What came is kept; say that it is to go on, and it does from there.",
+      hint: 'The partial reply was saved. Send "continue" to resume.',
     },
   });
   await session.prompt("go on");

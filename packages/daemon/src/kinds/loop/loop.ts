@@ -143,7 +143,7 @@ async function requestFor(
   return { ...asked, messages, conversation: session, ...(context === undefined ? {} : { context }) };
 }
 
-/** The how manieth of its session it is. */
+/** 1-based index of this turn in its session. */
 function turnNumber({ entries }: History, turn: Turn): number {
   return entries.filter(({ kind }) => kind === "turn").indexOf(turn) + 1;
 }
@@ -156,7 +156,7 @@ function effortOf({ facts = {} }: Found, settings: History["settings"]): Pick<Mo
 
 /** Whoever heard the beginning would hear it twice: a reply that broke off after words is not asked for again. */
 function brokenOff({ code, message, hint }: CorralError): CorralError {
-  const kept = "What came is kept; say that it is to go on, and it does from there.";
+  const kept = 'The partial reply was saved. Send "continue" to resume.';
   return new CorralError(code, message, { hint: hint === undefined ? kept : `${hint} ${kept}` });
 }
 
