@@ -174,7 +174,7 @@ describe("kill -9", () => {
     await firstWords(client, session);
     await killed(server);
     const cut = await eventsUntil(client, "activity.settled", { session, nth: 2 });
-    expect(cut.at(-1)?.data).toMatchObject({ outcome: "failed", error: { hint: expect.stringContaining("kept") } });
+    expect(cut.at(-1)?.data).toMatchObject({ outcome: "failed", error: { hint: expect.stringContaining("saved") } });
     const said = cut.findLast(({ type }) => type === "turn.said")?.data as { text: string; cut: boolean };
     expect([said.cut, "once upon a time".startsWith(said.text)]).toEqual([true, true]);
 
