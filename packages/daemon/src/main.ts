@@ -49,6 +49,7 @@ const logging = openLogging({
 const { logger, relay, hide, setLevel } = logging;
 keepLastWords({ logger: logger.child({ component: "daemon" }), mask: logging.mask });
 
+let hasStarted = false;
 try {
   const daemon = await startDaemon({
     machine: {
@@ -101,12 +102,16 @@ try {
     `${values.json === true ? JSON.stringify(daemon.info) : `Corral serves at ${daemon.info.url}`}\n`,
   );
   flushCompileCache();
+  hasStarted = true;
   await daemon.stopped;
   process.exit(0);
 } catch (error) {
   const problem = error instanceof CorralError ? error : new CorralError("internal", String(error), { cause: error });
   if (problem.code !== "daemon.running")
-    logger.fatal({ component: "daemon", err: problem }, "the daemon did not start");
+    logger.fatal(
+      { component: "daemon", err: problem },
+      hasStarted ? "the daemon did not stop cleanly" : "the daemon did not start",
+    );
   process.stderr.write(values.json === true ? `${JSON.stringify(problem.toProblem())}\n` : complaint(problem));
   process.exit(problem.code === "daemon.running" ? homeTaken : 1);
 }
